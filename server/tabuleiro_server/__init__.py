@@ -1,0 +1,1 @@
+"""The game server: rooms, storage, bots and the network around them."""

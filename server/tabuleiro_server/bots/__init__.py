@@ -1,0 +1,1 @@
+"""Computer players: levels, worker processes and the seats they take."""

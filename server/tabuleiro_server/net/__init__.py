@@ -1,0 +1,1 @@
+"""The websockets glue; nothing else here imports websockets."""

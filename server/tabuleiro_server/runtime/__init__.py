@@ -1,0 +1,1 @@
+"""What keeps rooms alive: one task a room, their directory, sessions and the life of the server."""

@@ -1,0 +1,1 @@
+"""SQLite: the event log, accounts and rooms; nothing else imports aiosqlite."""

@@ -1,0 +1,134 @@
+"""Every error that tabuleiro raises on purpose.
+
+::
+
+    TabuleiroError
+    ├── NotationError            a text that is not an action, a cell, a position or a record
+    ├── IllegalActionError       an action that the rules do not allow in this position
+    │   └── MatchOverError       any action after the end
+    ├── GameOptionError          an unknown game or option, or a value out of its range
+    ├── ProtocolError
+    │   ├── LocalProtocolError   we were about to send something wrong: a bug of ours
+    │   └── RemoteProtocolError  the peer sent something wrong; carries the close code
+    ├── CommandError             a wish that the room or the server refuses; carries the code
+    ├── StoreError               the disk or the database let us down
+    ├── BotError                 a computer player gave no usable answer
+    ├── ConfigError              a setting that cannot be used
+    └── ClientError              what a person at the client has to be told
+
+``str()`` of each is written for the person who reads it: it says what was wrong and what would be right.
+"""
+
+from __future__ import annotations
+
+
+class TabuleiroError(Exception):
+    """Base of all errors raised on purpose."""
+
+
+class NotationError(TabuleiroError):
+    """A text that does not say what it should.
+
+    ``text`` is the input as given (long inputs are shown cut), ``expected`` says what would be right.
+    """
+
+    def __init__(self, text: str, expected: str) -> None:
+        self.text = text
+        self.expected = expected
+        super().__init__(f"cannot read {shown(text)}: expected {expected}")
+
+
+class IllegalActionError(TabuleiroError):
+    """An action that is not legal in the position; ``reason`` says why where the rules can tell."""
+
+    def __init__(self, action: str, position: str, reason: str = "it is not a legal action here") -> None:
+        self.action = action
+        self.position = position
+        self.reason = reason
+        super().__init__(f"illegal action {shown(action)}: {reason} (position {position})")
+
+
+class MatchOverError(IllegalActionError):
+    """An action sent after the game has ended."""
+
+    def __init__(self, action: str, position: str) -> None:
+        super().__init__(action, position, "the game is over")
+
+
+class GameOptionError(TabuleiroError):
+    """An option that is unknown or out of range; ``expected`` is the range or the list of choices."""
+
+    def __init__(self, option: str, value: object, expected: str) -> None:
+        self.option = option
+        self.value = value
+        self.expected = expected
+        super().__init__(f"option {option}: {shown(value)} is not possible, expected {expected}")
+
+
+class ProtocolError(TabuleiroError):
+    """A violation of the wire protocol by either side."""
+
+
+class LocalProtocolError(ProtocolError):
+    """We tried to send what the protocol does not allow."""
+
+
+class RemoteProtocolError(ProtocolError):
+    """The peer sent what the protocol does not allow.
+
+    ``close_code`` is the WebSocket close code to end the connection with, or ``None`` when an ``error``
+    message is answer enough and the connection lives on. ``request_id`` is the id of the request
+    when it could be read.
+    """
+
+    def __init__(self, message: str, close_code: int | None = None, request_id: int | None = None) -> None:
+        self.message = message
+        self.close_code = close_code
+        self.request_id = request_id
+        super().__init__(message)
+
+
+class CommandError(TabuleiroError):
+    """A refused command. ``code`` is one of :class:`tabuleiro.protocol.codes.ErrorCode`."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        self.message = message
+        super().__init__(f"{code}: {message}")
+
+
+class StoreError(TabuleiroError):
+    """The database could not do what was asked."""
+
+
+class BotError(TabuleiroError):
+    """A computer player crashed, hung, or answered with something that is not a legal action."""
+
+
+class ConfigError(TabuleiroError):
+    """A setting that cannot be used. ``expected`` names the unit or the range."""
+
+    def __init__(self, source: str, key: str, expected: str) -> None:
+        self.source = source
+        self.key = key
+        self.expected = expected
+        super().__init__(f"{source}: {key}: expected {expected}")
+
+
+class ClientError(TabuleiroError):
+    """Something the person at the client has to know and can act on."""
+
+
+def shown(value: object, limit_chars: int = 60) -> str:
+    """Quote a value for a message: escapes made visible, cut after ``limit_chars`` characters.
+
+    >>> shown("c3")
+    "'c3'"
+    >>> shown("a" * 70, limit_chars=5)
+    "'aaaaa'..."
+    """
+    if isinstance(value, str):
+        cut = value[:limit_chars]
+        return ascii(cut) + ("..." if len(value) > limit_chars else "")
+    text = ascii(value)
+    return text[:limit_chars] + ("..." if len(text) > limit_chars else "")

@@ -1,0 +1,1 @@
+"""Texts of actions, turns and records: text in, value out, and back."""

@@ -1,0 +1,1 @@
+"""The wire: messages, their bytes and their limits."""

@@ -1,0 +1,117 @@
+"""Board geometry: cell names, neighbours and bit sets of cells.
+
+A set of cells is an ``int`` with bit ``i`` set for cell index ``i``. Square boards number their cells row by row
+from the bottom left: ``index = row * cols + col`` with row and column counted from 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, cached_property
+
+from tabuleiro.errors import NotationError
+
+COLUMN_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+_NAMED = re.compile(r"([a-z])([1-9][0-9]?)")
+_NUMBERED = re.compile(
+    r"\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)|\[\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\]|(\d{1,2})\s*-\s*(\d{1,2})",
+    re.ASCII,
+)
+
+
+def iter_bits(cells: int) -> Iterator[int]:
+    """Yield the indexes of the cells in a set, ascending.
+
+    >>> list(iter_bits(0b1011))
+    [0, 1, 3]
+    """
+    while cells:
+        low = cells & -cells
+        yield low.bit_length() - 1
+        cells ^= low
+
+
+def bit_indexes(cells: int) -> tuple[int, ...]:
+    """The indexes of the cells in a set, ascending; quicker than draining :func:`iter_bits`.
+
+    >>> bit_indexes(0b1011)
+    (0, 1, 3)
+    """
+    indexes = []
+    while cells:
+        low = cells & -cells
+        indexes.append(low.bit_length() - 1)
+        cells ^= low
+    return tuple(indexes)
+
+
+def parse_row_and_column(text: str) -> tuple[int, int] | None:
+    """Read ``(3,4)``, ``[3, 4]`` or ``3-4``: row and column counted from 1. ``None`` for any other text.
+
+    Source: RULES.md, "Words" (the input forms of the reports).
+    """
+    match = _NUMBERED.fullmatch(text.strip())
+    if match is None:
+        return None
+    row, column = (int(group) for group in match.groups() if group is not None)
+    return row, column
+
+
+class SquareBoard:
+    """A board of ``rows`` x ``cols`` square cells (each 1..26)."""
+
+    def __init__(self, rows: int, cols: int) -> None:
+        self.rows = rows
+        self.cols = cols
+        self.cell_count = rows * cols
+        self.full = (1 << self.cell_count) - 1
+        left_column = sum(1 << (row * cols) for row in range(rows))
+        self.left_column = left_column
+        self.right_column = left_column << (cols - 1)
+        self.bottom_row = (1 << cols) - 1
+        self.top_row = self.bottom_row << (cols * (rows - 1))
+        self.not_left = self.full ^ self.left_column
+        self.not_right = self.full ^ self.right_column
+        self.names = tuple(f"{COLUMN_LETTERS[col]}{row + 1}" for row in range(rows) for col in range(cols))
+
+    @cached_property
+    def expected_cell(self) -> str:
+        """What a cell name looks like here, for messages."""
+        return f"a cell from a1 to {self.names[-1]}"
+
+    def index(self, row: int, col: int) -> int:
+        """The index of the cell in ``row`` and ``col``, both counted from 0."""
+        return row * self.cols + col
+
+    def parse_cell(self, text: str) -> int:
+        """Read a cell name or a report form and return its index. Raises: NotationError."""
+        cleaned = text.strip().lower()
+        named = _NAMED.fullmatch(cleaned)
+        if named is not None:
+            row, col = int(named[2]) - 1, COLUMN_LETTERS.index(named[1])
+        else:
+            numbered = parse_row_and_column(cleaned)
+            if numbered is None:
+                raise NotationError(text, self.expected_cell)
+            row, col = numbered[0] - 1, numbered[1] - 1
+        if not (0 <= row < self.rows and 0 <= col < self.cols):
+            raise NotationError(text, self.expected_cell)
+        return self.index(row, col)
+
+    def spread4(self, cells: int) -> int:
+        """All cells that share an edge with one of ``cells``, and ``cells`` themselves."""
+        sideways = ((cells & self.not_right) << 1) | ((cells & self.not_left) >> 1)
+        return (cells | sideways | (cells << self.cols) | (cells >> self.cols)) & self.full
+
+    def spread8(self, cells: int) -> int:
+        """All cells that share an edge or a corner with one of ``cells``, and ``cells`` themselves."""
+        band = cells | ((cells & self.not_right) << 1) | ((cells & self.not_left) >> 1)
+        return (band | (band << self.cols) | (band >> self.cols)) & self.full
+
+
+@cache
+def square_board(rows: int, cols: int) -> SquareBoard:
+    """The one shared board of this size; boards hold no state."""
+    return SquareBoard(rows, cols)

@@ -1,0 +1,21 @@
+"""Counting action sequences: the quickest way to see whether two rule programs agree."""
+
+from __future__ import annotations
+
+from tabuleiro.rules.base import State
+
+
+def perft(state: State, depth: int) -> int:
+    """Count the action sequences of exactly ``depth`` actions from ``state``.
+
+    Sequences that end earlier don't count. ``depth`` 0 counts the empty sequence.
+
+    Raises: ValueError for a negative depth.
+    """
+    if depth < 0:
+        raise ValueError(f"depth must not be negative, got {depth}")
+    if depth == 0:
+        return 1
+    if depth == 1:
+        return state.legal_count()
+    return sum(perft(state.child(action), depth - 1) for action in state.legal_actions())

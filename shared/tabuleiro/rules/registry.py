@@ -1,0 +1,42 @@
+"""The games there are: an explicit list, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tabuleiro.errors import GameOptionError
+from tabuleiro.rules.base import Game
+from tabuleiro.rules.games.virus_wars import VirusWars
+from tabuleiro.rules.options import Options
+
+GAMES: Mapping[str, type[Game]] = {game.name: game for game in (VirusWars,)}
+
+
+def names() -> tuple[str, ...]:
+    """The registered names, in the order in which menus show them."""
+    return tuple(GAMES)
+
+
+def game_type(name: str) -> type[Game]:
+    """Return the class of the game called ``name``. Raises: GameOptionError for an unknown name."""
+    try:
+        return GAMES[name]
+    except KeyError:
+        raise GameOptionError("game", name, "one of " + ", ".join(GAMES)) from None
+
+
+def load(name: str, options: Options | None = None) -> Game:
+    """Return the game ``name`` with ``options``; what is not given takes its default.
+
+    Raises: GameOptionError for unknown names, unknown options and values out of range.
+    """
+    return game_type(name).from_options(options or {})
+
+
+def preset(name: str, preset_name: str) -> Options:
+    """Return the options of a preset. Raises: GameOptionError for an unknown game or preset."""
+    presets = game_type(name).presets
+    try:
+        return presets[preset_name]
+    except KeyError:
+        raise GameOptionError("preset", preset_name, "one of " + ", ".join(presets)) from None

@@ -1,0 +1,111 @@
+"""What any renderer needs to draw a position: cells, marks, labels, hints. No colours, no I/O.
+
+Cells carry lattice coordinates, so that a renderer needs no geometry of its own: ``y`` is the line from the
+top of the picture, ``x`` the place in the line in half cells (square boards use even ``x`` only; the rows of a
+hexagonal board are shifted by odd amounts against each other).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from tabuleiro.rules.outcome import Player
+
+Topology = Literal["square", "hex"]
+EdgeSide = Literal["top", "bottom", "left", "right"]
+
+
+class Mark(StrEnum):
+    """What is worth knowing about a cell beside the piece on it."""
+
+    LAST = "last"
+    """Chosen or changed by the last action."""
+    LEGAL = "legal"
+    """The player to move may choose it now."""
+    AWAKE = "awake"
+    """A zombie whose chain touches a virus of its owner (Virus Wars)."""
+    ASLEEP = "asleep"
+    """A zombie whose chain touches none (Virus Wars)."""
+    HOME = "home"
+    """On the home row of the player to move (Xero-G)."""
+    WINNING = "winning"
+    """Part of the path or group that decided the game."""
+    FORBIDDEN = "forbidden"
+    """Empty, but the rules forbid it to the player to move (Iris, Minefield)."""
+    REQUIRED = "required"
+    """The only cell the rules leave to the player to move (the opposite cell in Iris)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellView:
+    """One cell. ``piece`` is the character that position texts use, ``.`` when empty.
+
+    ``owner`` is ``None`` for an empty cell or a piece that belongs to nobody. ``ground`` is the name of the
+    colour printed on the cell itself, empty when neutral.
+    """
+
+    index: int
+    name: str
+    x: int
+    y: int
+    piece: str
+    owner: Player | None = None
+    ground: str = ""
+    marks: frozenset[Mark] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeView:
+    """One side of the board that means something, e.g. an edge to be joined or a base to be entered."""
+
+    side: EdgeSide
+    owner: Player
+    text: str
+    is_target: bool = False
+    """Whether a legal action leads there now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A fact about a set of cells, with a sentence for people.
+
+    ``kind`` is a word renderers may know (``zombie-chain``, ``hard-corner``, ``switch``, ``group``, ...).
+    ``target`` is the index of the cell that the fact forbids or requires, or ``None``.
+    """
+
+    kind: str
+    text: str
+    cells: tuple[int, ...] = ()
+    owner: Player | None = None
+    target: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoardView:
+    """A position as a picture waiting to be drawn.
+
+    ``row_labels[y]`` names line ``y``; ``column_labels`` are ``(x, label)`` pairs, empty where columns have no
+    names. ``actions_left`` counts the actions left in the turn, ``None`` when the rules don't fix it.
+    ``notices`` tell what the rules did by themselves just now (a skip, a forfeit). ``scores`` holds the group
+    scores of both players, highest first, for games that have them, else ``None``.
+    """
+
+    topology: Topology
+    cells: tuple[CellView, ...]
+    row_labels: tuple[str, ...]
+    column_labels: tuple[tuple[int, str], ...]
+    to_move: Player | None
+    actions_left: int | None
+    edges: tuple[EdgeView, ...] = ()
+    hints: tuple[Hint, ...] = ()
+    notices: tuple[str, ...] = ()
+    scores: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    piece_names: Mapping[str, str] = field(default_factory=dict)
+    """What each piece character is called, e.g. ``{"x": "blue virus"}``."""
+
+    def __post_init__(self) -> None:
+        if [cell.index for cell in self.cells] != list(range(len(self.cells))):
+            raise ValueError("cells must be listed by index, from 0 without gaps")
