@@ -6,6 +6,7 @@ one conformance suite, ``tests/rules/test_conformance.py``.
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from typing import ClassVar, Self
@@ -113,7 +114,14 @@ class State(ABC):
 
     @abstractmethod
     def key(self) -> Hashable:
-        """The repetition key: equal keys mean the same position with the same side to move."""
+        """The repetition key: equal keys mean the same position with the same side to move.
+
+        Made of plain values only (numbers, texts, tuples of them), so that its ``repr`` is the same everywhere.
+        """
+
+    def digest(self) -> str:
+        """A fingerprint of 16 hexadecimal digits by which server and client compare their positions."""
+        return hashlib.blake2b(repr((self.turn_number, self.key())).encode(), digest_size=8).hexdigest()
 
 
 class Game(ABC):

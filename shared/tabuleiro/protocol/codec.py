@@ -1,0 +1,155 @@
+"""Bytes <-> messages, with limits. Reads nothing from the network and keeps no state.
+
+Packing goes straight from the message; unpacking goes through plain values with every length bounded and is then
+checked against the closed unions, so that nothing of a wrong shape gets further than this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+import msgpack
+import msgspec
+
+from tabuleiro.errors import LocalProtocolError, RemoteProtocolError, shown
+from tabuleiro.protocol.codes import CloseCode
+from tabuleiro.protocol.messages import ClientMessage, ServerMessage
+from tabuleiro.protocol.version import SUBPROTOCOL_JSON, SUBPROTOCOL_MSGPACK
+
+CLIENT_FRAME_MAX_BYTES: Final = 16 * 1024
+"""Largest frame a client may send."""
+
+SERVER_FRAME_MAX_BYTES: Final = 4 * 1024 * 1024
+"""Largest frame a server may send: a snapshot of a very long match fits."""
+
+_CLIENT_TYPES: Final = frozenset(str(message.__struct_config__.tag) for message in ClientMessage.__args__)
+
+
+class Codec(Protocol):
+    """One way to write messages as frames."""
+
+    subprotocol: str
+    is_text: bool
+
+    def encode(self, message: ClientMessage | ServerMessage) -> bytes:
+        """Write a message. Raises: LocalProtocolError when the result would be over the limit."""
+        ...
+
+    def decode_client(self, frame: bytes) -> ClientMessage:
+        """Read what a client sent. Raises: RemoteProtocolError, with a close code if it was no data at all."""
+        ...
+
+    def decode_server(self, frame: bytes) -> ServerMessage:
+        """Read what a server sent. Raises: RemoteProtocolError."""
+        ...
+
+
+class MsgpackCodec:
+    """msgpack maps with text keys; no extension types."""
+
+    subprotocol = SUBPROTOCOL_MSGPACK
+    is_text = False
+
+    def __init__(self) -> None:
+        self._encoder = msgspec.msgpack.Encoder()
+
+    def encode(self, message: ClientMessage | ServerMessage) -> bytes:
+        return _bounded(self._encoder.encode(message), message)
+
+    def decode_client(self, frame: bytes) -> ClientMessage:
+        return _to_client_message(_unpack(frame, CLIENT_FRAME_MAX_BYTES))
+
+    def decode_server(self, frame: bytes) -> ServerMessage:
+        return _to_server_message(_unpack(frame, SERVER_FRAME_MAX_BYTES))
+
+
+class JsonCodec:
+    """The same messages as JSON objects, for browsers and for reading along."""
+
+    subprotocol = SUBPROTOCOL_JSON
+    is_text = True
+
+    def __init__(self) -> None:
+        self._encoder = msgspec.json.Encoder()
+
+    def encode(self, message: ClientMessage | ServerMessage) -> bytes:
+        return _bounded(self._encoder.encode(message), message)
+
+    def decode_client(self, frame: bytes) -> ClientMessage:
+        return _to_client_message(_read_json(frame, CLIENT_FRAME_MAX_BYTES))
+
+    def decode_server(self, frame: bytes) -> ServerMessage:
+        return _to_server_message(_read_json(frame, SERVER_FRAME_MAX_BYTES))
+
+
+def codec_for(subprotocol: str) -> Codec:
+    """The codec of a negotiated subprotocol. Raises: KeyError for an unknown one."""
+    makers: dict[str, Callable[[], Codec]] = {SUBPROTOCOL_MSGPACK: MsgpackCodec, SUBPROTOCOL_JSON: JsonCodec}
+    return makers[subprotocol]()
+
+
+def _bounded(frame: bytes, message: ClientMessage | ServerMessage) -> bytes:
+    limit_bytes = CLIENT_FRAME_MAX_BYTES if isinstance(message, ClientMessage) else SERVER_FRAME_MAX_BYTES
+    if len(frame) > limit_bytes:
+        raise LocalProtocolError(
+            f"{type(message).__name__} takes {len(frame)} bytes, at most {limit_bytes} may be sent"
+        )
+    return frame
+
+
+def _check_size(frame: bytes, limit_bytes: int) -> None:
+    if len(frame) > limit_bytes:
+        raise RemoteProtocolError(
+            f"a frame of {len(frame)} bytes, at most {limit_bytes} are allowed", CloseCode.TOO_BIG
+        )
+
+
+def _unpack(frame: bytes, limit_bytes: int) -> Any:
+    _check_size(frame, limit_bytes)
+    try:
+        return msgpack.unpackb(
+            frame,
+            raw=False,
+            strict_map_key=True,
+            max_str_len=limit_bytes,
+            max_bin_len=0,
+            max_array_len=limit_bytes,
+            max_map_len=1000,
+            max_ext_len=0,
+        )
+    except (ValueError, msgpack.exceptions.UnpackException) as error:
+        reason = str(error) or type(error).__name__
+        raise RemoteProtocolError(f"not a msgpack message: {reason}", CloseCode.INVALID_DATA) from error
+
+
+def _read_json(frame: bytes, limit_bytes: int) -> Any:
+    _check_size(frame, limit_bytes)
+    try:
+        return msgspec.json.decode(frame)
+    except (ValueError, RecursionError) as error:
+        raise RemoteProtocolError(f"not a JSON message: {error}", CloseCode.INVALID_DATA) from error
+
+
+def _to_client_message(value: Any) -> ClientMessage:
+    if not isinstance(value, dict):
+        raise RemoteProtocolError(f"a message is a map, got {type(value).__name__}")
+    request_id = value.get("id")
+    known_id = request_id if type(request_id) is int and 0 <= request_id < 2**53 else None
+    kind = value.get("type")
+    if not isinstance(kind, str) or kind not in _CLIENT_TYPES:
+        known = ", ".join(sorted(_CLIENT_TYPES))
+        raise RemoteProtocolError(f"unknown type {shown(kind)}, expected one of {known}", None, known_id)
+    try:
+        message: ClientMessage = msgspec.convert(value, ClientMessage)
+    except msgspec.ValidationError as error:
+        raise RemoteProtocolError(f"{kind}: {error}", None, known_id) from error
+    return message
+
+
+def _to_server_message(value: Any) -> ServerMessage:
+    try:
+        message: ServerMessage = msgspec.convert(value, ServerMessage)
+    except msgspec.ValidationError as error:
+        raise RemoteProtocolError(f"unexpected message from the server: {error}") from error
+    return message

@@ -1,0 +1,68 @@
+"""Codes that programs act on: of refused requests and of closed connections."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+
+
+class ErrorCode(StrEnum):
+    """Why a request was refused. The message beside it is for people and may change."""
+
+    BAD_MESSAGE = "bad-message"
+    """Not a message of this protocol: unknown type, missing, superfluous or ill-typed fields."""
+    HELLO_FIRST = "hello-first"
+    """The first message of a connection must be ``hello``, and there is only one."""
+    BAD_NAME = "bad-name"
+    NAME_TAKEN = "name-taken"
+    BAD_TOKEN = "bad-token"
+    """No guest has this token."""
+    BAD_OPTION = "bad-option"
+    """Unknown game or option, or a value out of range."""
+    UNKNOWN_LEVEL = "unknown-level"
+    """No bot of this level plays this game."""
+    NO_SUCH_ROOM = "no-such-room"
+    SEAT_TAKEN = "seat-taken"
+    """That seat, or every seat, is taken."""
+    NOT_SEATED = "not-seated"
+    """Only who holds a seat of the room may do this."""
+    NOT_WATCHING = "not-watching"
+    """This connection has not entered the room."""
+    WRONG_PHASE = "wrong-phase"
+    """Not possible while the room waits, plays, or is finished, as the message says."""
+    NOT_YOUR_TURN = "not-your-turn"
+    ILLEGAL_ACTION = "illegal-action"
+    BAD_NOTATION = "bad-notation"
+    """The text of an action cannot be read."""
+    STALE_PLY = "stale-ply"
+    """The named ply was answered by something else already, or lies ahead."""
+    STORAGE_UNAVAILABLE = "storage-unavailable"
+    """The disk refuses; nothing was changed; try again."""
+    ROOM_DAMAGED = "room-damaged"
+    """The room is in quarantine after an internal error."""
+    BUSY = "busy"
+    """Too many commands wait for this room; try again."""
+    LIMIT_REACHED = "limit-reached"
+    """A configured limit: the message names it."""
+    SHUTTING_DOWN = "shutting-down"
+
+
+class CloseCode(IntEnum):
+    """Why the server closed a connection (RFC 6455 codes, and our own from 4000)."""
+
+    GOING_AWAY = 1001
+    PROTOCOL_ERROR = 1002
+    """The peer's fault: no known subprotocol."""
+    UNSUPPORTED_DATA = 1003
+    """The peer's fault: text where binary was agreed, or the other way round."""
+    INVALID_DATA = 1007
+    """The peer's fault: bytes that are not msgpack, or not JSON."""
+    TOO_BIG = 1009
+    """The peer's fault: a frame over the limit."""
+    INTERNAL_ERROR = 1011
+    """Our fault."""
+    SERVICE_RESTART = 1012
+    """The server restarts: come back soon."""
+    TOO_SLOW = 4001
+    """The peer reads too slowly and its outbox is full."""
+    HELLO_TIMEOUT = 4002
+    """No ``hello`` in time."""

@@ -1,0 +1,50 @@
+"""Names of guests, and the cleaning of any text that people write for others to see."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from tabuleiro.errors import NotationError
+
+NAME_MIN_CHARS: Final = 2
+NAME_MAX_CHARS: Final = 20
+NAME_RULE: Final = f"{NAME_MIN_CHARS} to {NAME_MAX_CHARS} letters, digits, '-' or '_'"
+
+
+def parse_name(text: str) -> str:
+    """Return the name in the form in which it is stored (Unicode NFC).
+
+    Raises: NotationError when it is no name.
+
+    >>> parse_name("João_2")
+    'João_2'
+    """
+    name = unicodedata.normalize("NFC", text.strip())
+    if not NAME_MIN_CHARS <= len(name) <= NAME_MAX_CHARS:
+        raise NotationError(text, f"a name of {NAME_RULE}")
+    if not all(character.isalpha() or character in "0123456789-_" for character in name):
+        raise NotationError(text, f"a name of {NAME_RULE}")
+    return name
+
+
+def name_key(name: str) -> str:
+    """What must be unique among names: the same for names that differ only in case.
+
+    >>> name_key("ANA") == name_key("ana")
+    True
+    """
+    return unicodedata.normalize("NFC", name.casefold())
+
+
+def strip_controls(text: str) -> str:
+    """Drop whatever could move a cursor, reorder a line or hide in it.
+
+    Control characters (so also terminal escapes), format characters (so also bidirectional overrides),
+    surrogates, private and unassigned code points go; any white space becomes a plain space.
+
+    >>> strip_controls("a\\x1b[2Jb\\u202ec\\td")
+    'a[2Jbc d'
+    """
+    spaced = ("\x20" if character.isspace() else character for character in text)
+    return "".join(character for character in spaced if unicodedata.category(character)[0] != "C")
