@@ -22,6 +22,8 @@ OptionTexts = Annotated[
     dict[ShortText, int | Annotated[str, msgspec.Meta(max_length=1000)]], msgspec.Meta(max_length=30)
 ]
 Phase = Literal["waiting", "playing", "finished", "closed"]
+Counter = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+MatchNumber = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
 Level = Annotated[str, msgspec.Meta(min_length=1, max_length=30)]
 
 
@@ -82,7 +84,7 @@ class WatchRoom(Request, frozen=True, tag="watch-room"):
     """
 
     room: RoomText
-    since: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    since: Counter | None = None
 
 
 class LeaveRoom(Request, frozen=True, tag="leave-room"):
@@ -99,8 +101,8 @@ class Play(Request, frozen=True, tag="play"):
     """
 
     room: RoomText
-    match: Annotated[int, msgspec.Meta(ge=1)]
-    ply: Annotated[int, msgspec.Meta(ge=0)]
+    match: MatchNumber
+    ply: Counter
     actions: Annotated[tuple[ActionText, ...], msgspec.Meta(min_length=1, max_length=20)]
 
 
@@ -108,7 +110,7 @@ class Resign(Request, frozen=True, tag="resign"):
     """Give the match up."""
 
     room: RoomText
-    match: Annotated[int, msgspec.Meta(ge=1)]
+    match: MatchNumber
 
 
 ClientMessage = Hello | CreateRoom | ListRooms | JoinRoom | WatchRoom | LeaveRoom | Play | Resign

@@ -1,0 +1,174 @@
+"""Every message round trips; whatever is not a message is refused with the reason."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+import msgpack
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tabuleiro.errors import LocalProtocolError, RemoteProtocolError
+from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES, Codec, JsonCodec, MsgpackCodec, codec_for
+from tabuleiro.protocol.messages import (
+    Announcement,
+    ClientMessage,
+    CreateRoom,
+    Error,
+    Hello,
+    JoinRoom,
+    LeaveRoom,
+    ListRooms,
+    Ok,
+    Play,
+    Resign,
+    SeatRequest,
+    ServerMessage,
+    WatchRoom,
+)
+from tabuleiro.protocol.version import SUBPROTOCOLS
+
+EXAMPLES: tuple[ClientMessage, ...] = (
+    Hello(id=1, name="ana"),
+    CreateRoom(
+        id=2, game="virus-wars", options={"rows": 5}, seats=(SeatRequest("me"), SeatRequest("bot", "random"))
+    ),
+    ListRooms(id=3, phases=("playing",)),
+    JoinRoom(id=4, room="ABCDE", seat=1),
+    WatchRoom(id=5, room="ABCDE", since=3),
+    LeaveRoom(id=6, room="ABCDE"),
+    Play(id=7, room="ABCDE", match=1, ply=0, actions=("a1", "b2")),
+    Resign(id=8, room="ABCDE", match=1),
+)
+
+codecs = pytest.mark.parametrize("codec", [MsgpackCodec(), JsonCodec()], ids=["msgpack", "json"])
+examples = pytest.mark.parametrize("message", EXAMPLES, ids=lambda message: type(message).__name__)
+
+
+def pack(codec: Codec, value: Any) -> bytes:
+    return json.dumps(value).encode() if codec.is_text else msgpack.packb(value)
+
+
+def plain(message: ClientMessage) -> dict[str, Any]:
+    built = msgspec.to_builtins(message)
+    assert isinstance(built, dict)
+    return built
+
+
+def test_there_is_an_example_of_every_client_message() -> None:
+    assert {type(message) for message in EXAMPLES} == set(get_args(ClientMessage))
+
+
+@codecs
+@examples
+def test_client_messages_round_trip(codec: Codec, message: ClientMessage) -> None:
+    assert codec.decode_client(codec.encode(message)) == message
+
+
+@codecs
+@pytest.mark.parametrize("message", [Ok(1), Error(None, "busy", "wait"), Announcement("hello")])
+def test_server_messages_round_trip(codec: Codec, message: ServerMessage) -> None:
+    assert codec.decode_server(codec.encode(message)) == message
+
+
+@codecs
+@examples
+def test_a_missing_field_is_named(codec: Codec, message: ClientMessage) -> None:
+    for field in type(message).__struct_fields__:
+        value = plain(message)
+        info = next(info for info in msgspec.structs.fields(message) if info.name == field)
+        if info.required:
+            del value[field]
+            with pytest.raises(RemoteProtocolError, match=f"missing required field `{field}`") as caught:
+                codec.decode_client(pack(codec, value))
+            assert caught.value.close_code is None
+            assert caught.value.request_id == (None if field == "id" else message.id)
+
+
+@codecs
+@examples
+@pytest.mark.parametrize("wrong", [{"a": [1]}, 1.5, True, "x" * 5000, -7, 2**60, [[]]], ids=str)
+def test_a_wrong_type_is_named(codec: Codec, message: ClientMessage, wrong: Any) -> None:
+    for field in type(message).__struct_fields__:
+        value = plain(message) | {field: wrong}
+        with pytest.raises(RemoteProtocolError, match=r"Expected|Invalid|expected") as caught:
+            codec.decode_client(pack(codec, value))
+        assert caught.value.close_code is None
+
+
+@codecs
+@examples
+def test_a_superfluous_field_is_named(codec: Codec, message: ClientMessage) -> None:
+    with pytest.raises(RemoteProtocolError, match="unknown field `colour`"):
+        codec.decode_client(pack(codec, plain(message) | {"colour": 1}))
+
+
+@codecs
+@pytest.mark.parametrize("value", [None, 3, "hello", [], {}, {"type": "sing", "id": 1}, {"type": 3, "id": 2}])
+def test_what_is_no_message_is_refused_and_the_connection_lives(codec: Codec, value: Any) -> None:
+    with pytest.raises(RemoteProtocolError, match=r"a message is a map|unknown type") as caught:
+        codec.decode_client(pack(codec, value))
+    assert caught.value.close_code is None
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"",
+        b"\xc1",
+        b"\x91" * 4000,
+        b"\x81\xa4type",
+        msgpack.packb(msgpack.ExtType(5, b"abc")),
+        msgpack.packb({"type": msgpack.Timestamp(1)}),
+        msgpack.packb({1: 2}),
+        msgpack.packb({"a": b"bytes"}),
+        msgpack.packb({"type": "hello", "id": 1}) + b"\x00",
+        b"\x81\xa4type\xa2\xff\xfe",
+        b'{"type":"hello"}',
+    ],
+    ids=lambda frame: frame[:12].hex() or "empty",
+)
+def test_bytes_that_are_no_msgpack_close_the_connection(frame: bytes) -> None:
+    with pytest.raises(RemoteProtocolError, match="not a msgpack message") as caught:
+        MsgpackCodec().decode_client(frame)
+    assert caught.value.close_code == 1007
+
+
+@pytest.mark.parametrize(
+    "frame", [b"", b"[" * 10_000, b'{"id": NaN}', b'{"id": 1,}', b"\xff\xfe", b"\x81\xa1a\x01"]
+)
+def test_bytes_that_are_no_json_close_the_connection(frame: bytes) -> None:
+    with pytest.raises(RemoteProtocolError, match="not a JSON message") as caught:
+        JsonCodec().decode_client(frame)
+    assert caught.value.close_code == 1007
+
+
+@codecs
+def test_a_frame_over_the_limit_closes_the_connection(codec: Codec) -> None:
+    with pytest.raises(RemoteProtocolError, match="at most") as caught:
+        codec.decode_client(pack(codec, {"type": "hello", "id": 1, "client": "x" * CLIENT_FRAME_MAX_BYTES}))
+    assert caught.value.close_code == 1009
+
+
+@codecs
+def test_sending_a_frame_over_the_limit_is_our_own_fault(codec: Codec) -> None:
+    with pytest.raises(LocalProtocolError, match="at most"):
+        codec.encode(Hello(id=1, name="x" * CLIENT_FRAME_MAX_BYTES))
+
+
+@codecs
+@settings(max_examples=300, deadline=None)
+@given(frame=st.binary(max_size=200))
+def test_no_bytes_get_through_as_anything_but_a_message(codec: Codec, frame: bytes) -> None:
+    try:
+        message = codec.decode_client(frame)
+    except RemoteProtocolError:
+        return
+    assert isinstance(message, ClientMessage)
+
+
+def test_codecs_are_found_by_their_subprotocol() -> None:
+    assert [codec_for(name).subprotocol for name in SUBPROTOCOLS] == list(SUBPROTOCOLS)
