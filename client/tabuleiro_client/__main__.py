@@ -1,0 +1,6 @@
+"""``python -m tabuleiro_client``: the same as the command ``tabuleiro``."""
+
+from tabuleiro_client.cli import main
+
+if __name__ == "__main__":
+    main()

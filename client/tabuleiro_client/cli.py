@@ -1,0 +1,173 @@
+"""The root of the command line: finds the commands, runs one, and turns what goes wrong into an exit status.
+
+Every command is an entry point in the group ``tabuleiro.commands``, so the sides of the program never import
+each other and only the module of the command that was typed is loaded. To add a command ``dance``:
+
+1. write a function with typer annotations in a module of its own, e.g. ``tabuleiro_client/commands/dance.py``;
+   the first line of its docstring is its line in ``tabuleiro --help`` (read from the source, not by importing);
+2. add ``dance = "tabuleiro_client.commands.dance:dance"`` to ``[project.entry-points."tabuleiro.commands"]`` in
+   pyproject.toml (underscores in a Python name, hyphens in a command name) and install again;
+3. raise :class:`~tabuleiro.errors.TabuleiroError` for what the person has to know, ``typer.Exit(status)`` for
+   another status; print nothing else for errors.
+
+A ``typer.Typer`` object in place of the function makes a group of commands, listed by its module's docstring.
+
+Exit statuses: 0 done, 1 failed, 2 wrong usage or configuration or a missing extra, 130 stopped by Ctrl-C.
+What a command does is left to its module.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import os
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, requires
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from tabuleiro import __version__
+from tabuleiro.errors import ConfigError, GameOptionError, TabuleiroError
+
+COMMAND_GROUP = "tabuleiro.commands"
+"""The entry point group that holds the commands."""
+
+_EXTRA = re.compile(r"^([A-Za-z0-9._-]+).*\bextra\s*==\s*['\"]([^'\"]+)['\"]")
+
+
+def main() -> None:
+    """Run the command line of this process and exit with its status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    sys.exit(exit_status(sys.argv[1:]))
+
+
+def exit_status(arguments: Sequence[str]) -> int:
+    """Run one command line (without the program's name) and return the exit status."""
+    try:
+        status = _run_reporting_errors(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        return 1
+    return status
+
+
+def _run_reporting_errors(arguments: Sequence[str]) -> int:
+    try:
+        typer.main.get_command(make_app(arguments))(list(arguments), prog_name="tabuleiro")
+    except SystemExit as ending:
+        return ending.code if isinstance(ending.code, int) else 0
+    except KeyboardInterrupt:
+        return 130
+    except ModuleNotFoundError as error:
+        extra = extra_that_installs(error.name or "")
+        if extra is None:
+            raise
+        return _complain(f"this needs {error.name}, which is not installed: pip install 'tabuleiro[{extra}]'", 2)
+    except (ConfigError, GameOptionError) as error:
+        return _complain(str(error), 2)
+    except TabuleiroError as error:
+        return _complain(str(error), 1)
+    return 0
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"tabuleiro: {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+def _discard_output() -> None:
+    """Point standard output nowhere, so that the interpreter's last flush finds no closed pipe."""
+    with suppress(OSError, io.UnsupportedOperation):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def make_app(arguments: Sequence[str]) -> typer.Typer:
+    """Make the application with the command named in ``arguments`` loaded and all others only listed.
+
+    Raises: ModuleNotFoundError when the command's module needs something that is not installed.
+    """
+    app = typer.Typer(
+        help="Play abstract board games in the terminal, with friends and against computers.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_root)
+    wanted = next((argument for argument in arguments if not argument.startswith("-")), None)
+    for command in sorted(entry_points(group=COMMAND_GROUP), key=lambda entry: entry.name):
+        if command.name != wanted:
+            app.command(command.name, help=summary(command))(_listed_only)
+            continue
+        loaded: object = command.load()
+        if isinstance(loaded, typer.Typer):
+            app.add_typer(loaded, name=command.name)
+        elif callable(loaded):
+            app.command(command.name)(loaded)
+    return app
+
+
+def _listed_only() -> None:
+    """Stand in for a command that this run only lists."""
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        typer.echo(f"tabuleiro {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Take the options that belong to no command."""
+
+
+def summary(command: EntryPoint) -> str:
+    """The first docstring line of a command, read from its source so that nothing is imported for it.
+
+    Empty when there is no source to read.
+    """
+    spec = find_spec(command.module)
+    if spec is None or spec.origin is None:
+        return ""
+    try:
+        with open(spec.origin, encoding="utf-8") as source:
+            module = ast.parse(source.read())
+    except (OSError, ValueError, SyntaxError):
+        return ""
+    documented = next(
+        (node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == command.attr), module
+    )
+    return (ast.get_docstring(documented) or "").partition("\n")[0]
+
+
+def extra_that_installs(module: str) -> str | None:
+    """The extra of this distribution that brings the top-level package of ``module``; ``None`` if none does."""
+    wanted = _normal(module.partition(".")[0])
+    try:
+        requirements = requires("tabuleiro") or []
+    except PackageNotFoundError:
+        return None
+    for requirement in requirements:
+        found = _EXTRA.match(requirement)
+        if found is not None and _normal(found[1]) == wanted:
+            return found[2]
+    return None
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,0 +1,38 @@
+"""Choosing a game on a command line: the arguments that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from tabuleiro.rules import Game, registry
+from tabuleiro.rules.options import OptionValue, parse_options
+
+PresetOption = Annotated[
+    str | None, typer.Option("--preset", metavar="NAME", help="Start from the options of a preset.")
+]
+GameOptions = Annotated[
+    list[str] | None,
+    typer.Option("--option", "-o", metavar="NAME=VALUE", help="Set an option of the game; may be repeated."),
+]
+
+
+def chosen_options(
+    name: str, preset_name: str | None, option_texts: Sequence[str] | None
+) -> dict[str, OptionValue]:
+    """The options that a preset and ``name=value`` texts give together; the texts win. Nothing is completed.
+
+    Raises: GameOptionError for an unknown game, preset or option, or a value out of its range.
+    """
+    preset = {} if preset_name is None else registry.preset(name, preset_name)
+    return {**preset, **parse_options(registry.game_type(name).option_specs, option_texts or ())}
+
+
+def chosen_game(name: str, preset_name: str | None, option_texts: Sequence[str] | None) -> Game:
+    """The game that a name, a preset and ``name=value`` texts choose together.
+
+    Raises: GameOptionError as :func:`chosen_options`, or for options that don't fit each other.
+    """
+    return registry.load(name, chosen_options(name, preset_name, option_texts))

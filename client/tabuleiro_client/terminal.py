@@ -1,0 +1,33 @@
+"""What the terminal (or pipe, or file) we write to can show."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+from typing import TextIO
+
+from tabuleiro_client.board_text import TextStyle
+
+
+def detect_style(stream: TextIO, environ: Mapping[str, str], *, force_ascii: bool = False) -> TextStyle:
+    """Find out how to write to ``stream``.
+
+    Colour needs a terminal that is not ``TERM=dumb``, and no variable ``NO_COLOR`` with a value
+    (https://no-color.org). More than ASCII needs an encoding that has every character, and no ``force_ascii``.
+    """
+    return TextStyle(
+        color=stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb",
+        ascii=force_ascii or not is_unicode(stream.encoding),
+    )
+
+
+def is_unicode(encoding: str | None) -> bool:
+    """Whether an encoding has every character; ``None`` and unknown names have not.
+
+    >>> is_unicode("UTF8"), is_unicode("latin-1"), is_unicode(None)
+    (True, False, False)
+    """
+    try:
+        return encoding is not None and codecs.lookup(encoding).name.startswith("utf-")
+    except LookupError:
+        return False
