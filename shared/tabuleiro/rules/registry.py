@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from tabuleiro.errors import GameOptionError
 from tabuleiro.rules.base import Game
+from tabuleiro.rules.games.iris import Iris
 from tabuleiro.rules.games.virus_wars import VirusWars
 from tabuleiro.rules.options import Options
 
-GAMES: Mapping[str, type[Game]] = {game.name: game for game in (VirusWars,)}
+GAMES: Mapping[str, type[Game]] = {game.name: game for game in (VirusWars, Iris)}
 
 
 def names() -> tuple[str, ...]:
