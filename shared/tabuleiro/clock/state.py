@@ -221,7 +221,7 @@ def flag_deadline_ms(control: TimeControl, clock: ClockState, lag_ms: int = 0) -
 
     All periods are counted. ``lag_ms`` is the lag of the running player that ``end_turn`` would be told: a turn
     sent in time may arrive that much later, so far as the compensation goes. A timer set for this moment with the
-    player's lag cuts off no such turn.
+    player's lag cuts off no such turn. It is ``since_ms`` when the flag had fallen before.
 
     >>> control = FixedTurn(60_000)
     >>> clock = begin_turn(control, new_clock(control), 0, now_ms=5_000)
@@ -238,10 +238,11 @@ def flag_deadline_ms(control: TimeControl, clock: ClockState, lag_ms: int = 0) -
 def has_flagged(control: TimeControl, clock: ClockState, now_ms: int, lag_ms: int = 0) -> bool:
     """Whether the running player has run out of time at ``now_ms``; never while paused or when nothing runs.
 
-    ``lag_ms`` as for ``flag_deadline_ms``.
+    ``lag_ms`` as for ``flag_deadline_ms``. A flag that had fallen before the turn was last begun or resumed is
+    down at every moment.
     """
     deadline_ms = flag_deadline_ms(control, clock, lag_ms)
-    return deadline_ms is not None and now_ms >= deadline_ms
+    return deadline_ms is not None and (now_ms >= deadline_ms or deadline_ms == clock.since_ms)
 
 
 def is_paused(clock: ClockState) -> bool:
