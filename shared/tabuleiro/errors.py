@@ -12,6 +12,12 @@
     │   └── RemoteProtocolError  the peer sent something wrong; carries the close code
     ├── CommandError             a wish that the room or the server refuses; carries the code
     ├── StoreError               the disk or the database let us down
+    │   ├── DatabaseLockedError      another process has this database open
+    │   ├── DatabaseFormatError      not a database that this program can use
+    │   ├── StorageUnavailableError  disk full, locked, I/O error: nothing was stored, later may do
+    │   ├── ConflictError            the room's log has moved on
+    │   ├── DamagedRoomError         what is stored of a room is not what was written
+    │   └── NameTakenError           another account has this name
     ├── BotError                 a computer player gave no usable answer
     ├── ConfigError              a setting that cannot be used
     └── ClientError              what a person at the client has to be told
@@ -99,6 +105,62 @@ class CommandError(TabuleiroError):
 
 class StoreError(TabuleiroError):
     """The database could not do what was asked."""
+
+
+class DatabaseLockedError(StoreError):
+    """Another process holds the database. ``holder_pid`` is ``None`` when it could not be read."""
+
+    def __init__(self, path: str, holder_pid: int | None) -> None:
+        self.path = path
+        self.holder_pid = holder_pid
+        holder = "another server" if holder_pid is None else f"another server (process {holder_pid})"
+        super().__init__(f"{path}: {holder} is using this database; stop it or choose another file")
+
+
+class DatabaseFormatError(StoreError):
+    """The file cannot be used by this program; ``reason`` says why and what would help."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path}: {reason}")
+
+
+class StorageUnavailableError(StoreError):
+    """The storage refused for now (full, locked, I/O error, read-only): nothing of it was stored."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"storage unavailable: {reason}")
+
+
+class ConflictError(StoreError):
+    """The last stored event of the room is ``actual_seq`` and not ``expected_seq``: nothing was stored."""
+
+    def __init__(self, room: str, expected_seq: int, actual_seq: int) -> None:
+        self.room = room
+        self.expected_seq = expected_seq
+        self.actual_seq = actual_seq
+        super().__init__(f"room {room}: expected event {expected_seq} to be the last, but it is {actual_seq}")
+
+
+class DamagedRoomError(StoreError):
+    """An event of the room is missing or altered. ``seq`` is ``None`` when no single event can be named."""
+
+    def __init__(self, room: str, seq: int | None, reason: str) -> None:
+        self.room = room
+        self.seq = seq
+        self.reason = reason
+        where = "" if seq is None else f" at event {seq}"
+        super().__init__(f"room {room} is damaged{where}: {reason}")
+
+
+class NameTakenError(StoreError):
+    """Another account has this name, or one that differs only in case."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"the name {shown(name)} is taken, choose another")
 
 
 class BotError(TabuleiroError):

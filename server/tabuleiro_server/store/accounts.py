@@ -1,0 +1,120 @@
+"""Guests: a name, a hashed token, and when they were last seen.
+
+Making ids, tokens and hashes is up to the caller; what a name may look like as well. Here a name is unique,
+whatever its case or its Unicode form. Writes go through the one writer that the event log starts.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import unicodedata
+from dataclasses import dataclass
+
+from tabuleiro.errors import NameTakenError, StoreError
+from tabuleiro.ids import AccountId, TimestampMs
+from tabuleiro_server.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A guest. The token's hash stays in the database."""
+
+    id: AccountId
+    name: str
+    created_at_ms: TimestampMs
+    last_seen_ms: TimestampMs
+
+
+class Accounts:
+    """The guests in one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._writer = database.writer
+
+    async def create(self, id: AccountId, name: str, token_hash: bytes, now_ms: TimestampMs) -> Account:
+        """Store a new guest, seen now.
+
+        Raises: NameTakenError; StoreError when the id or the hash is in use; StorageUnavailableError.
+        """
+
+        def insert(connection: sqlite3.Connection) -> None:
+            _check_name_is_free(connection, id, name)
+            connection.execute(
+                "INSERT INTO accounts (id, name, name_key, token_hash, created_at_ms, last_seen_ms)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (id, name, name_key(name), token_hash, now_ms, now_ms),
+            )
+
+        await self._writer.call(insert)
+        return Account(id, name, now_ms, now_ms)
+
+    async def find_by_token_hash(self, token_hash: bytes) -> Account | None:
+        """Return the guest with this token, ``None`` when there is none. Raises: StorageUnavailableError."""
+
+        def select(connection: sqlite3.Connection) -> Account | None:
+            query = "SELECT id, name, created_at_ms, last_seen_ms FROM accounts WHERE token_hash = ?"
+            found = connection.execute(query, (token_hash,)).fetchone()
+            return None if found is None else Account(*found)
+
+        return await self._database.read(select)
+
+    async def rename(self, id: AccountId, name: str) -> None:
+        """Give the guest another name, or its own in another case.
+
+        Raises: NameTakenError; StoreError for an unknown guest; StorageUnavailableError.
+        """
+
+        def update(connection: sqlite3.Connection) -> None:
+            _check_name_is_free(connection, id, name)
+            changed = connection.execute(
+                "UPDATE accounts SET name = ?, name_key = ? WHERE id = ?", (name, name_key(name), id)
+            )
+            _check_is_known(changed, id)
+
+        await self._writer.call(update)
+
+    async def touch(self, id: AccountId, now_ms: TimestampMs) -> None:
+        """Note that the guest is here now. Raises: StoreError for an unknown guest; StorageUnavailableError."""
+
+        def update(connection: sqlite3.Connection) -> None:
+            changed = connection.execute("UPDATE accounts SET last_seen_ms = ? WHERE id = ?", (now_ms, id))
+            _check_is_known(changed, id)
+
+        await self._writer.call(update)
+
+    async def free_unused(self, before_ms: TimestampMs) -> int:
+        """Remove the guests who never played a match and were last seen before ``before_ms``; return how many.
+
+        Their names are free again. A guest who only sits in a room where no match has begun counts as one who
+        never played. Raises: StorageUnavailableError.
+        """
+
+        def delete(connection: sqlite3.Connection) -> int:
+            query = (
+                "DELETE FROM accounts WHERE last_seen_ms < ?"
+                " AND NOT EXISTS (SELECT 1 FROM players WHERE players.account_id = accounts.id)"
+            )
+            return connection.execute(query, (before_ms,)).rowcount
+
+        return await self._writer.call(delete)
+
+
+def name_key(name: str) -> str:
+    """Return what two names that count as the same have in common.
+
+    >>> name_key("Ângela") == name_key("âNGELA")
+    True
+    """
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def _check_name_is_free(connection: sqlite3.Connection, id: AccountId, name: str) -> None:
+    query = "SELECT 1 FROM accounts WHERE name_key = ? AND id <> ?"
+    if connection.execute(query, (name_key(name), id)).fetchone() is not None:
+        raise NameTakenError(name)
+
+
+def _check_is_known(changed: sqlite3.Cursor, id: AccountId) -> None:
+    if changed.rowcount == 0:
+        raise StoreError(f"there is no account {id}")

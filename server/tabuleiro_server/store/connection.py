@@ -1,0 +1,130 @@
+"""Connections to the file: how they are set up, run in their thread, and opened anew after a fault.
+
+What is asked over them is up to the callers, and so is the translation of ``sqlite3.Error`` (with
+:func:`storage_error`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeVar, cast
+
+import aiosqlite
+
+from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError, StoreError
+
+T = TypeVar("T")
+Synchronous = Literal["FULL", "NORMAL"]
+
+_HARMLESS_CODES: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL})
+"""Primary codes after which the connection is as good as before."""
+
+_CACHED_STATEMENTS_COUNT: Final = 256
+_WAL_LIMIT_BYTES: Final = 64 * 1024 * 1024
+
+
+def primary_code(error: sqlite3.Error) -> int | None:
+    """Return the primary SQLite result code; ``None`` when the error did not come from SQLite itself."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def storage_error(error: sqlite3.Error, path: Path) -> StoreError:
+    """Translate what SQLite says into the error that callers know."""
+    if primary_code(error) == sqlite3.SQLITE_NOTADB:
+        return DatabaseFormatError(str(path), "this file is not a database")
+    return StorageUnavailableError(str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionSettings:
+    """How connections to one file are opened.
+
+    ``synchronous`` FULL makes every commit reach the disk before it returns; with NORMAL a power cut may take
+    the last commits (a crash of the process alone takes none). ``busy_timeout_ms`` is how long to wait for
+    another process's lock. ``connection_class`` makes the connection: tests give one that fails.
+    """
+
+    path: Path
+    synchronous: Synchronous = "FULL"
+    busy_timeout_ms: int = 2_000
+    connection_class: type[sqlite3.Connection] = sqlite3.Connection
+
+    def connect(self, *, mode: Literal["rwc", "rw", "ro"] = "rw") -> sqlite3.Connection:
+        """Open a connection in autocommit mode: ``rwc`` makes a missing file, ``ro`` cannot write.
+
+        Raises: sqlite3.Error.
+        """
+        connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            isolation_level=None,
+            timeout=self.busy_timeout_ms / 1000,
+            cached_statements=_CACHED_STATEMENTS_COUNT,
+            factory=self.connection_class,
+        )
+        try:
+            connection.execute(f"PRAGMA synchronous = {self.synchronous}")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT_BYTES}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def connect_reader(self) -> sqlite3.Connection:
+        """Open a connection that refuses to write. It may still make the files beside, which WAL readers need."""
+        connection = self.connect()
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+
+class ThreadConnection(aiosqlite.Connection):
+    """An aiosqlite connection that can run a whole function in its thread: one hop, however many statements."""
+
+    async def run(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what ``function`` returns. Cancelling the wait does not stop the function."""
+        return cast("T", await self._execute(function, self._conn))  # type: ignore[no-untyped-call]
+
+
+class StandingConnection:
+    """One connection for as long as the program runs, opened anew when a fault has made it doubtful."""
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._connect = connect
+        self._connection: ThreadConnection | None = None
+        self._opening = asyncio.Lock()
+
+    async def run(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``function`` in the connection's thread, after opening the connection where there is none.
+
+        Raises: sqlite3.Error.
+        """
+        connection = self._connection or await self.open()
+        try:
+            return await connection.run(function)
+        except sqlite3.Error as error:
+            if primary_code(error) not in _HARMLESS_CODES and connection is self._connection:
+                await self.close()
+            raise
+
+    async def open(self) -> ThreadConnection:
+        """Open the connection unless it is open. Raises: sqlite3.Error."""
+        async with self._opening:
+            if self._connection is None:
+                connection = ThreadConnection(self._connect, iter_chunk_size=64)
+                await connection
+                self._connection = connection
+            return self._connection
+
+    async def close(self) -> None:
+        """Close the connection after what was asked of it before; it is opened again when it is used again."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(sqlite3.Error):  # nothing can be mended in a connection that fails to close
+                await connection.close()

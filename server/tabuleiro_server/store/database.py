@@ -1,0 +1,102 @@
+"""One database file, opened for serving: its lock, its schema, its writer and its reader.
+
+What is written and read is up to :mod:`.event_log` and :mod:`.accounts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError
+from tabuleiro_server.store.backup import copy_database
+from tabuleiro_server.store.connection import ConnectionSettings, StandingConnection, Synchronous, storage_error
+from tabuleiro_server.store.lock_file import LockFile
+from tabuleiro_server.store.schema import MIGRATIONS, Migration, apply_migrations, check_format
+from tabuleiro_server.store.writer import Writer
+
+T = TypeVar("T")
+
+
+class Database:
+    """A file that this process alone serves, with one connection that writes and one that reads."""
+
+    def __init__(self, settings: ConnectionSettings, lock: LockFile) -> None:
+        """Wrap a file that is ready. Use :meth:`open`."""
+        self.path = settings.path
+        self._lock = lock
+        self._reader = StandingConnection(settings.connect_reader)
+        self._writing = StandingConnection(settings.connect)
+        self.writer = Writer(self._writing, settings.path)
+
+    @classmethod
+    async def open(
+        cls,
+        path: Path,
+        *,
+        synchronous: Synchronous = "FULL",
+        busy_timeout_ms: int = 2_000,
+        migrations: Sequence[Migration] = MIGRATIONS,
+        connection_class: type[sqlite3.Connection] = sqlite3.Connection,
+    ) -> Database:
+        """Lock the file, make it if it is missing, bring its schema to the newest version, and open it.
+
+        A file that needs migrating is copied first, to ``NAME.schema-N.backup`` beside it. The folder must exist.
+        See :class:`.ConnectionSettings` for ``synchronous``, ``busy_timeout_ms`` and ``connection_class``.
+
+        Raises: DatabaseLockedError when another server has it; DatabaseFormatError when it is not ours or newer
+        than this program; StorageUnavailableError when it cannot be opened or written.
+        """
+        settings = ConnectionSettings(path, synchronous, busy_timeout_ms, connection_class)
+        lock = LockFile(path)
+        database = cls(settings, lock)
+        try:
+            await asyncio.to_thread(_prepare, settings, migrations)
+            await database._writing.open()
+            await database._reader.open()
+        except sqlite3.Error as error:
+            await database.close()
+            raise storage_error(error, path) from error
+        except BaseException:
+            await database.close()
+            raise
+        return database
+
+    async def close(self) -> None:
+        """Close both connections and free the lock. Stop the writer before; a second call does nothing."""
+        await self._reader.close()
+        await self._writing.close()
+        self._lock.release()
+
+    async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``query`` on the reading connection: it sees everything that is committed.
+
+        Raises: StorageUnavailableError; what ``query`` raises itself.
+        """
+        try:
+            return await self._reader.run(query)
+        except sqlite3.Error as error:
+            raise storage_error(error, self.path) from error
+
+
+def _prepare(settings: ConnectionSettings, migrations: Sequence[Migration]) -> None:
+    path = settings.path
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # secrets are kept hashed, but chat is not
+    except OSError as error:
+        raise StorageUnavailableError(f"cannot open {path}: {error.strerror}") from error
+    with contextlib.closing(settings.connect()) as connection:
+        version = check_format(connection, str(path), migrations[-1].number)
+        mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        if mode != "wal":
+            raise DatabaseFormatError(
+                str(path), "this file system does not allow a write-ahead log; choose another"
+            )
+        if 0 < version < migrations[-1].number:
+            copy_database(connection, path.with_name(f"{path.name}.schema-{version}.backup"))
+        apply_migrations(connection, migrations, version)

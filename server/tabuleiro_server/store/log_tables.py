@@ -1,0 +1,89 @@
+"""The SQL of the log: events and snapshots, each with a checksum, as functions on a plain connection.
+
+They run inside whatever transaction the caller has begun; ``sqlite3.Error`` passes through. When they run and
+in which thread is up to :mod:`.writer`, :mod:`.event_log` and :mod:`.maintenance`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterable
+from typing import Any, Final
+
+from tabuleiro.errors import DamagedRoomError
+from tabuleiro.ids import RoomCode, Seq
+from tabuleiro_server.store.bulk import RowInsert
+from tabuleiro_server.store.connection import primary_code
+from tabuleiro_server.store.rows import Snapshot, StoredEvent
+
+_INSERT_EVENTS: Final = RowInsert("INSERT INTO events (room, seq, at_ms, version, payload, checksum)", 6)
+
+
+def checksum(payload: bytes, *identity: str | int) -> int:
+    """Return the CRC-32 that tells an altered or misplaced payload; ``identity`` are the values beside it."""
+    return zlib.crc32(payload, zlib.crc32(repr(identity).encode("ascii", "backslashreplace")))
+
+
+def last_seq(connection: sqlite3.Connection, room: RoomCode) -> Seq:
+    """Return the number of the room's last event, 0 when it has none."""
+    found = connection.execute("SELECT max(seq) FROM events WHERE room = ?", (room,)).fetchone()[0]
+    return Seq(found or 0)
+
+
+def insert_events(connection: sqlite3.Connection, events: Iterable[tuple[RoomCode, StoredEvent]]) -> None:
+    """Add events to the log."""
+    rows = []
+    for room, event in events:
+        identity = (room, event.seq, event.at_ms, event.version)
+        rows.append((*identity, event.payload, checksum(event.payload, *identity)))
+    _INSERT_EVENTS.run(connection, rows)
+
+
+def select_events(connection: sqlite3.Connection, room: RoomCode, after_seq: Seq) -> list[StoredEvent]:
+    """Return the room's events behind ``after_seq`` in order.
+
+    Raises: DamagedRoomError for a gap, an event that was altered, or a page that SQLite cannot read.
+    """
+    query = "SELECT seq, at_ms, version, payload, checksum FROM events WHERE room = ? AND seq > ? ORDER BY seq"
+    events: list[StoredEvent] = []
+    wanted = after_seq + 1
+    for seq, at_ms, version, payload, stored_checksum in _room_rows(connection, query, room, after_seq):
+        if seq != wanted:
+            raise DamagedRoomError(room, wanted, f"it is missing, the next one is {seq}")
+        if not isinstance(payload, bytes) or checksum(payload, room, seq, at_ms, version) != stored_checksum:
+            raise DamagedRoomError(room, seq, "its checksum does not fit")
+        events.append(StoredEvent(seq, at_ms, version, payload))
+        wanted += 1
+    return events
+
+
+def _room_rows(connection: sqlite3.Connection, query: str, room: RoomCode, *values: int) -> list[tuple[Any, ...]]:
+    try:
+        return connection.execute(query, (room, *values)).fetchall()
+    except sqlite3.DatabaseError as error:
+        if primary_code(error) == sqlite3.SQLITE_CORRUPT:
+            raise DamagedRoomError(room, None, str(error)) from error
+        raise
+
+
+def upsert_snapshot(connection: sqlite3.Connection, room: RoomCode, snapshot: Snapshot) -> None:
+    """Put the snapshot in the place of the room's former one."""
+    identity = (room, snapshot.seq, snapshot.version)
+    connection.execute(
+        "INSERT OR REPLACE INTO snapshots (room, seq, version, payload, checksum) VALUES (?, ?, ?, ?, ?)",
+        (*identity, snapshot.payload, checksum(snapshot.payload, *identity)),
+    )
+
+
+def select_snapshot(connection: sqlite3.Connection, room: RoomCode) -> Snapshot | None:
+    """Return the room's snapshot, ``None`` when it has none.
+
+    Raises: DamagedRoomError for a snapshot that was altered; the events are all there without it.
+    """
+    query = "SELECT seq, version, payload, checksum FROM snapshots WHERE room = ?"
+    for seq, version, payload, stored_checksum in _room_rows(connection, query, room):
+        if not isinstance(payload, bytes) or checksum(payload, room, seq, version) != stored_checksum:
+            raise DamagedRoomError(room, seq, "the checksum of its snapshot does not fit")
+        return Snapshot(seq, version, payload)
+    return None

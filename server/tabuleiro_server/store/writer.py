@@ -1,0 +1,155 @@
+"""The single writer: a task that commits everything waiting at one moment as one group.
+
+While a group is on its way to the disk the next one gathers; that is what makes many rooms cheap. What a group
+does is up to :mod:`.transaction`, which runs in the connection's thread: one hop a group.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
+
+from tabuleiro.errors import ConflictError, StorageUnavailableError, StoreError
+from tabuleiro.ids import DurationMs
+from tabuleiro_server.store.connection import StandingConnection, storage_error
+from tabuleiro_server.store.figures import CommitFigures
+from tabuleiro_server.store.transaction import Append, Call, GroupTransaction, Outcome, Write
+
+T = TypeVar("T")
+
+STOP_LIMIT_MS: Final = DurationMs(5_000)
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    write: Write
+    done: asyncio.Future[Any]
+
+
+class Writer:
+    """Takes writes from any number of tasks and answers each after the commit that holds it.
+
+    Cancelling a write that waits: when its group has not begun yet it is not stored; when it has, it is stored
+    or not like the rest of the group. The others are not touched. Whoever cancels and goes on must read the
+    room again.
+    """
+
+    def __init__(self, connection: StandingConnection, path: Path) -> None:
+        self.figures = CommitFigures()
+        self._connection = connection
+        self._path = path
+        self._transaction = GroupTransaction()
+        self._waiting: list[_Waiting] = []
+        self._wanted = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._is_stopping = False
+
+    def start(self) -> None:
+        """Start taking writes. Raises: StoreError when it has been started before."""
+        if self._task is not None:
+            raise StoreError("the writer can be started once only")
+        self._task = asyncio.create_task(self._commit_groups(), name="store-writer")
+
+    async def stop(self, limit_ms: DurationMs = STOP_LIMIT_MS) -> None:
+        """Refuse new writes and commit those that wait, for ``limit_ms`` at most.
+
+        What is not on disk by then is answered with a StoreError. A second call does nothing more.
+        """
+        self._is_stopping = True
+        self._wanted.set()
+        task = self._task
+        if task is None:
+            return
+        await asyncio.wait({task}, timeout=limit_ms / 1000)
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
+        if not task.cancelled():
+            task.result()
+
+    async def append(self, append: Append) -> None:
+        """Return when the append is on disk.
+
+        Raises: ConflictError, StorageUnavailableError; StoreError for values that cannot be stored.
+        """
+        await self._submit(append)
+
+    async def call(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``function`` in the next group and return what it returned when the group is on disk.
+
+        It may run twice, the first time undone. Raises: the StoreError that it raises; StorageUnavailableError.
+        """
+        return cast("T", await self._submit(Call(function)))
+
+    async def _submit(self, write: Write) -> Outcome:
+        if self._task is None or self._task.done() or self._is_stopping:
+            raise StorageUnavailableError("the store is not running")
+        done = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(write, done))
+        self.figures.waiting_count += 1
+        self._wanted.set()
+        return await done
+
+    async def _commit_groups(self) -> None:
+        group: list[_Waiting] = []
+        try:
+            while self._waiting or not self._is_stopping:
+                await self._wanted.wait()
+                self._wanted.clear()
+                taken, self._waiting = self._waiting, []
+                self.figures.waiting_count -= len(taken)
+                group = [waiting for waiting in taken if not waiting.done.done()]
+                if group:
+                    await self._commit(group)
+        finally:
+            # Only after a cancellation or a bug is anything left here.
+            for waiting in group:
+                _settle(waiting.done, StoreError("the writer was stopped: this may be stored or not"))
+            for waiting in self._waiting:
+                _settle(waiting.done, StorageUnavailableError("the store has stopped"))
+
+    async def _commit(self, group: list[_Waiting]) -> None:
+        writes = [waiting.write for waiting in group]
+        started_ns = time.perf_counter_ns()
+        try:
+            outcomes = await self._connection.run(lambda connection: self._transaction.commit(connection, writes))
+        except sqlite3.Error as error:
+            self.figures.failed_commit_count += 1
+            for waiting in group:
+                _settle(waiting.done, _failure(error, self._path))
+            return
+        self._count(writes, outcomes, time.perf_counter_ns() - started_ns)
+        for waiting, outcome in zip(group, outcomes, strict=True):
+            _settle(waiting.done, outcome)
+
+    def _count(self, writes: list[Write], outcomes: list[Outcome], duration_ns: int) -> None:
+        figures = self.figures
+        figures.commit_count += 1
+        figures.group_sizes.observe(len(writes))
+        figures.commit_durations_us.observe(duration_ns // 1_000)
+        for write, outcome in zip(writes, outcomes, strict=True):
+            if isinstance(outcome, ConflictError):
+                figures.conflict_count += 1
+            elif isinstance(write, Append) and outcome is None:
+                figures.append_count += 1
+                figures.event_count += len(write.events)
+
+
+def _failure(error: sqlite3.Error, path: Path) -> StoreError:
+    failure = storage_error(error, path)
+    failure.__cause__ = error
+    return failure
+
+
+def _settle(done: asyncio.Future[Any], outcome: Outcome) -> None:
+    if done.done():
+        return
+    if isinstance(outcome, StoreError):
+        done.set_exception(outcome)
+    else:
+        done.set_result(outcome)
