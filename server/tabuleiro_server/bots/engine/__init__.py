@@ -1,0 +1,1 @@
+"""The fast search: kernels of the games and the searches that suit them."""
