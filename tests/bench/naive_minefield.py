@@ -31,30 +31,32 @@ class NaiveMinefield:
         """Every cell, row by row from the bottom."""
         return [(col, row) for row in range(self.size) for col in range(self.size)]
 
-    def areas(self) -> list[Area]:
-        """Every area that could be a hard corner or a switch."""
+    def areas_with(self, cell: Cell) -> list[Area]:
+        """Every area holding ``cell`` that could be a hard corner or a switch."""
+        col, row = cell
         return [
-            (kind, col, row, col + width - 1, row + height - 1)
+            (kind, left, bottom, left + width - 1, bottom + height - 1)
             for kind, shapes in SHAPES.items()
             for width, height in shapes
-            for col in range(self.size - width + 1)
-            for row in range(self.size - height + 1)
+            for left in range(max(0, col - width + 1), min(col, self.size - width) + 1)
+            for bottom in range(max(0, row - height + 1), min(row, self.size - height) + 1)
         ]
 
-    def patterns(self) -> list[Area]:
+    def patterns(self) -> set[Area]:
         """The hard corners and switches on the board."""
-        return [area for area in self.areas() if is_pattern(self.stones, area)]
+        areas = {area for cell in self.stones for area in self.areas_with(cell)}
+        return {area for area in areas if is_pattern(self.stones, area)}
 
     def is_allowed(self, cell: Cell, player: int) -> bool:
-        """Whether ``player`` may put a stone on the empty ``cell``."""
-        if self.rules == "beginner":
-            return True
+        """Whether ``player`` may put a stone on ``cell``."""
+        if cell in self.stones:
+            return False
         stones = {**self.stones, cell: player}
-        return not any(is_inside(cell, area) and is_pattern(stones, area) for area in self.areas())
+        return self.rules == "beginner" or not any(is_pattern(stones, area) for area in self.areas_with(cell))
 
     def cells_for(self, player: int) -> list[Cell]:
         """The cells where ``player`` may put a stone."""
-        return [cell for cell in self.cells() if cell not in self.stones and self.is_allowed(cell, player)]
+        return [cell for cell in self.cells() if self.is_allowed(cell, player)]
 
     @property
     def winner(self) -> int | None:
@@ -74,7 +76,7 @@ class NaiveMinefield:
         """The player who must act, ``None`` at the end."""
         if self.winner is None:
             for player in (self.mover, 1 - self.mover):
-                if self.cells_for(player):
+                if any(self.is_allowed(cell, player) for cell in self.cells()):
                     return player
         return None
 
@@ -111,12 +113,6 @@ class NaiveMinefield:
                     best[cell] = over
                     changed = True
         return min((length for cell, length in best.items() if cell[axis] == self.size - 1), default=None)
-
-
-def is_inside(cell: Cell, area: Area) -> bool:
-    """Whether the area holds the cell."""
-    _, left, bottom, right, top = area
-    return left <= cell[0] <= right and bottom <= cell[1] <= top
 
 
 def is_pattern(stones: Stones, area: Area) -> bool:

@@ -14,6 +14,7 @@ from tabuleiro.rules import registry
 from tabuleiro.rules.board import bit_indexes, square_board
 from tabuleiro.rules.games.minefield import MinefieldState
 from tabuleiro.rules.games.minefield_connection import connection_distance, is_joined, shortest_path
+from tabuleiro.rules.outcome import Player
 from tabuleiro.rules.view import BoardView, Mark
 
 EMPTY_ROWS = "/....." * 3
@@ -161,7 +162,7 @@ def test_connection_distance_agrees_with_a_naive_search(random: Random, size: in
 
 @settings(max_examples=60, deadline=None)
 @given(stones=st.integers(0, 2**36 - 1), more=st.integers(0, 2**36 - 1), player=st.sampled_from([0, 1]))
-def test_shortest_path_is_a_chain_from_edge_to_edge(stones: int, more: int, player: int) -> None:
+def test_shortest_path_is_a_chain_from_edge_to_edge(stones: int, more: int, player: Player) -> None:
     board, own = square_board(6, 6), stones | more
     path = shortest_path(board, own, player)
     assert bool(path) == is_joined(board, own, player)

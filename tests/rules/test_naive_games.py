@@ -11,9 +11,12 @@ from naive_minefield import NaiveMinefield
 from naive_virus_wars import NaiveVirusWars
 
 from tabuleiro.rules import State, registry
+from tabuleiro.rules.games.minefield import MinefieldState
 
 
-def play_side_by_side(state: State, naive: NaiveMinefield | NaiveVirusWars, random: Random) -> None:
+def play_side_by_side(state: State, naive: NaiveMinefield | NaiveVirusWars, random: Random) -> list[State]:
+    """Play a random game to its end and return the states it went through."""
+    states = [state]
     while not state.is_terminal:
         texts = [state.action_to_string(action) for action in state.legal_actions()]
         assert texts == naive.legal_texts()
@@ -21,11 +24,13 @@ def play_side_by_side(state: State, naive: NaiveMinefield | NaiveVirusWars, rand
         assert not naive.is_over
         text = random.choice(texts)
         state, naive = state.apply(state.string_to_action(text)), naive.child(text)
+        states.append(state)
     assert naive.is_over
     assert naive.legal_texts() == []
     assert naive.to_move is None
     assert state.outcome is not None
     assert naive.winner == state.outcome.winner
+    return states
 
 
 @settings(max_examples=12, deadline=None)
@@ -52,7 +57,8 @@ def test_virus_wars_agrees_with_its_naive_version(
     random: Random, rows: int, cols: int, steps: int, opening: str, data: st.DataObject
 ) -> None:
     first = data.draw(st.integers(1, steps))
-    options = {"rows": rows, "cols": cols, "steps": steps, "opening": opening, "first_turn_steps": first}
+    options: dict[str, int | str] = {"rows": rows, "cols": cols, "steps": steps, "opening": opening}
+    options["first_turn_steps"] = first
     play_side_by_side(
         registry.load("virus-wars", options).initial_state(),
         NaiveVirusWars(rows, cols, steps, opening, first),
@@ -62,4 +68,7 @@ def test_virus_wars_agrees_with_its_naive_version(
 
 @pytest.mark.parametrize("seed", [46, 60, 64])
 def test_a_skip_agrees_with_the_naive_version(seed: int) -> None:
-    play_side_by_side(registry.load("minefield", {"size": 5}).initial_state(), NaiveMinefield(5), Random(seed))
+    states = play_side_by_side(
+        registry.load("minefield", {"size": 5}).initial_state(), NaiveMinefield(5), Random(seed)
+    )
+    assert any(isinstance(state, MinefieldState) and state.skipped is not None for state in states)
