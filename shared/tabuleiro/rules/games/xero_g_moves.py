@@ -233,7 +233,10 @@ def shortest_route(ships: bytes, others: int, mover: Player, start: int, target:
 
 
 def boost_reach(ships: bytes, others: int, mover: Player, start: int, booster: int) -> int:
-    """The targets that the ship on ``start`` can be boosted to by the ship on ``booster``, as a bit set."""
+    """The targets that the ship on ``start`` can be boosted to by the ship on ``booster``, as a bit set.
+
+    Back on ``booster`` is not among them: that needs no boost.
+    """
     to_booster = [
         Leg(booster, leg.used, None, None)
         for leg in _iter_legs(ships, others, mover, [Leg(start, 0, None, None)])
@@ -243,7 +246,7 @@ def boost_reach(ships: bytes, others: int, mover: Player, start: int, booster: i
     for leg in _iter_legs(ships, others, mover, to_booster):
         if leg.run is not None:
             found |= leg.run.end_bit
-    return found
+    return found & ~(1 << booster)
 
 
 def _iter_legs(ships: bytes, others: int, mover: Player, firsts: Iterable[Leg]) -> Iterator[Leg]:
