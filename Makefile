@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow check format clean
+.PHONY: play test test-slow check format bench-rules clean
 
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
@@ -24,6 +24,9 @@ check: $(STAMP)
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+bench-rules: $(STAMP)
+	$(BIN)/python tests/bench/bench_rules.py
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -1,0 +1,80 @@
+"""The process that thinks: ``python -m tabuleiro_server.bots.worker`` reads jobs and writes answers as frames.
+
+It lives as long as its standard input is open, so it does not outlive a server that was killed. When to start,
+replace or kill it is left to the pool.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from typing import BinaryIO, Final
+
+from tabuleiro_server.bots.frames import Answer, Job, Ready, Refusal, WorkerMessage, encode_frame, read_job
+from tabuleiro_server.bots.levels import choose_turn
+from tabuleiro_server.bots.request import replay, texts_of
+
+NICENESS: Final = 10
+"""Added to the process's niceness, so that thinking does not starve the server on few cores."""
+
+ORPHAN_GRACE_S: Final = 2.0
+"""Time the pool has, after the hang limit of a job, to kill the worker before the worker's own alarm does."""
+
+
+def main() -> None:
+    """Answer jobs until standard input ends."""
+    # Ctrl-C in a terminal reaches the whole process group; when the server stops it ends its workers itself.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    jobs, answers = sys.stdin.buffer, _claim_stdout()
+    try:
+        _send(answers, Ready())
+        while (job := read_job(jobs)) is not None:
+            _send(answers, _work(job))
+    except BrokenPipeError:
+        # Nobody is left to read the answer.
+        return
+
+
+def _claim_stdout() -> BinaryIO:
+    """Return standard output for frames alone; whatever else is printed goes to standard error."""
+    claimed = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return claimed
+
+
+def _send(stream: BinaryIO, message: WorkerMessage) -> None:
+    rest = memoryview(encode_frame(message))
+    while rest:
+        rest = rest[stream.write(rest) :]
+
+
+def _work(job: Job) -> WorkerMessage:
+    """The answer to ``job``. A level that fails costs this one answer, not the process."""
+    _set_alarm(job.hang_limit_ms / 1000 + ORPHAN_GRACE_S)
+    try:
+        request = job.request
+        state = replay(request)
+        actions = choose_turn(state, request.level, request.seed, request.budget_ms)
+        return Answer(job.number, texts_of(state, actions))
+    except Exception as error:
+        traceback.print_exc()
+        return Refusal(job.number, f"{type(error).__name__}: {error}")
+    finally:
+        _set_alarm(0)
+
+
+def _set_alarm(delay_s: float) -> None:
+    """Let the kernel end this process after ``delay_s`` seconds; 0 calls the alarm off.
+
+    A worker that hangs never sees its standard input close, so without the pool nothing else would end it.
+    """
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, delay_s)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""One worker process as the pool sees it: start it, ask it, kill it.
+
+When a worker is asked, replaced or given up is left to :mod:`~tabuleiro_server.bots.pool`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Sequence
+from typing import Final, Self
+
+from tabuleiro.errors import BotError
+from tabuleiro_server.bots.frames import Answer, Job, Ready, WorkerMessage, encode_frame, receive
+from tabuleiro_server.bots.request import ThinkRequest
+
+# -P: a file in the current folder must not be imported in place of one of ours.
+WORKER_COMMAND: Final = (sys.executable, "-P", "-m", "tabuleiro_server.bots.worker")
+
+START_LIMIT_MS: Final = 30_000
+"""Time for a worker to start, on the slowest machine under the heaviest load."""
+
+MAX_TURN_ACTIONS: Final = 400
+"""More actions than any turn can have: the cells of the biggest board are 361."""
+
+
+class WorkerProcess:
+    """A started worker. It takes one job at a time."""
+
+    def __init__(self, process: Process) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._process = process
+        self._stdin = process.stdin
+        self._stdout = process.stdout
+        self._last_number = 0
+        self._is_usable = True
+
+    @classmethod
+    async def start(cls, command: Sequence[str] = WORKER_COMMAND) -> Self:
+        """Start a worker and wait until it is ready.
+
+        Raises: BotError when it cannot be started, ends, says anything else or is not ready in time.
+        """
+        try:
+            worker = cls(await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE))
+        except OSError as error:
+            raise BotError(f"cannot start a bot worker: {error}") from error
+        try:
+            message = await worker._receive(START_LIMIT_MS)
+            if not isinstance(message, Ready):
+                raise BotError(f"garbage from a bot worker: {type(message).__name__} at its start")
+        except BaseException:
+            await worker.kill()
+            raise
+        return worker
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process has not been seen to end."""
+        return self._process.returncode is None
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether another job may be given to this worker; a worker that is not has to be killed."""
+        return self._is_usable and self.is_alive
+
+    async def ask(self, request: ThinkRequest, hang_limit_ms: int) -> tuple[str, ...]:
+        """Return the action texts that the worker answers with.
+
+        Raises: BotError when it dies, sends garbage or hangs (it is not usable then), or when its level fails.
+        """
+        self._last_number += 1
+        job = Job(self._last_number, request, hang_limit_ms)
+        # Until the whole answer is here, nothing else may be asked: a job left behind spoils the worker.
+        self._is_usable = False
+        try:
+            self._stdin.write(encode_frame(job))
+            await self._stdin.drain()
+        except ConnectionError:
+            raise BotError("a bot worker ended") from None
+        message = await self._receive(hang_limit_ms)
+        if isinstance(message, Ready) or message.number != job.number:
+            raise BotError(f"garbage from a bot worker: an unexpected {type(message).__name__}")
+        if isinstance(message, Answer) and not 1 <= len(message.actions) <= MAX_TURN_ACTIONS:
+            raise BotError(f"garbage from a bot worker: {len(message.actions)} actions")
+        self._is_usable = True
+        if isinstance(message, Answer):
+            return tuple(message.actions)
+        raise BotError(f"level {request.level} of {request.game} failed: {message.reason}")
+
+    async def kill(self) -> None:
+        """End the process at once and wait until it is gone; nothing is lost, a worker holds no state."""
+        self._is_usable = False
+        if self.is_alive:
+            # Without the process it ended by itself and only was not waited for yet.
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+        self._stdin.close()
+        # Reads the other pipe to its end, so that no transport is left open.
+        await self._process.communicate()
+
+    async def _receive(self, limit_ms: int) -> WorkerMessage:
+        try:
+            async with asyncio.timeout(limit_ms / 1000):
+                return await receive(self._stdout)
+        except TimeoutError:
+            raise BotError(f"a bot worker gave no answer within {limit_ms} ms") from None
