@@ -18,26 +18,26 @@ def _count_bits(_typing: Any, word: Any) -> Any:
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
 
-    return types.int64(types.uint64), generate
+    return types.int64(word), generate
 
 
 def _lowest_bit(_typing: Any, word: Any) -> Any:
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], context.get_constant(types.boolean, 1))
 
-    return types.int64(types.uint64), generate
+    return types.int64(word), generate
 
 
 def _as_int(_typing: Any, word: Any) -> Any:
     def generate(_context: Any, _builder: Any, _signature: Any, arguments: Any) -> Any:
         return arguments[0]
 
-    return types.int64(types.uint64), generate
+    return types.int64(word), generate
 
 
-count_bits = cast(Callable[[np.uint64], int], intrinsic(_count_bits))
+count_bits = cast(Callable[[np.uint64 | int], int], intrinsic(_count_bits))
 """How many bits are set."""
-lowest_bit = cast(Callable[[np.uint64], int], intrinsic(_lowest_bit))
+lowest_bit = cast(Callable[[np.uint64 | int], int], intrinsic(_lowest_bit))
 """The index of the lowest bit that is set; there must be one."""
-as_int = cast(Callable[[np.uint64], int], intrinsic(_as_int))
+as_int = cast(Callable[[np.uint64 | int], int], intrinsic(_as_int))
 """A number below 2**63 as one that may be added to others: numba makes a float of ``uint64`` plus ``int64``."""
