@@ -7,11 +7,11 @@ whatever its case or its Unicode form. Writes go through the one writer that the
 from __future__ import annotations
 
 import sqlite3
-import unicodedata
 from dataclasses import dataclass
 
 from tabuleiro.errors import NameTakenError, StoreError
 from tabuleiro.ids import AccountId, TimestampMs
+from tabuleiro.protocol.names import name_key
 from tabuleiro_server.store.database import Database
 
 
@@ -98,15 +98,6 @@ class Accounts:
             return connection.execute(query, (before_ms,)).rowcount
 
         return await self._writer.call(delete)
-
-
-def name_key(name: str) -> str:
-    """Return what two names that count as the same have in common.
-
-    >>> name_key("Ângela") == name_key("âNGELA")
-    True
-    """
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def _check_name_is_free(connection: sqlite3.Connection, id: AccountId, name: str) -> None:

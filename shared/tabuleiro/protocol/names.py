@@ -29,12 +29,12 @@ def parse_name(text: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """What must be unique among names: the same for names that differ only in case.
+    """What must be unique among names: the same for names that differ only in case or Unicode form.
 
     >>> name_key("ANA") == name_key("ana")
     True
     """
-    return unicodedata.normalize("NFC", name.casefold())
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def strip_controls(text: str) -> str:

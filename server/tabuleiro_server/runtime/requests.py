@@ -1,0 +1,260 @@
+"""What each request of a client does: from the wire message to a command for a room, and the answer back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from tabuleiro.errors import CommandError, GameOptionError
+from tabuleiro.ids import Seq
+from tabuleiro.protocol import messages
+from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.protocol.messages import ClientMessage, Ok, RoomEntered, RoomList, SeatRequest, Welcome
+from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.rules import registry
+from tabuleiro.rules.options import Options, OptionValue
+from tabuleiro_server.room import commands
+from tabuleiro_server.room.state import RoomState
+from tabuleiro_server.room.views import audience_of, event_for, snapshot_of
+from tabuleiro_server.runtime.draws import draw, draw_secrets
+from tabuleiro_server.runtime.lobby import RoomFilter
+from tabuleiro_server.runtime.room_task import Missed, RoomTask, RoomUnloadedError
+from tabuleiro_server.runtime.services import Services
+from tabuleiro_server.runtime.session import Session
+
+
+class Requests:
+    """Answers the requests of all sessions."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def answer(self, session: Session, message: ClientMessage) -> None:
+        """Do what ``message`` asks for and acknowledge it. Raises: CommandError when it is refused."""
+        if isinstance(message, messages.Hello) == session.is_welcomed:
+            raise CommandError(ErrorCode.HELLO_FIRST, "the first message is hello, and there is only one")
+        await _ANSWERERS[type(message)](self, session, message)
+
+    def farewell(self, session: Session) -> None:
+        """Forget a session that has ended."""
+        self._services.lobby.unsubscribe(session)
+        self._services.lobby.depart(session.name)
+
+    async def _hello(self, session: Session, message: messages.Hello) -> None:
+        identified = await self._services.guests.identify(message.name, message.token)
+        account = identified.account
+        session.welcome(account.id, account.name)
+        self._services.lobby.arrive(account.name)
+        welcome = Welcome(
+            account=account.id,
+            name=account.name,
+            server=self._services.version,
+            now_ms=self._services.now_ms(),
+            levels=dict(self._services.levels),
+            token=identified.token,
+        )
+        session.send(Ok(message.id, welcome))
+
+    async def _list_rooms(self, session: Session, message: messages.ListRooms) -> None:
+        session.send(
+            Ok(message.id, RoomList(*self._services.lobby.rooms(RoomFilter(message.game, message.phases))))
+        )
+
+    async def _subscribe(self, session: Session, message: messages.SubscribeLobby) -> None:
+        wanted = RoomFilter(message.game, message.phases)
+        self._services.lobby.subscribe(session, wanted)
+        session.send(Ok(message.id, RoomList(*self._services.lobby.rooms(wanted))))
+
+    async def _unsubscribe(self, session: Session, message: messages.UnsubscribeLobby) -> None:
+        self._services.lobby.unsubscribe(session)
+        session.send(Ok(message.id))
+
+    async def _create_room(self, session: Session, message: messages.CreateRoom) -> None:
+        room = await self._open(session, message.game, message.options, message.seats, message.settings)
+        await self._enter(session, room.state.code, message.id, commands.Watch(session.account_id), None)
+
+    async def _open(
+        self,
+        session: Session,
+        game: str,
+        options: dict[str, int | str],
+        seats: tuple[SeatRequest, SeatRequest],
+        settings: RoomSettings,
+    ) -> RoomTask:
+        command = commands.OpenRoom(
+            code=await self._services.directory.new_code(),
+            account=session.account_id,
+            name=session.name,
+            game=game,
+            options=options,
+            seats=seats,
+            settings=settings,
+            limits=self._services.config.room_limits(),
+            bot_levels=self._services.levels.get(game, ()),
+            secrets=draw_secrets(),
+            draws=draw(),
+        )
+        return await self._services.directory.open(command)
+
+    async def _quick_play(self, session: Session, message: messages.QuickPlay) -> None:
+        """Join the oldest fitting room; whoever is beaten to a seat tries the next one."""
+        wanted = _complete_options(message.game, message.options)
+        for summary in self._services.lobby.open_rooms(message.game):
+            is_own = session.account_id in {seat.account for seat in summary.seats}
+            is_same_clock = summary.settings.time_control == message.settings.time_control
+            if is_own or not is_same_clock or _without_seed(summary.options) != wanted:
+                continue
+            join = commands.Join(session.account_id, session.name, draw())
+            try:
+                await self._enter(session, summary.room, message.id, join, None)
+            except CommandError as error:
+                if error.code not in (ErrorCode.SEAT_TAKEN, ErrorCode.NO_SUCH_ROOM, ErrorCode.ROOM_DAMAGED):
+                    raise
+            else:
+                return
+        seats = (SeatRequest("me"), SeatRequest("open"))
+        room = await self._open(session, message.game, message.options, seats, message.settings)
+        await self._enter(session, room.state.code, message.id, commands.Watch(session.account_id), None)
+
+    async def _join_room(self, session: Session, message: messages.JoinRoom) -> None:
+        join = commands.Join(session.account_id, session.name, draw(), message.seat, message.secret)
+        await self._enter(session, message.room, message.id, join, None)
+
+    async def _watch_room(self, session: Session, message: messages.WatchRoom) -> None:
+        since = None if message.since is None else Seq(message.since)
+        watch = commands.Watch(session.account_id, message.secret)
+        await self._enter(session, message.room, message.id, watch, since)
+
+    async def _enter(
+        self, session: Session, code: str, request_id: int, permission: commands.Command, since: Seq | None
+    ) -> None:
+        async def enter(room: RoomTask) -> None:
+            def acknowledge(state: RoomState, missed: Missed) -> None:
+                session.note_room(room)
+                session.send(Ok(request_id, _entered(session, room, missed)))
+
+            await room.enter(session, permission, since, acknowledge)
+
+        await self._with_room(code, enter)
+
+    async def _leave_room(self, session: Session, message: messages.LeaveRoom) -> None:
+        async def leave(room: RoomTask) -> None:
+            def acknowledge(state: RoomState) -> None:
+                session.send(Ok(message.id))
+                room.dismiss(session)
+                session.forget_room(state.code)
+
+            await room.perform(commands.Leave(session.account_id), acknowledge)
+
+        await self._with_room(message.room, leave)
+
+    async def _play(self, session: Session, message: messages.Play) -> None:
+        command = commands.Play(
+            session.account_id, message.match, message.ply, message.actions, message.revision, session.lag_ms
+        )
+        await self._perform(session, message, command)
+
+    async def _undo(self, session: Session, message: messages.Undo) -> None:
+        await self._perform(session, message, commands.Undo(session.account_id, message.match, message.ply))
+
+    async def _resign(self, session: Session, message: messages.Resign) -> None:
+        await self._perform(session, message, commands.Resign(session.account_id, message.match))
+
+    async def _abort(self, session: Session, message: messages.Abort) -> None:
+        await self._perform(session, message, commands.Abort(session.account_id, message.match))
+
+    async def _claim_win(self, session: Session, message: messages.ClaimWin) -> None:
+        await self._perform(session, message, commands.ClaimWin(session.account_id, message.match))
+
+    async def _offer(self, session: Session, message: messages.Offer) -> None:
+        await self._perform(session, message, commands.MakeOffer(session.account_id, message.kind, draw()))
+
+    async def _answer_offer(self, session: Session, message: messages.Answer) -> None:
+        command = commands.AnswerOffer(session.account_id, message.kind, message.accept, draw())
+        await self._perform(session, message, command)
+
+    async def _seat_bot(self, session: Session, message: messages.SeatBot) -> None:
+        async def perform(room: RoomTask) -> None:
+            levels = self._services.levels.get(room.state.game.name, ())
+            command = commands.SeatBot(session.account_id, message.seat, message.level, levels, draw())
+            await room.perform(command, lambda _: session.send(Ok(message.id)))
+
+        await self._with_room(message.room, perform)
+
+    async def _swap_seats(self, session: Session, message: messages.SwapSeats) -> None:
+        await self._perform(session, message, commands.SwapSeats(session.account_id))
+
+    async def _say(self, session: Session, message: messages.Say) -> None:
+        async def say(room: RoomTask) -> None:
+            if not session.is_in(room.state.code):
+                raise CommandError(ErrorCode.NOT_WATCHING, "enter the room before you talk in it")
+            command = commands.Say(session.account_id, session.name, message.text)
+            await room.perform(command, lambda _: session.send(Ok(message.id)))
+
+        await self._with_room(message.room, say)
+
+    async def _mute(self, session: Session, message: messages.Mute) -> None:
+        command = commands.Mute(session.account_id, message.name, message.is_muted)
+        await self._perform(session, message, command)
+
+    async def _perform(self, session: Session, message: Any, command: commands.Command) -> None:
+        async def perform(room: RoomTask) -> None:
+            await room.perform(command, lambda _: session.send(Ok(message.id)))
+
+        await self._with_room(message.room, perform)
+
+    async def _with_room(self, code: str, use: Callable[[RoomTask], Awaitable[None]]) -> None:
+        """Use the room of this code; once more if it left memory in between."""
+        try:
+            await use(await self._services.directory.find(code))
+        except RoomUnloadedError:
+            await use(await self._services.directory.find(code))
+
+
+def _complete_options(game: str, options: Options) -> dict[str, OptionValue]:
+    """The options with all defaults, without a drawn seed. Raises: CommandError bad-option."""
+    try:
+        return _without_seed(registry.load(game, options).options)
+    except GameOptionError as error:
+        raise CommandError(ErrorCode.BAD_OPTION, str(error)) from error
+
+
+def _without_seed(options: Options) -> dict[str, OptionValue]:
+    return {name: value for name, value in options.items() if name != "seed"}
+
+
+def _entered(session: Session, room: RoomTask, missed: Missed) -> RoomEntered:
+    state = room.state
+    held = state.seats_of(session.account_id)
+    audience = audience_of(state, session.account_id)
+    return RoomEntered(
+        head=room.head(),
+        seat=held[0] if held else None,
+        snapshot=snapshot_of(state, audience) if missed is None else None,
+        events=tuple(event_for(event, audience) for event in missed or ()),
+        secrets=state.secrets if session.account_id == state.host else None,
+    )
+
+
+_ANSWERERS: dict[type[ClientMessage], Callable[[Requests, Session, Any], Awaitable[None]]] = {
+    messages.Hello: Requests._hello,
+    messages.ListRooms: Requests._list_rooms,
+    messages.SubscribeLobby: Requests._subscribe,
+    messages.UnsubscribeLobby: Requests._unsubscribe,
+    messages.CreateRoom: Requests._create_room,
+    messages.QuickPlay: Requests._quick_play,
+    messages.JoinRoom: Requests._join_room,
+    messages.WatchRoom: Requests._watch_room,
+    messages.LeaveRoom: Requests._leave_room,
+    messages.Play: Requests._play,
+    messages.Undo: Requests._undo,
+    messages.Resign: Requests._resign,
+    messages.Abort: Requests._abort,
+    messages.ClaimWin: Requests._claim_win,
+    messages.Offer: Requests._offer,
+    messages.Answer: Requests._answer_offer,
+    messages.SeatBot: Requests._seat_bot,
+    messages.SwapSeats: Requests._swap_seats,
+    messages.Say: Requests._say,
+    messages.Mute: Requests._mute,
+}
