@@ -239,12 +239,23 @@ def test_the_third_time_is_a_draw() -> None:
     assert state.outcome is not None
     assert (state.outcome.winner, state.outcome.termination) == (None, Termination.REPETITION)
     assert (state.to_move, state.legal_actions(), state.legal_count()) == (None, (), 0)
+    again = state.string_to_action("a1-a1")
+    assert not state.is_legal(again)
+    assert state.illegal_reason(again) == "the game is over"
 
 
 def test_the_same_ships_with_the_other_player_to_move_are_another_position() -> None:
     state = play(start(position=NULL_MOVES), "a1-a1", "a6-a6")
-    assert [earlier == state.ships for earlier in state.earlier] == [True, True]
+    assert state.earlier == (state.ships, state.ships)
     assert state.outcome is None
+
+
+def test_states_that_differ_in_what_came_before_are_not_equal() -> None:
+    state = start(position=NULL_MOVES)
+    once = play(state, "a1-a1", "a6-a6")
+    assert once.key() == state.key()
+    assert once != state
+    assert once == play(state, "a1-a1", "a6-a6")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 
 from tabuleiro.rules.base import Game
 from tabuleiro.rules.games.xero_g_moves import BOARD, SIDE, VALUES
-from tabuleiro.rules.games.xero_g_state import SHIP_COUNT, SHIPS_PER_PLAYER_AND_VALUE, XeroGState
+from tabuleiro.rules.games.xero_g_state import NO_PAST, SHIP_COUNT, SHIPS_PER_PLAYER_AND_VALUE, XeroGState
 from tabuleiro.rules.options import (
     ChoiceOption,
     IntOption,
@@ -99,7 +99,7 @@ class XeroG(Game):
             numbers = iter_splitmix64(int(self.options["seed"]))
             row_1, row_6 = (shuffled(VALUES * SHIPS_PER_PLAYER_AND_VALUE, numbers) for _ in (0, 1))
             ships = bytes(row_1) + bytes(BOARD.cell_count - 2 * SIDE) + bytes(row_6)
-        return XeroGState(self, 0, ships, _occupied(ships), 0, 1, (), None)
+        return XeroGState(self, 0, ships, _occupied(ships), 0, 1, NO_PAST, None)
 
     def _read_position(self, text: str) -> XeroGState:
         """Read a position after the setup. One that was won by entering a base names that ship in a third part."""
@@ -115,7 +115,7 @@ class XeroG(Game):
             count = everything.count(value)
             if count != 2 * SHIPS_PER_PLAYER_AND_VALUE:
                 raise position_error(text, f"{2 * SHIPS_PER_PLAYER_AND_VALUE} ships of value {value}, got {count}")
-        return XeroGState(self, mover, ships, _occupied(ships), base_ship, 1, (), None)
+        return XeroGState(self, mover, ships, _occupied(ships), base_ship, 1, NO_PAST, None)
 
 
 def _occupied(ships: bytes) -> int:

@@ -46,6 +46,8 @@ SHIPS_PER_PLAYER_AND_VALUE = 2
 SHIPS_PER_PLAYER = SHIPS_PER_PLAYER_AND_VALUE * len(VALUES)
 SHIP_COUNT = 2 * SHIPS_PER_PLAYER
 REPETITIONS_TO_DRAW = 3
+NO_PAST: tuple[tuple[bytes, ...], None] = ((), None)
+"""The past of a state that no move led to."""
 
 _NOT_BEYOND = (
     tuple(sum(ROWS[: row + 1]) for row in range(SIDE)),
@@ -83,15 +85,14 @@ class XeroGState(State):
     """A position of Xero-G; the numbers of actions are those of ``xero_g_actions``.
 
     ``ships`` holds the value on each square (0 for none), ``occupied`` their squares as a bit set, ``base_ship``
-    the value of the ship that has entered a base (0 for none), ``earlier`` the ``ships`` of all positions from the
-    end of the setup up to the one before this, the players having moved in turn.
+    the value of the ship that has entered a base (0 for none).
     """
 
     __slots__ = (
+        "_past",
         "_ship_moves",
         "_turn_number",
         "base_ship",
-        "earlier",
         "game",
         "last_action",
         "mover",
@@ -107,7 +108,7 @@ class XeroGState(State):
         occupied: int,
         base_ship: int,
         turn_number: int,
-        earlier: tuple[bytes, ...],
+        past: tuple[tuple[bytes, ...], bytes | None],
         last_action: int | None,
     ) -> None:
         self.game = game
@@ -115,7 +116,7 @@ class XeroGState(State):
         self.ships = ships
         self.occupied = occupied
         self.base_ship = base_ship
-        self.earlier = earlier
+        self._past = past
         self.last_action = last_action
         self._turn_number = turn_number
         self._ship_moves: tuple[ShipMoves, ...] | None = None
@@ -143,8 +144,22 @@ class XeroGState(State):
             return Outcome(None, Termination.REPETITION)
         return Outcome(opponent(self.mover), Termination.BLOCKED)
 
+    @property
+    def earlier(self) -> tuple[bytes, ...]:
+        """The ``ships`` of all positions from the end of the setup to the one before this, both players' in turn.
+
+        Put together when first asked for: most states are made by a search and soon forgotten.
+        """
+        earlier, previous = self._past
+        if previous is not None:
+            earlier = (*earlier, previous)
+            self._past = (earlier, None)
+        return earlier
+
     def _is_third_time(self) -> bool:
-        same_mover = self.earlier[len(self.earlier) % 2 :: 2]
+        earlier, previous = self._past
+        count = len(earlier) + (previous is not None)
+        same_mover = earlier[count % 2 :: 2]
         return same_mover.count(self.ships) >= REPETITIONS_TO_DRAW - 1
 
     @property
@@ -244,6 +259,8 @@ class XeroGState(State):
         for ship in self.ship_moves():
             if ship.start == start and ship.targets >> target & 1:
                 return self._why_not_drop(move, ship.drops)
+        if self.is_terminal:
+            return "the game is over"
         name, home = BOARD.names[start], home_row(self.occupied, self.mover)
         if not self.ships[start]:
             return f"{name} is empty"
@@ -287,9 +304,8 @@ class XeroGState(State):
                 occupied |= 1 << drop
             ships[target] = value
             occupied |= 1 << target
-        earlier, turn = (*self.earlier, self.ships), self._turn_number + 1
-        mover = opponent(self.mover)
-        return type(self)(self.game, mover, bytes(ships), occupied, base_ship, turn, earlier, action)
+        mover, turn, past = opponent(self.mover), self._turn_number + 1, (self.earlier, self.ships)
+        return type(self)(self.game, mover, bytes(ships), occupied, base_ship, turn, past, action)
 
     def _child_by_placing(self, placement: Placement, action: int) -> Self:
         ships = bytearray(self.ships)
@@ -297,7 +313,7 @@ class XeroGState(State):
         occupied = self.occupied | 1 << placement.square
         is_last = self.actions_in_turn == SHIPS_PER_PLAYER - 1
         mover, turn = (opponent(self.mover), self._turn_number + 1) if is_last else (self.mover, self._turn_number)
-        return type(self)(self.game, mover, bytes(ships), occupied, 0, turn, (), action)
+        return type(self)(self.game, mover, bytes(ships), occupied, 0, turn, NO_PAST, action)
 
     def landings_of(self, start: int) -> tuple[Landing, ...]:
         """Where the turn of the ship on ``start`` may end now, by ascending target; empty when it cannot move."""
@@ -327,7 +343,7 @@ class XeroGState(State):
     def route(self, action: int) -> tuple[str, ...]:
         """The names of the squares stepped on by a shortest route of a legal move, first and last included.
 
-        A name in between that holds a ship is where that ship boosts; the last name may be ``base``. Empty for an
+        A name in between that holds another ship is where that one boosts; the last name may be ``base``. Empty for an
         action that is no legal move.
 
         Source: RULES.md, "Xero-G" (an action is its result; the client shows one shortest route).
