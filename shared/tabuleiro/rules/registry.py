@@ -9,9 +9,10 @@ from tabuleiro.rules.base import Game
 from tabuleiro.rules.games.iris import Iris
 from tabuleiro.rules.games.minefield import Minefield
 from tabuleiro.rules.games.virus_wars import VirusWars
+from tabuleiro.rules.games.xero_g import XeroG
 from tabuleiro.rules.options import Options
 
-GAMES: Mapping[str, type[Game]] = {game.name: game for game in (VirusWars, Iris, Minefield)}
+GAMES: Mapping[str, type[Game]] = {game.name: game for game in (VirusWars, XeroG, Iris, Minefield)}
 
 
 def names() -> tuple[str, ...]:
