@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from tabuleiro.errors import DamagedRoomError
@@ -59,8 +60,15 @@ def select_events(connection: sqlite3.Connection, room: RoomCode, after_seq: Seq
 
 
 def _room_rows(connection: sqlite3.Connection, query: str, room: RoomCode, *values: int) -> list[tuple[Any, ...]]:
-    try:
+    with blaming(room):
         return connection.execute(query, (room, *values)).fetchall()
+
+
+@contextmanager
+def blaming(room: RoomCode) -> Iterator[None]:
+    """Raise DamagedRoomError for ``room`` where SQLite finds a malformed page: other rooms lie on others."""
+    try:
+        yield
     except sqlite3.DatabaseError as error:
         if primary_code(error) == sqlite3.SQLITE_CORRUPT:
             raise DamagedRoomError(room, None, str(error)) from error
