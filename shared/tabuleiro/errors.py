@@ -4,6 +4,8 @@
 
     TabuleiroError
     ├── NotationError            a text that is not an action, a cell, a position or a record
+    │   ├── TurnError            an action in the text of a turn cannot be played; names the column
+    │   └── RecordError          a game record says what cannot be; names line and column
     ├── IllegalActionError       an action that the rules do not allow in this position
     │   └── MatchOverError       any action after the end
     ├── GameOptionError          an unknown game or option, or a value out of its range
@@ -42,6 +44,32 @@ class NotationError(TabuleiroError):
         self.text = text
         self.expected = expected
         super().__init__(f"cannot read {shown(text)}: expected {expected}")
+
+
+class TurnError(NotationError):
+    """An action in the text of a turn cannot be read or is not legal where it stands.
+
+    ``text`` is that action as typed, ``column`` (from 1) where it begins, ``expected`` what is wrong with it or
+    what would be right.
+    """
+
+    def __init__(self, text: str, column: int, expected: str) -> None:
+        super().__init__(text, expected)
+        self.column = column
+        self.args = (f"column {column}: {shown(text)}: {expected}",)
+
+
+class RecordError(NotationError):
+    """A game record says what cannot be; ``line`` and ``column`` (from 1) are the place of the first such text.
+
+    ``text`` is the text there, ``expected`` what is wrong with it or what would be right.
+    """
+
+    def __init__(self, text: str, line: int, column: int, expected: str) -> None:
+        super().__init__(text, expected)
+        self.line = line
+        self.column = column
+        self.args = (f"line {line}, column {column}: {shown(text)}: {expected}",)
 
 
 class IllegalActionError(TabuleiroError):
