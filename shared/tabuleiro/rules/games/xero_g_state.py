@@ -343,8 +343,8 @@ class XeroGState(State):
     def route(self, action: int) -> tuple[str, ...]:
         """The names of the squares stepped on by a shortest route of a legal move, first and last included.
 
-        A name in between that holds another ship is where that one boosts; the last name may be ``base``. Empty for an
-        action that is no legal move.
+        A name in between that holds another ship is where that one boosts; the last name may be ``base``. Empty
+        for an action that is no legal move.
 
         Source: RULES.md, "Xero-G" (an action is its result; the client shows one shortest route).
         """
