@@ -21,6 +21,7 @@ from tabuleiro_server.bots.seat import BotSeats
 from tabuleiro_server.config import Config
 from tabuleiro_server.net.websocket_server import WebSocketServer
 from tabuleiro_server.room.views import summary_of
+from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.caretaker import Caretaker
 from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
@@ -92,6 +93,7 @@ async def running_server(config: Config) -> AsyncIterator[RunningServer]:
             guests=Guests(accounts, now_ms),
             directory=directory,
             lobby=lobby,
+            archive=Archive(journal),
             levels={name: level_names(name) for name in registry.names()},
             now_ms=now_ms,
             version=tabuleiro.__version__,

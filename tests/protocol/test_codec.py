@@ -22,6 +22,7 @@ from tabuleiro.protocol.messages import (
     ClientMessage,
     CreateRoom,
     Error,
+    GetRecord,
     Hello,
     JoinRoom,
     LeaveRoom,
@@ -68,6 +69,7 @@ EXAMPLES: tuple[ClientMessage, ...] = (
     SwapSeats(id=18, room="ABCDE"),
     Say(id=19, room="ABCDE", text="good game"),
     Mute(id=20, room="ABCDE", name="rui"),
+    GetRecord(id=21, room="ABCDE", match=2),
 )
 
 codecs = pytest.mark.parametrize("codec", [MsgpackCodec(), JsonCodec()], ids=["msgpack", "json"])

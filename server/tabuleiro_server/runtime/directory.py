@@ -10,23 +10,16 @@ import structlog
 
 from tabuleiro.errors import CommandError, StoreError
 from tabuleiro.ids import ROOM_CODE_LENGTH, ROOM_CODE_LETTERS, RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import OpenRoom, Resume
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.runtime.journal import Journal
+from tabuleiro_server.runtime.refusals import no_such_room, parse_room_code, unavailable
 from tabuleiro_server.runtime.room_task import RoomTask
 
 log = structlog.get_logger(__name__)
-
-
-def parse_room_code(text: str) -> RoomCode | None:
-    """Read a room code as people type it: case and spaces don't matter. ``None`` when it can be none."""
-    code = "".join(text.split()).upper()
-    is_code = len(code) == ROOM_CODE_LENGTH and all(letter in ROOM_CODE_LETTERS for letter in code)
-    return RoomCode(code) if is_code else None
 
 
 class Directory:
@@ -74,7 +67,7 @@ class Directory:
         try:
             state = await self._journal.append(None, events)
         except StoreError as error:
-            raise _unavailable(error) from error
+            raise unavailable(error) from error
         room = self._started(state, None)
         self._on_change(room)
         return room
@@ -83,7 +76,7 @@ class Directory:
         """The room of this code. Raises: CommandError when there is none, or it cannot be loaded."""
         code = parse_room_code(text)
         if code is None:
-            raise _no_such_room(text)
+            raise no_such_room(text)
         room = self._rooms.get(code)
         if room is not None:
             return room
@@ -111,9 +104,9 @@ class Directory:
         try:
             state = await self._journal.load(code)
         except StoreError as error:
-            raise _unavailable(error) from error
+            raise unavailable(error) from error
         if state is None or state.phase == "closed":
-            raise _no_such_room(code)
+            raise no_such_room(code)
         return self._started(state, self._resumption(state))
 
     def _resumption(self, state: RoomState) -> Resume | None:
@@ -129,12 +122,3 @@ class Directory:
 
     def _drop(self, room: RoomTask) -> None:
         self._rooms.pop(room.state.code, None)
-
-
-def _no_such_room(text: str) -> CommandError:
-    return CommandError(ErrorCode.NO_SUCH_ROOM, f"there is no room {text[:20]!a}")
-
-
-def _unavailable(error: StoreError) -> CommandError:
-    log.warning("storage unavailable", reason=str(error))
-    return CommandError(ErrorCode.STORAGE_UNAVAILABLE, "the server cannot store this now; try again")

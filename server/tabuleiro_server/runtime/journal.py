@@ -7,12 +7,12 @@ events' structs; ``EVENT_VERSION`` grows when a stored event needs more than a n
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
 
-from tabuleiro.errors import StoreError
+from tabuleiro.errors import DamagedRoomError
 from tabuleiro.ids import RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import Event, SeatInfo, SequencedEvent
 from tabuleiro.protocol.messages import RoomSummary
@@ -24,15 +24,16 @@ from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, Room
 
 EVENT_VERSION: Final = 1
 
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_EVENT_DECODER: Final[msgspec.msgpack.Decoder[Event]] = msgspec.msgpack.Decoder(Event)
+_SUMMARY_DECODER: Final = msgspec.msgpack.Decoder(RoomSummary)
+
 
 class Journal:
     """The event log, spoken to in events and room states."""
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
-        self._encoder = msgspec.msgpack.Encoder()
-        self._decoder: msgspec.msgpack.Decoder[Event] = msgspec.msgpack.Decoder(Event)
-        self._summary_decoder = msgspec.msgpack.Decoder(RoomSummary)
 
     async def append(self, before: RoomState | None, events: Sequence[SequencedEvent]) -> RoomState:
         """Store ``events`` and return the room they lead to; returns only when they are on disk.
@@ -43,8 +44,8 @@ class Journal:
         await self._log.append(
             after.code,
             before.seq if before is not None else Seq(0),
-            [self._stored(event) for event in events],
-            room_row=self._room_row(after),
+            [_stored(event) for event in events],
+            room_row=_room_row(after),
             match_rows=_match_rows(before, after),
         )
         return after
@@ -61,13 +62,12 @@ class Journal:
 
     async def events_after(self, code: RoomCode, seq: Seq) -> list[SequencedEvent]:
         """The events of a room after ``seq``, in order. Raises: StoreError."""
-        stored = await self._log.load(code, after_seq=seq)
-        return [self._read(code, event) for event in stored]
+        return read_events(code, await self._log.load(code, after_seq=seq))
 
     async def summaries(self) -> list[RoomSummary]:
         """The list lines of all listed rooms that are not closed."""
         rows = await self._log.rooms(("waiting", "playing", "finished"))
-        return [self._summary_decoder.decode(row.summary) for row in rows if row.is_listed]
+        return [_SUMMARY_DECODER.decode(row.summary) for row in rows if row.is_listed]
 
     async def exists(self, code: RoomCode) -> bool:
         """Whether a room of this code was ever made."""
@@ -77,28 +77,47 @@ class Journal:
         """The codes of all rooms in which something has to be done by now, e.g. a bot has to move."""
         return await self._log.due_rooms(now_ms)
 
-    def _stored(self, sequenced: SequencedEvent) -> StoredEvent:
-        return StoredEvent(sequenced.seq, sequenced.at_ms, EVENT_VERSION, self._encoder.encode(sequenced.event))
 
-    def _read(self, code: RoomCode, stored: StoredEvent) -> SequencedEvent:
-        if stored.version != EVENT_VERSION:
-            raise StoreError(f"room {code}, event {stored.seq}: unknown version {stored.version}")
-        try:
-            event = self._decoder.decode(stored.payload)
-        except msgspec.DecodeError as error:
-            raise StoreError(f"room {code}, event {stored.seq}: {error}") from error
-        return SequencedEvent(stored.seq, stored.at_ms, event)
+def read_events(code: RoomCode, stored: Iterable[StoredEvent]) -> list[SequencedEvent]:
+    """The events of a room from their bytes. Raises: DamagedRoomError naming the first that cannot be read."""
+    return [_read(code, event) for event in stored]
 
-    def _room_row(self, room: RoomState) -> RoomRow:
-        return RoomRow(
-            code=room.code,
-            phase=room.phase,
-            is_listed=not room.settings.is_private,
-            created_at_ms=room.created_at_ms,
-            updated_at_ms=room.updated_at_ms,
-            next_deadline_ms=_wake_at_ms(room),
-            summary=self._encoder.encode(summary_of(room)),
-        )
+
+def rows_of(events: Iterable[SequencedEvent]) -> tuple[RoomRow, list[MatchRow]]:
+    """The rows of the query tables that a room's events lead to; ``events`` is not empty."""
+    room: RoomState | None = None
+    match_rows: dict[int, MatchRow] = {}
+    for event in events:
+        before, room = room, evolve(room, event)
+        match_rows |= {row.number: row for row in _match_rows(before, room)}
+    assert room is not None
+    return _room_row(room), list(match_rows.values())
+
+
+def _stored(sequenced: SequencedEvent) -> StoredEvent:
+    return StoredEvent(sequenced.seq, sequenced.at_ms, EVENT_VERSION, _ENCODER.encode(sequenced.event))
+
+
+def _read(code: RoomCode, stored: StoredEvent) -> SequencedEvent:
+    if stored.version != EVENT_VERSION:
+        raise DamagedRoomError(code, stored.seq, f"unknown version {stored.version} of an event")
+    try:
+        event = _EVENT_DECODER.decode(stored.payload)
+    except msgspec.DecodeError as error:
+        raise DamagedRoomError(code, stored.seq, str(error)) from error
+    return SequencedEvent(stored.seq, stored.at_ms, event)
+
+
+def _room_row(room: RoomState) -> RoomRow:
+    return RoomRow(
+        code=room.code,
+        phase=room.phase,
+        is_listed=not room.settings.is_private,
+        created_at_ms=room.created_at_ms,
+        updated_at_ms=room.updated_at_ms,
+        next_deadline_ms=_wake_at_ms(room),
+        summary=_ENCODER.encode(summary_of(room)),
+    )
 
 
 def _wake_at_ms(room: RoomState) -> TimestampMs | None:
@@ -110,7 +129,7 @@ def _wake_at_ms(room: RoomState) -> TimestampMs | None:
 
 
 def _match_rows(before: RoomState | None, after: RoomState) -> list[MatchRow]:
-    """The row of the match when it has begun or ended with these events."""
+    """The row of the match when it has begun or ended with these events; it is not written in between."""
     match = after.match
     if match is None:
         return []

@@ -60,6 +60,11 @@ class Requests:
             Ok(message.id, RoomList(*self._services.lobby.rooms(RoomFilter(message.game, message.phases))))
         )
 
+    async def _get_record(self, session: Session, message: messages.GetRecord) -> None:
+        watch = commands.Watch(session.account_id, message.secret)
+        record = await self._services.archive.find(message.room, message.match, watch)
+        session.send(Ok(message.id, record))
+
     async def _subscribe(self, session: Session, message: messages.SubscribeLobby) -> None:
         wanted = RoomFilter(message.game, message.phases)
         self._services.lobby.subscribe(session, wanted)
@@ -239,6 +244,7 @@ def _entered(session: Session, room: RoomTask, missed: Missed) -> RoomEntered:
 _ANSWERERS: dict[type[ClientMessage], Callable[[Requests, Session, Any], Awaitable[None]]] = {
     messages.Hello: Requests._hello,
     messages.ListRooms: Requests._list_rooms,
+    messages.GetRecord: Requests._get_record,
     messages.SubscribeLobby: Requests._subscribe,
     messages.UnsubscribeLobby: Requests._unsubscribe,
     messages.CreateRoom: Requests._create_room,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tabuleiro.ids import TimestampMs
 from tabuleiro_server.config import Config
+from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
 from tabuleiro_server.runtime.lobby import Lobby
@@ -20,6 +21,7 @@ class Services:
     guests: Guests
     directory: Directory
     lobby: Lobby
+    archive: Archive
     levels: Mapping[str, tuple[str, ...]]
     now_ms: Callable[[], TimestampMs]
     version: str

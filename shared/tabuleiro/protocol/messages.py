@@ -83,6 +83,17 @@ class ListRooms(Request, frozen=True, tag="list-rooms"):
     phases: tuple[Phase, ...] | None = None
 
 
+class GetRecord(Request, frozen=True, tag="get-record"):
+    """Ask for a match of a room, running, finished or long gone. ``match`` ``None``: the last one.
+
+    ``secret`` is the invite or the watch secret of a private room, ``None`` otherwise.
+    """
+
+    room: RoomText
+    match: MatchNumber | None = None
+    secret: ShortText | None = None
+
+
 class SubscribeLobby(Request, frozen=True, tag="subscribe-lobby"):
     """As ``list-rooms``, and then be told of changes by ``lobby-update`` until ``unsubscribe-lobby``."""
 
@@ -216,6 +227,7 @@ ClientMessage = (
     | CreateRoom
     | QuickPlay
     | ListRooms
+    | GetRecord
     | SubscribeLobby
     | UnsubscribeLobby
     | JoinRoom
@@ -378,6 +390,26 @@ class RoomList(Result, frozen=True, tag="rooms"):
     is_cut: bool = False
 
 
+class RecordPlayed(Result, frozen=True, tag="record", omit_defaults=True):
+    """A match as it was played: what a record is written from.
+
+    ``time_control`` is in the form that people type. ``ended_at_ms`` and ``termination`` are ``None`` while the
+    match goes on; ``winner`` is ``None`` then and for a draw.
+    """
+
+    room: RoomCode
+    match: int
+    game: str
+    options: dict[str, int | str]
+    players: tuple[SeatInfo, SeatInfo]
+    actions: tuple[str, ...]
+    started_at_ms: TimestampMs
+    time_control: str
+    ended_at_ms: TimestampMs | None = None
+    winner: Player | None = None
+    termination: str | None = None
+
+
 class ServerSaying(msgspec.Struct, frozen=True, tag_field="type"):
     """Base of all server messages."""
 
@@ -386,7 +418,7 @@ class Ok(ServerSaying, frozen=True, tag="ok", omit_defaults=True):
     """The request was done; what it changed is on disk."""
 
     id: int
-    result: Welcome | RoomEntered | RoomList | None = None
+    result: Welcome | RoomEntered | RoomList | RecordPlayed | None = None
 
 
 class Error(ServerSaying, frozen=True, tag="error"):
