@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tabuleiro.errors import BotError, GameOptionError
+from tabuleiro.errors import BotError
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.pool import BotPool, Thought
 from tabuleiro_server.bots.request import ThinkRequest
@@ -363,27 +363,6 @@ async def test_stop_ends_a_worker_that_is_just_starting(stage: Stage) -> None:
             await answer_of(task)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [(sys.executable, "-c", "raise SystemExit(3)"), ("/nowhere/no-such-program",)],
-    ids=["ends", "missing"],
-)
-async def test_workers_that_cannot_start_are_tried_ever_less_often(command: tuple[str, ...]) -> None:
-    pauses_s: list[float] = []
-
-    async def pause(delay_s: float) -> None:
-        pauses_s.append(delay_s)
-
-    pool = BotPool(1, LONG_MS, command=command, pause=pause)
-    await pool.start()
-    for _ in range(5):
-        thought = await asyncio.wait_for(pool.think(request()), LIMIT_S)
-        assert thought.is_fallback
-        assert_legal_turn(thought, request())
-    await pool.stop()
-    assert pauses_s == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
-
-
 async def test_an_answer_ends_the_backoff(stage: Stage) -> None:
     pauses_s: list[float] = []
 
@@ -406,30 +385,3 @@ async def test_an_answer_ends_the_backoff(stage: Stage) -> None:
         await puppet.end()
     await pool.stop()
     assert pauses_s == [0.1]
-
-
-async def test_wrong_requests_are_refused_at_once() -> None:
-    pool = BotPool(1, LONG_MS, command=("/nowhere/no-such-program",))
-    await pool.start()
-    with pytest.raises(BotError, match=r"'genius'.*minimax-3"):
-        await pool.think(request(level="genius"))
-    with pytest.raises(GameOptionError, match="chess"):
-        await pool.think(ThinkRequest("A", "chess", {}, [], "random", 1))
-    assert pool.counts.failures_count == 0
-    with pytest.raises(ValueError, match="at least 1"):
-        BotPool(0, LONG_MS)
-
-
-async def test_a_request_without_a_legal_answer_fails_and_the_pool_goes_on() -> None:
-    async def no_pause(delay_s: float) -> None:
-        pass
-
-    pool = BotPool(1, LONG_MS, command=("/nowhere/no-such-program",), pause=no_pause)
-    await pool.start()
-    over = {**SMALL, "position": "XXXX/XXxX/XXXX/XXXo 1 1"}
-    with pytest.raises(BotError, match="game is over"):
-        await pool.think(ThinkRequest("A", "virus-wars", over, [], "random", 1))
-    with pytest.raises(GameOptionError, match="rows"):
-        await pool.think(ThinkRequest("A", "virus-wars", {"rows": 99}, [], "random", 1))
-    assert (await pool.think(request())).is_fallback
-    await pool.stop()
