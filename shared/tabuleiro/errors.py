@@ -6,6 +6,7 @@
     ├── NotationError            a text that is not an action, a cell, a position or a record
     │   ├── TurnError            an action in the text of a turn cannot be played; names the column
     │   └── RecordError          a game record says what cannot be; names line and column
+    ├── VectorError              the rules differ from a check vector, or the vector is malformed
     ├── IllegalActionError       an action that the rules do not allow in this position
     │   └── MatchOverError       any action after the end
     ├── GameOptionError          an unknown game or option, or a value out of its range
@@ -70,6 +71,23 @@ class RecordError(NotationError):
         self.line = line
         self.column = column
         self.args = (f"line {line}, column {column}: {shown(text)}: {expected}",)
+
+
+class VectorError(TabuleiroError):
+    """The rules differ from a check vector, or the vector is malformed.
+
+    ``line`` counts from 1. ``ply`` is the number of actions played before the difference, ``None`` when the line
+    cannot be played at all. ``expected`` is what the vector says or should be, ``got`` what the rules say or what
+    is there.
+    """
+
+    def __init__(self, line: int, ply: int | None, expected: str, got: str) -> None:
+        self.line = line
+        self.ply = ply
+        self.expected = expected
+        self.got = got
+        where = f"line {line}" if ply is None else f"line {line}, ply {ply}"
+        super().__init__(f"{where}: expected {expected}, got {got}")
 
 
 class IllegalActionError(TabuleiroError):

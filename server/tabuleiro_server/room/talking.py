@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from tabuleiro.ids import AccountId
+from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import Event, Muted, Said
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
-from tabuleiro.protocol.names import name_key, strip_controls
+from tabuleiro.protocol.names import name_key
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.permissions import check_host, refuse
 from tabuleiro_server.room.state import RoomState
@@ -24,7 +25,7 @@ def decide_say(room: RoomState, command: commands.Say, now_ms: int) -> Events:
     """Say a line to the room."""
     if command.account in room.muted:
         refuse(ErrorCode.MUTED, f"{room.host_name} has muted you in room {room.code}")
-    text = strip_controls(command.text).strip()
+    text = strip_controls(command.text)
     if not text:
         refuse(ErrorCode.NOT_ALLOWED, f"nothing to say: expected 1 to {CHAT_MAX_CHARS} characters")
     recent = [
