@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,25 @@ async def test_backup_replaces_an_older_one_only_when_told(open_log: Any, make: 
         assert await read_room(copy, ROOM) is None
         await back_up(tmp_path / "rooms.db", copy, is_replacing=True)
         assert await read_room(copy, ROOM) is not None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of a file there")
+async def test_backup_that_fails_leaves_the_former_one(open_log: Any, make: Any, tmp_path: Path) -> None:
+    import resource
+
+    copy = tmp_path / "copy.db"
+    async with open_log() as log:
+        await back_up(tmp_path / "rooms.db", copy)
+        await write(log, make)
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+        try:
+            with pytest.raises(StorageUnavailableError, match="disk I/O error"):
+                await back_up(tmp_path / "rooms.db", copy, is_replacing=True)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert sorted(file.name for file in tmp_path.glob("copy*")) == ["copy.db"]  # noqa: ASYNC240
+    assert (await read_stats(copy)).event_count == 0
 
 
 async def test_backup_into_a_missing_folder_is_refused(open_log: Any, tmp_path: Path) -> None:
