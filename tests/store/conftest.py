@@ -108,10 +108,17 @@ class Script:
                 super().__init__(*args, **kwargs)
 
             def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+                self._run_script(sql)
+                return super().execute(sql, parameters)
+
+            def executemany(self, sql: str, parameters: Any) -> sqlite3.Cursor:
+                self._run_script(sql)
+                return super().executemany(sql, parameters)
+
+            def _run_script(self, sql: str) -> None:
                 for start, action in list(script.before.items()):
                     if sql.startswith(start):
                         action()
-                return super().execute(sql, parameters)
 
         return ScriptedConnection
 

@@ -122,6 +122,12 @@ def test_file_that_is_no_database_is_refused_and_left_alone(database_path: Path)
     assert database_path.read_bytes() == text
 
 
+async def test_file_name_may_hold_anything(tmp_path: Path) -> None:
+    path = tmp_path / "100% rooms #1 & ção.db"
+    await open_and_close(path)
+    assert applied(path) == [migration.number for migration in MIGRATIONS]
+
+
 async def test_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageUnavailableError, match="No such file or directory"):
         await Database.open(tmp_path / "missing" / "rooms.db")

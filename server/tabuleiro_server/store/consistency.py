@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tabuleiro.errors import DamagedRoomError, TabuleiroError
 from tabuleiro.ids import RoomCode
+from tabuleiro_server.store.connection import primary_code
 from tabuleiro_server.store.event_log import BEFORE_FIRST
 from tabuleiro_server.store.log_tables import blaming, last_seq, select_events, select_snapshot
 from tabuleiro_server.store.maintenance import on_database, reading
@@ -105,16 +106,10 @@ async def rebuild(path: Path, replay: Replay) -> RebuildReport:
 
 
 def _verify(connection: sqlite3.Connection, replay: Replay) -> VerifyReport:
-    findings = [text for (text,) in connection.execute("PRAGMA integrity_check").fetchall() if text != "ok"]
+    findings, rooms = _look_at_file(connection)
     damaged: list[DamagedRoomError] = []
     differences: list[Difference] = []
     event_count = match_count = 0
-    try:
-        rooms = _room_codes(connection)
-    except sqlite3.DatabaseError as error:
-        if not findings:
-            raise
-        return VerifyReport(0, 0, 0, [*findings, f"the rooms cannot be listed: {error}"], [], [])
     for room in rooms:
         try:
             with blaming(room), reading(connection):
@@ -128,6 +123,22 @@ def _verify(connection: sqlite3.Connection, replay: Replay) -> VerifyReport:
         match_count += sum(isinstance(row, MatchRow) for row in replayed.values())
         differences.extend(_compare(room, stored, replayed))
     return VerifyReport(len(rooms), event_count, match_count, findings, damaged, differences)
+
+
+def _look_at_file(connection: sqlite3.Connection) -> tuple[list[str], list[RoomCode]]:
+    """Return what SQLite finds wrong with the file, and the rooms, none when they cannot even be listed."""
+    try:
+        findings = [text for (text,) in connection.execute("PRAGMA integrity_check") if text != "ok"]
+    except sqlite3.DatabaseError as error:
+        if primary_code(error) != sqlite3.SQLITE_CORRUPT:
+            raise
+        findings = [str(error)]
+    try:
+        return findings, _room_codes(connection)
+    except sqlite3.DatabaseError as error:
+        if primary_code(error) != sqlite3.SQLITE_CORRUPT:
+            raise
+        return [*findings, f"the rooms cannot be listed: {error}"], []
 
 
 def _room_codes(connection: sqlite3.Connection) -> list[RoomCode]:

@@ -14,11 +14,12 @@ from typing import Any, Final
 
 from tabuleiro.errors import DamagedRoomError
 from tabuleiro.ids import RoomCode, Seq
-from tabuleiro_server.store.bulk import RowInsert
 from tabuleiro_server.store.connection import primary_code
 from tabuleiro_server.store.rows import Snapshot, StoredEvent
 
-_INSERT_EVENTS: Final = RowInsert("INSERT INTO events (room, seq, at_ms, version, payload, checksum)", 6)
+_INSERT_EVENT: Final = (
+    "INSERT INTO events (room, seq, at_ms, version, payload, checksum) VALUES (?, ?, ?, ?, ?, ?)"
+)
 
 
 def checksum(payload: bytes, *identity: str | int) -> int:
@@ -38,7 +39,7 @@ def insert_events(connection: sqlite3.Connection, events: Iterable[tuple[RoomCod
     for room, event in events:
         identity = (room, event.seq, event.at_ms, event.version)
         rows.append((*identity, event.payload, checksum(event.payload, *identity)))
-    _INSERT_EVENTS.run(connection, rows)
+    connection.executemany(_INSERT_EVENT, rows)
 
 
 def select_events(connection: sqlite3.Connection, room: RoomCode, after_seq: Seq) -> list[StoredEvent]:
