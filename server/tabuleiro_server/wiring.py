@@ -20,6 +20,7 @@ from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.seat import BotSeats
 from tabuleiro_server.config import Config
 from tabuleiro_server.net.websocket_server import WebSocketServer
+from tabuleiro_server.obs.logs import configure_logs
 from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.caretaker import Caretaker
@@ -106,6 +107,17 @@ async def running_server(config: Config) -> AsyncIterator[RunningServer]:
         caretaker.start()
         stack.push_async_callback(caretaker.stop)
         yield RunningServer(config.host, server.port, directory)
+
+
+@asynccontextmanager
+async def embedded_server(db: Path) -> AsyncIterator[RunningServer]:
+    """Run a server for this process alone: on a free loopback port, logging errors only.
+
+    Raises: as :func:`running_server`.
+    """
+    configure_logs("error")
+    async with running_server(Config(db=str(db), port=0)) as server:
+        yield server
 
 
 async def _stop_server(server: WebSocketServer, config: Config) -> None:

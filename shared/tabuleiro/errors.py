@@ -24,6 +24,7 @@
     ├── BotError                 a computer player gave no usable answer
     ├── ConfigError              a setting that cannot be used
     └── ClientError              what a person at the client has to be told
+        └── ConnectionLostError  no connection to the server, or it broke
 
 ``str()`` of each is written for the person who reads it: it says what was wrong and what would be right.
 """
@@ -225,6 +226,10 @@ class ConfigError(TabuleiroError):
 
 class ClientError(TabuleiroError):
     """Something the person at the client has to know and can act on."""
+
+
+class ConnectionLostError(ClientError):
+    """There is no connection to the server, or it broke before the answer came."""
 
 
 def shown(value: object, limit_chars: int = 60) -> str:

@@ -1,0 +1,24 @@
+"""``tabuleiro rooms``: what is going on on a server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from tabuleiro.rules import registry
+from tabuleiro_client import plain
+from tabuleiro_client.commands.play import ServerOption
+from tabuleiro_client.server_address import parse_server_url
+
+
+def rooms(
+    server: ServerOption = None,
+    game: Annotated[str | None, typer.Option("--game", metavar="GAME", help="Only rooms of this game.")] = None,
+) -> None:
+    """List the rooms of a server that wait for players or are being played in."""
+    if game is not None:
+        registry.game_type(game)
+    url = None if server is None else parse_server_url(server)
+    asyncio.run(plain.list_rooms(url, game))
