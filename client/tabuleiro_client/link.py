@@ -32,6 +32,7 @@ from tabuleiro.errors import (
     TabuleiroError,
 )
 from tabuleiro.ids import AccountId
+from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol.codec import SERVER_FRAME_MAX_BYTES, MsgpackCodec
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import (
@@ -45,6 +46,7 @@ from tabuleiro.protocol.messages import (
     Ok,
     Phase,
     Play,
+    RecordPlayed,
     Resign,
     RoomEntered,
     RoomList,
@@ -52,12 +54,11 @@ from tabuleiro.protocol.messages import (
     WatchRoom,
     Welcome,
 )
-from tabuleiro.protocol.names import strip_controls
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.backoff import Backoff
 from tabuleiro_client.subscription import LinkLost, LinkRestored, Subscription, Told
 
-Result = Welcome | RoomEntered | RoomList | None
+Result = Welcome | RoomEntered | RoomList | RecordPlayed | None
 ResultT = TypeVar("ResultT", Welcome, RoomEntered, RoomList)
 
 _HELLO_REFUSED_FOR_GOOD: Final = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TextIO
 
-from tabuleiro.protocol.names import strip_controls
+from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.board_text import TextStyle, board_lines, legend
 
