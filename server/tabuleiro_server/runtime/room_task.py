@@ -258,9 +258,10 @@ class RoomTask:
 
     async def _let_in(self, entry: _Entry) -> None:
         """The newcomer hears its own answer first, and then all that follows."""
-        await self._do(entry.permission)
-        await self._do(Connect(entry.visitor.account_id))
-        missed = None if entry.since is None else await self._events_after(entry.since)
+        with self.visitors.entering(entry.visitor.account_id):
+            await self._do(entry.permission)
+            await self._do(Connect(entry.visitor.account_id))
+            missed = None if entry.since is None else await self._events_after(entry.since)
         self.visitors.add(entry.visitor)
         entry.acknowledge(self.state, missed)
         self._presence_changed()
