@@ -2,6 +2,8 @@
 
 Requests carry an ``id`` that the client chooses; the answer is ``ok`` or ``error`` with the same id. Messages
 without an ``id`` are told unasked. Nothing here encodes or decodes: see :mod:`tabuleiro.protocol.codec`.
+
+Longer than other modules: it is one list of declarations, and a closed union is best read in one place.
 """
 
 from __future__ import annotations
