@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -28,6 +29,7 @@ class Requests:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._quick_play_lock = asyncio.Lock()
 
     async def answer(self, session: Session, message: ClientMessage) -> None:
         """Do what ``message`` asks for and acknowledge it. Raises: CommandError when it is refused."""
@@ -102,12 +104,19 @@ class Requests:
         return await self._services.directory.open(command)
 
     async def _quick_play(self, session: Session, message: messages.QuickPlay) -> None:
+        """One at a time, or two people who ask at the same moment would each open a room and wait."""
+        async with self._quick_play_lock:
+            await self._join_oldest_or_open(session, message)
+
+    async def _join_oldest_or_open(self, session: Session, message: messages.QuickPlay) -> None:
         """Join the oldest fitting room; whoever is beaten to a seat tries the next one."""
         wanted = _complete_options(message.game, message.options)
         for summary in self._services.lobby.open_rooms(message.game):
             is_own = session.account_id in {seat.account for seat in summary.seats}
             is_same_clock = summary.settings.time_control == message.settings.time_control
             if is_own or not is_same_clock or _without_seed(summary.options) != wanted:
+                continue
+            if not await self._is_somebody_there(summary.room):
                 continue
             join = commands.Join(session.account_id, session.name, draw())
             try:
@@ -120,6 +129,14 @@ class Requests:
         seats = (SeatRequest("me"), SeatRequest("open"))
         room = await self._open(session, message.game, message.options, seats, message.settings)
         await self._enter(session, room.state.code, message.id, commands.Watch(session.account_id), None)
+
+    async def _is_somebody_there(self, code: str) -> bool:
+        """Whether the room can be had and whoever waits in it has not gone away."""
+        try:
+            state = (await self._services.directory.find(code)).state
+        except CommandError:
+            return False
+        return all(since_ms is None for since_ms in state.away_since_ms)
 
     async def _join_room(self, session: Session, message: messages.JoinRoom) -> None:
         join = commands.Join(session.account_id, session.name, draw(), message.seat, message.secret)
