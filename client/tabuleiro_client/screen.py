@@ -58,7 +58,8 @@ class Screen:
         return textwrap.wrap(text, self._width, break_long_words=False, break_on_hyphens=False)
 
     def _clean(self, text: str) -> str:
-        clean = strip_controls(text)
+        # Word by word: the spaces between them are the layout of our own lines and tables.
+        clean = " ".join(map(strip_controls, text.split(" ")))
         return clean.encode("ascii", "replace").decode() if self.style.ascii else clean
 
     def _write(self, text: str) -> None:
