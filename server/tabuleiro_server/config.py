@@ -42,8 +42,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """A bot that thinks longer is ended and asked again."""
     hello_timeout_ms: Milliseconds = 10_000
     """A connection that has not said hello by then is closed."""
+    shutdown_notice_ms: Annotated[int, msgspec.Meta(ge=0, le=3_600_000)] = 3_000
+    """How long before closing their connections a stopping server tells its clients; matches go on meanwhile."""
     shutdown_limit_ms: Milliseconds = 10_000
-    """How long a stopping server waits for commits and connections."""
+    """How long a stopping server then waits for thinking bots, connections, commands and commits, for each."""
     outbox_frames_count: Count = 512
     """Frames that may wait for a slow reader before its connection is closed."""
     room_queue_count: Count = 64

@@ -71,10 +71,19 @@ class WebSocketServer:
             send(session)
 
     async def stop(self) -> None:
-        """Close every connection with 1012 (service restart) and stop listening."""
-        if self._server is not None:
-            self._server.close(code=CloseCode.SERVICE_RESTART, reason="the server restarts")
+        """Close every connection with 1012 (service restart) and stop listening.
+
+        Cancelling it breaks the connections that have not answered yet.
+        """
+        if self._server is None:
+            return
+        self._server.close(code=CloseCode.SERVICE_RESTART, reason="the server restarts")
+        try:
             await self._server.wait_closed()
+        except asyncio.CancelledError:
+            for connection in self._connections:
+                connection.transport.abort()
+            raise
 
     async def _serve_connection(self, connection: ServerConnection) -> None:
         if connection.subprotocol is None:

@@ -56,6 +56,9 @@ class Requests:
             token=identified.token,
         )
         session.send(Ok(message.id, welcome))
+        announcement = self._services.lifecycle.announcement
+        if announcement is not None:
+            session.send(announcement)
 
     async def _list_rooms(self, session: Session, message: messages.ListRooms) -> None:
         session.send(
@@ -88,6 +91,7 @@ class Requests:
         seats: tuple[SeatRequest, SeatRequest],
         settings: RoomSettings,
     ) -> RoomTask:
+        self._services.lifecycle.check_is_running()
         command = commands.OpenRoom(
             code=await self._services.directory.new_code(),
             account=session.account_id,

@@ -10,6 +10,7 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
+from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.runtime.lobby import Lobby
 
 
@@ -22,6 +23,7 @@ class Services:
     directory: Directory
     lobby: Lobby
     archive: Archive
+    lifecycle: Lifecycle
     levels: Mapping[str, tuple[str, ...]]
     now_ms: Callable[[], TimestampMs]
     version: str
