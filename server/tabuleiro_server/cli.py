@@ -11,7 +11,6 @@ from typing import Annotated
 import structlog
 import typer
 
-from tabuleiro.errors import ConfigError
 from tabuleiro_server.config import Config, load_config
 from tabuleiro_server.obs.logs import configure_logs
 from tabuleiro_server.wiring import running_server
@@ -27,16 +26,7 @@ def serve(
 ) -> None:
     """Host a game server until it is told to stop (Ctrl-C or SIGTERM)."""
     settings = load_config(config, host=host, port=port, db=None if db is None else str(db))
-    configure_logs(settings.log_level)
-    try:
-        _run(settings)
-    except OSError as error:
-        raise ConfigError(
-            f"{settings.host}:{settings.port}", "host and port", f"a free address: {error}"
-        ) from error
-
-
-def _run(settings: Config) -> None:
+    configure_logs(settings.log_level, settings.log_style)
     if sys.platform == "win32":
         asyncio.run(_serve(settings))
     else:
@@ -47,11 +37,19 @@ def _run(settings: Config) -> None:
 
 async def _serve(settings: Config) -> None:
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
+    _set_when_told_to_stop(stop)
     async with running_server(settings) as server:
         print(f"tabuleiro listens on {server.url}", flush=True)
         await stop.wait()
         log.info("stopping")
     log.info("stopped")
+
+
+def _set_when_told_to_stop(stop: asyncio.Event) -> None:
+    """Set ``stop`` at Ctrl-C or SIGTERM."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            loop.add_signal_handler(number, stop.set)
+        except NotImplementedError:  # the event loops of Windows
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop.set))

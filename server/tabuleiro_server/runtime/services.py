@@ -11,6 +11,7 @@ from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
 from tabuleiro_server.runtime.lobby import Lobby
+from tabuleiro_server.runtime.room_quota import RoomQuota
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Services:
     directory: Directory
     lobby: Lobby
     archive: Archive
+    quota: RoomQuota
     levels: Mapping[str, tuple[str, ...]]
     now_ms: Callable[[], TimestampMs]
     version: str
