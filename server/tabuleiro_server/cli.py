@@ -13,7 +13,6 @@ from typing import Annotated, Final
 import structlog
 import typer
 
-from tabuleiro.errors import ConfigError
 from tabuleiro_server.config import Config, load_config
 from tabuleiro_server.obs.logs import configure_logs
 from tabuleiro_server.runtime.lifecycle import Lifecycle
@@ -36,16 +35,7 @@ def serve(
 ) -> None:
     """Host a game server until it is told to stop (Ctrl-C or SIGTERM); told twice, it hurries."""
     settings = load_config(config, host=host, port=port, db=None if db is None else str(db))
-    configure_logs(settings.log_level)
-    try:
-        _run(settings)
-    except OSError as error:
-        raise ConfigError(
-            f"{settings.host}:{settings.port}", "host and port", f"a free address: {error}"
-        ) from error
-
-
-def _run(settings: Config) -> None:
+    configure_logs(settings.log_level, settings.log_style)
     if sys.platform == "win32":
         asyncio.run(_serve(settings))
     else:
@@ -56,9 +46,7 @@ def _run(settings: Config) -> None:
 
 async def _serve(settings: Config) -> None:
     lifecycle = Lifecycle(settings, now_ms)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, lifecycle.request_stop)
+    _stop_when_told(lifecycle)
     async with running_server(settings, lifecycle) as server:
         print(f"tabuleiro listens on {server.url}", flush=True)
         await lifecycle.stop_requested()
@@ -83,3 +71,13 @@ def end_at_last(limit_s: float) -> None:
     timer = threading.Timer(limit_s, end)
     timer.daemon = True
     timer.start()
+
+
+def _stop_when_told(lifecycle: Lifecycle) -> None:
+    """Ask for the stop at Ctrl-C or SIGTERM."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            loop.add_signal_handler(number, lifecycle.request_stop)
+        except NotImplementedError:  # the event loops of Windows
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(lifecycle.request_stop))

@@ -17,8 +17,12 @@ from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.seat import BotSeats
 from tabuleiro_server.config import Config
+from tabuleiro_server.net.figures import NetFigures
+from tabuleiro_server.net.http_pages import HttpPages
 from tabuleiro_server.net.websocket_server import WebSocketServer
 from tabuleiro_server.obs.logs import configure_logs
+from tabuleiro_server.obs.loop_lag import LoopLagProbe
+from tabuleiro_server.obs.metrics import ServerCollector, render_metrics
 from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.caretaker import Caretaker
@@ -28,6 +32,7 @@ from tabuleiro_server.runtime.journal import Journal
 from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.runtime.lobby import Lobby
 from tabuleiro_server.runtime.requests import Requests
+from tabuleiro_server.runtime.room_quota import RoomQuota
 from tabuleiro_server.runtime.room_task import RoomTask
 from tabuleiro_server.runtime.services import Services
 from tabuleiro_server.store.accounts import Accounts
@@ -58,7 +63,7 @@ class RunningServer:
         self.lifecycle.begin_stop(self._notice_ms if self._sockets.connections_count else 0)
         announcement = self.lifecycle.announcement
         assert announcement is not None
-        self._sockets.send_all(lambda session: session.send(announcement))
+        self._sockets.send_all(announcement)
         await self.lifecycle.give_notice()
         await self.lifecycle.within_limit(self._bot_seats.finish(), "bots that think")
 
@@ -80,7 +85,7 @@ async def running_server(
     that was started is ended, each within its limit. ``lifecycle`` is given by whoever wants to hurry that.
     ``connection_class`` is for tests of failing disks.
 
-    Raises: StoreError when the database cannot be used, OSError when the address cannot be had.
+    Raises: StoreError when the database cannot be used, ConfigError when the address cannot be had.
     """
     lifecycle = lifecycle or Lifecycle(config, now_ms)
     async with AsyncExitStack() as stack:
@@ -96,43 +101,73 @@ async def running_server(
         event_log = EventLog(database)
         await event_log.start()
         at_the_end(event_log.stop, "commits")
-        journal = Journal(event_log)
-        lobby = Lobby(await journal.summaries())
         pool = BotPool(config.bot_workers or max((os.cpu_count() or 2) - 1, 1), config.bot_think_limit_ms)
         await pool.start()
         at_the_end(pool.stop, "bot workers")
         bot_seats = BotSeats(pool, now_ms)
-
-        def on_change(room: RoomTask) -> None:
-            lobby.update(summary_of(room.state, room.watchers_count))
-            bot_seats.consider(room)
-
-        last_alive_ms = TimestampMs(database.last_alive_ms or now_ms())
-        directory = Directory(journal, config, now_ms, on_change, last_alive_ms)
-        at_the_end(directory.stop, "rooms")
+        services = await _rooms(config, database, event_log, bot_seats, lifecycle)
+        at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
-        accounts = Accounts(database)
-        services = Services(
-            config=config,
-            guests=Guests(accounts, now_ms),
-            directory=directory,
-            lobby=lobby,
-            archive=Archive(journal),
-            lifecycle=lifecycle,
-            levels={name: level_names(name) for name in registry.names()},
-            now_ms=now_ms,
-            version=tabuleiro.__version__,
-        )
-        stack.callback(lobby.stop)
-        sockets = WebSocketServer(Requests(services), config)
+        stack.callback(services.lobby.stop)
+        probe = LoopLagProbe()
+        probe.start()
+        stack.callback(probe.stop)
+        sockets = _sockets(config, services, event_log, pool, probe)
         await sockets.start()
         at_the_end(sockets.stop, "connections")
-        caretaker = Caretaker(database, directory, accounts, config, now_ms)
+        caretaker = Caretaker(database, services.directory, services.guests, config, now_ms)
         caretaker.start()
         at_the_end(caretaker.stop, "the caretaker")
         yield RunningServer(
-            config.host, sockets.port, directory, lifecycle, sockets, bot_seats, config.shutdown_notice_ms
+            config.host, sockets.port, services.directory, lifecycle, sockets, bot_seats, config.shutdown_notice_ms
         )
+
+
+async def _rooms(
+    config: Config, database: Database, event_log: EventLog, bot_seats: BotSeats, lifecycle: Lifecycle
+) -> Services:
+    """Put together what sessions talk to."""
+    journal = Journal(event_log)
+    lobby = Lobby(await journal.summaries())
+    quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
+
+    def on_change(room: RoomTask) -> None:
+        lobby.update(summary_of(room.state, room.watchers_count))
+        quota.note(room.state)
+        bot_seats.consider(room)
+
+    last_alive_ms = TimestampMs(database.last_alive_ms or now_ms())
+    return Services(
+        config=config,
+        guests=Guests(Accounts(database), now_ms),
+        directory=Directory(journal, config, now_ms, on_change, last_alive_ms),
+        lobby=lobby,
+        archive=Archive(journal),
+        lifecycle=lifecycle,
+        quota=quota,
+        levels={name: level_names(name) for name in registry.names()},
+        now_ms=now_ms,
+        version=tabuleiro.__version__,
+    )
+
+
+def _sockets(
+    config: Config, services: Services, event_log: EventLog, pool: BotPool, probe: LoopLagProbe
+) -> WebSocketServer:
+    """Put together what is behind the port, and let what happens there be measured."""
+    requests = Requests(services)
+    figures = NetFigures()
+    collector = ServerCollector(
+        version=services.version,
+        net=figures,
+        requests=requests.figures,
+        commits=event_log.figures,
+        loop_lags_us=probe.lags_us,
+        rooms_count=lambda: services.directory.rooms_count,
+        bots=lambda: pool.counts,
+    )
+    pages = HttpPages(config, lambda: render_metrics(collector))
+    return WebSocketServer(requests, config, pages, figures)
 
 
 @asynccontextmanager

@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 
 from tabuleiro.errors import DamagedRoomError
-from tabuleiro.ids import RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.events import Event, SeatInfo, SequencedEvent
+from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
+from tabuleiro.protocol.events import Event, RoomOpened, SeatInfo, SequencedEvent
 from tabuleiro.protocol.messages import RoomSummary
 from tabuleiro_server.room.deadlines import next_deadline
 from tabuleiro_server.room.evolve import evolve, replay
@@ -68,6 +68,15 @@ class Journal:
         """The list lines of all listed rooms that are not closed."""
         rows = await self._log.rooms(("waiting", "playing", "finished"))
         return [_SUMMARY_DECODER.decode(row.summary) for row in rows if row.is_listed]
+
+    async def unfinished_hosts(self) -> dict[RoomCode, AccountId]:
+        """Who made each room that waits or plays. Raises: StoreError."""
+        hosts = {}
+        for code, stored in (await self._log.openings(("waiting", "playing"))).items():
+            opened = _read(code, stored).event
+            if isinstance(opened, RoomOpened):
+                hosts[code] = opened.host
+        return hosts
 
     async def exists(self, code: RoomCode) -> bool:
         """Whether a room of this code was ever made."""

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from tabuleiro.errors import CommandError, GameOptionError
-from tabuleiro.ids import Seq
+from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import ClientMessage, Ok, RoomEntered, RoomList, SeatRequest, Welcome
@@ -18,6 +18,7 @@ from tabuleiro_server.room import commands
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import audience_of, event_for, snapshot_of
 from tabuleiro_server.runtime.draws import draw, draw_secrets
+from tabuleiro_server.runtime.figures import RequestFigures
 from tabuleiro_server.runtime.lobby import RoomFilter
 from tabuleiro_server.runtime.room_task import Missed, RoomTask, RoomUnloadedError
 from tabuleiro_server.runtime.services import Services
@@ -28,6 +29,7 @@ class Requests:
     """Answers the requests of all sessions."""
 
     def __init__(self, services: Services) -> None:
+        self.figures = RequestFigures()
         self._services = services
         self._quick_play_lock = asyncio.Lock()
 
@@ -41,11 +43,13 @@ class Requests:
         """Forget a session that has ended."""
         self._services.lobby.unsubscribe(session)
         self._services.lobby.depart(session.name)
+        self._services.guests.depart(session.account_id)
 
     async def _hello(self, session: Session, message: messages.Hello) -> None:
         identified = await self._services.guests.identify(message.name, message.token)
         account = identified.account
         session.welcome(account.id, account.name)
+        self._services.guests.arrive(account.id)
         self._services.lobby.arrive(account.name)
         welcome = Welcome(
             account=account.id,
@@ -92,6 +96,7 @@ class Requests:
         settings: RoomSettings,
     ) -> RoomTask:
         self._services.lifecycle.check_is_running()
+        self._check_may_enter(session, None)
         command = commands.OpenRoom(
             code=await self._services.directory.new_code(),
             account=session.account_id,
@@ -105,7 +110,8 @@ class Requests:
             secrets=draw_secrets(),
             draws=draw(),
         )
-        return await self._services.directory.open(command)
+        with self._services.quota.one_more(session.account_id):
+            return await self._services.directory.open(command)
 
     async def _quick_play(self, session: Session, message: messages.QuickPlay) -> None:
         """One at a time, or two people who ask at the same moment would each open a room and wait."""
@@ -155,6 +161,8 @@ class Requests:
         self, session: Session, code: str, request_id: int, permission: commands.Command, since: Seq | None
     ) -> None:
         async def enter(room: RoomTask) -> None:
+            self._check_may_enter(session, room.state.code)
+
             def acknowledge(state: RoomState, missed: Missed) -> None:
                 session.note_room(room)
                 session.send(Ok(request_id, _entered(session, room, missed)))
@@ -162,6 +170,13 @@ class Requests:
             await room.enter(session, permission, since, acknowledge)
 
         await self._with_room(code, enter)
+
+    def _check_may_enter(self, session: Session, code: RoomCode | None) -> None:
+        """Check whether one room more is allowed; ``None`` stands for a new room. Raises: CommandError."""
+        limit_count = self._services.config.entered_rooms_count
+        if not (code and session.is_in(code)) and session.rooms_count >= limit_count:
+            message = f"entered_rooms_count: at most {limit_count} rooms on one connection; leave one first"
+            raise CommandError(ErrorCode.LIMIT_REACHED, message)
 
     async def _leave_room(self, session: Session, message: messages.LeaveRoom) -> None:
         async def leave(room: RoomTask) -> None:

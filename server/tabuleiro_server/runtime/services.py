@@ -12,6 +12,7 @@ from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
 from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.runtime.lobby import Lobby
+from tabuleiro_server.runtime.room_quota import RoomQuota
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Services:
     lobby: Lobby
     archive: Archive
     lifecycle: Lifecycle
+    quota: RoomQuota
     levels: Mapping[str, tuple[str, ...]]
     now_ms: Callable[[], TimestampMs]
     version: str

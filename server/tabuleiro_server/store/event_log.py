@@ -6,13 +6,14 @@ mean, when a snapshot is worth its place, and when rooms are loaded is up to ``r
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Collection, Sequence
 from typing import Final
 
 from tabuleiro.ids import AccountId, DurationMs, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.figures import CommitFigures
-from tabuleiro_server.store.log_tables import select_events, select_snapshot, upsert_snapshot
+from tabuleiro_server.store.log_tables import select_events, select_openings, select_snapshot, upsert_snapshot
 from tabuleiro_server.store.query_tables import (
     select_due_rooms,
     select_matches,
@@ -80,6 +81,17 @@ class EventLog:
         Raises: DamagedRoomError for a gap or an altered event; StorageUnavailableError.
         """
         return await self._database.read(lambda connection: select_events(connection, room, after_seq))
+
+    async def openings(self, phases: Collection[str]) -> dict[RoomCode, StoredEvent]:
+        """Return the first event of every room in any of ``phases``, damaged rooms left out.
+
+        Raises: StorageUnavailableError.
+        """
+
+        def select(connection: sqlite3.Connection) -> dict[RoomCode, StoredEvent]:
+            return select_openings(connection, [row.code for row in select_rooms(connection, phases)])
+
+        return await self._database.read(select)
 
     async def save_snapshot(self, room: RoomCode, seq: Seq, version: int, payload: bytes) -> None:
         """Keep what the room was after event ``seq``, in the place of its former snapshot.
