@@ -151,7 +151,7 @@ def _match_rows(before: RoomState | None, after: RoomState) -> list[MatchRow]:
             number=match.number,
             game=after.game.name,
             options_json=json.dumps(dict(after.game.options), sort_keys=True),
-            players=(_player_row(after.seats[0]), _player_row(after.seats[1])),
+            players=(_player_row(match.players[0]), _player_row(match.players[1])),
             started_at_ms=match.started_at_ms,
             ended_at_ms=match.ended_at_ms,
             winner=match.winner,

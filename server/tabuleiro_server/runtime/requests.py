@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from tabuleiro.clock import Correspondence
 from tabuleiro.errors import CommandError, GameOptionError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.messages import ClientMessage, Ok, RoomEntered, RoomList, SeatRequest, Welcome
+from tabuleiro.protocol.messages import ClientMessage, Ok, RoomEntered, RoomList, RoomSummary, SeatRequest, Welcome
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options, OptionValue
@@ -119,34 +120,36 @@ class Requests:
             await self._join_oldest_or_open(session, message)
 
     async def _join_oldest_or_open(self, session: Session, message: messages.QuickPlay) -> None:
-        """Join the oldest fitting room; whoever is beaten to a seat tries the next one."""
+        """Join the oldest fitting room; whoever is beaten to a seat tries the next one.
+
+        Who waits in such a room already, and finds nobody else who waits, goes on waiting there.
+        """
         wanted = _complete_options(message.game, message.options)
-        for summary in self._services.lobby.open_rooms(message.game):
-            is_own = session.account_id in {seat.account for seat in summary.seats}
-            is_same_clock = summary.settings.time_control == message.settings.time_control
-            if is_own or not is_same_clock or _without_seed(summary.options) != wanted:
-                continue
-            if not await self._is_somebody_there(summary.room):
-                continue
-            join = commands.Join(session.account_id, session.name, draw())
+        fitting = [
+            summary
+            for summary in self._services.lobby.open_rooms(message.game)
+            if summary.settings.time_control == message.settings.time_control
+            and _without_seed(summary.options) == wanted
+        ]
+        for summary in sorted(fitting, key=lambda summary: _holds_seat(session, summary)):
             try:
-                await self._enter(session, summary.room, message.id, join, None)
+                if _holds_seat(session, summary) or await self._is_waited_in(summary):
+                    join = commands.Join(session.account_id, session.name, draw())
+                    await self._enter(session, summary.room, message.id, join, None)
+                    return
             except CommandError as error:
                 if error.code not in (ErrorCode.SEAT_TAKEN, ErrorCode.NO_SUCH_ROOM, ErrorCode.ROOM_DAMAGED):
                     raise
-            else:
-                return
         seats = (SeatRequest("me"), SeatRequest("open"))
         room = await self._open(session, message.game, message.options, seats, message.settings)
         await self._enter(session, room.state.code, message.id, commands.Watch(session.account_id), None)
 
-    async def _is_somebody_there(self, code: str) -> bool:
-        """Whether the room can be had and whoever waits in it has not gone away."""
-        try:
-            state = (await self._services.directory.find(code)).state
-        except CommandError:
-            return False
-        return all(since_ms is None for since_ms in state.away_since_ms)
+    async def _is_waited_in(self, summary: RoomSummary) -> bool:
+        """Whether an opponent is there; with days for each turn nobody needs to be."""
+        room = await self._services.directory.find(summary.room)
+        is_slow = isinstance(summary.settings.time_control, Correspondence)
+        here = room.visitors.accounts()
+        return is_slow or all(seat.kind != "person" or seat.account in here for seat in room.state.seats)
 
     async def _join_room(self, session: Session, message: messages.JoinRoom) -> None:
         join = commands.Join(session.account_id, session.name, draw(), message.seat, message.secret)
@@ -216,6 +219,7 @@ class Requests:
 
     async def _seat_bot(self, session: Session, message: messages.SeatBot) -> None:
         async def perform(room: RoomTask) -> None:
+            _check_entered(session, room)
             levels = self._services.levels.get(room.state.game.name, ())
             command = commands.SeatBot(session.account_id, message.seat, message.level, levels, draw())
             await room.perform(command, lambda _: session.send(Ok(message.id)))
@@ -226,13 +230,7 @@ class Requests:
         await self._perform(session, message, commands.SwapSeats(session.account_id))
 
     async def _say(self, session: Session, message: messages.Say) -> None:
-        async def say(room: RoomTask) -> None:
-            if not session.is_in(room.state.code):
-                raise CommandError(ErrorCode.NOT_WATCHING, "enter the room before you talk in it")
-            command = commands.Say(session.account_id, session.name, message.text)
-            await room.perform(command, lambda _: session.send(Ok(message.id)))
-
-        await self._with_room(message.room, say)
+        await self._perform(session, message, commands.Say(session.account_id, session.name, message.text))
 
     async def _mute(self, session: Session, message: messages.Mute) -> None:
         command = commands.Mute(session.account_id, message.name, message.is_muted)
@@ -240,6 +238,7 @@ class Requests:
 
     async def _perform(self, session: Session, message: Any, command: commands.Command) -> None:
         async def perform(room: RoomTask) -> None:
+            _check_entered(session, room)
             await room.perform(command, lambda _: session.send(Ok(message.id)))
 
         await self._with_room(message.room, perform)
@@ -250,6 +249,16 @@ class Requests:
             await use(await self._services.directory.find(code))
         except RoomUnloadedError:
             await use(await self._services.directory.find(code))
+
+
+def _check_entered(session: Session, room: RoomTask) -> None:
+    """Whoever acts in a room is there: so nobody plays and counts as away. Raises: CommandError not-watching."""
+    if not session.is_in(room.state.code):
+        raise CommandError(ErrorCode.NOT_WATCHING, f"enter room {room.state.code} first: join or watch it")
+
+
+def _holds_seat(session: Session, summary: RoomSummary) -> bool:
+    return session.account_id in {seat.account for seat in summary.seats}
 
 
 def _complete_options(game: str, options: Options) -> dict[str, OptionValue]:

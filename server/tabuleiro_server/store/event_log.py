@@ -90,7 +90,7 @@ class EventLog:
         def select(connection: sqlite3.Connection) -> dict[RoomCode, StoredEvent]:
             return select_openings(connection, [row.code for row in select_rooms(connection, phases)])
 
-        return await self._database.read(select)
+        return await self.database.read(select)
 
     async def save_snapshot(self, room: RoomCode, seq: Seq, version: int, payload: bytes) -> None:
         """Keep what the room was after event ``seq``, in the place of its former snapshot.
