@@ -55,10 +55,8 @@ def play_side_by_side(side: int, random: Random, pass_odds: float) -> IrisState:
     board = iris_board.pack_iris(state)
     assert_same(state, board, tables)
     while not state.is_terminal:
-        actions = list(state.legal_actions())
-        if state.can_pass and random.random() > pass_odds:
-            actions.pop()
-        action = random.choice(actions)
+        is_pass = state.can_pass and random.random() < pass_odds
+        action = state.game.pass_action if is_pass else random.choice(state.legal_actions())
         state = state.apply(action)
         iris_board.play_iris(board, tables, action)
         assert_same(state, board, tables)

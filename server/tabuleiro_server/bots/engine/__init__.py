@@ -5,8 +5,10 @@ Which level of a game searches how long is left to the level tables.
 
 from __future__ import annotations
 
+from tabuleiro.errors import BotError
 from tabuleiro.rules import Game
 from tabuleiro.rules.games.iris import Iris
+from tabuleiro.rules.games.minefield import Minefield
 from tabuleiro_server.bots.engine.base import Searcher
 
 
@@ -18,6 +20,10 @@ def searcher(game: Game) -> Searcher:
     # Imported late: the modules below need numba, and take seconds to import where it is there.
     from tabuleiro_server.bots.engine.iris_search import IrisPlayground
     from tabuleiro_server.bots.engine.mcts_searcher import MctsSearcher
+    from tabuleiro_server.bots.engine.minefield_search import MinefieldPlayground
 
-    assert isinstance(game, Iris)
-    return MctsSearcher(IrisPlayground(game))
+    if isinstance(game, Iris):
+        return MctsSearcher(IrisPlayground(game))
+    if isinstance(game, Minefield):
+        return MctsSearcher(MinefieldPlayground(game))
+    raise BotError(f"there is no search for {game.title}")

@@ -30,4 +30,5 @@ def draw_below(draws: DrawState, count: int) -> int:
     word ^= word >> np.uint64(27)
     draws[0] = word
     high = (word * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(32)
-    return int((high * np.uint64(count)) >> np.uint64(32))
+    # int() alone would leave the number unsigned, and unsigned and signed numbers add up to floating ones.
+    return int(np.int64((high * np.uint64(count)) >> np.uint64(32)))

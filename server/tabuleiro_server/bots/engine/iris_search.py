@@ -40,6 +40,7 @@ from tabuleiro_server.bots.engine.mcts import (
     DRAWN,
     UNPROVEN,
     Tree,
+    Tuning,
     add_children,
     back_up,
     back_up_proof,
@@ -47,10 +48,7 @@ from tabuleiro_server.bots.engine.mcts import (
     select_child,
 )
 
-EXPLORATION: Final = 0.15
-RAVE_WEIGHT: Final = 0.002
-PRIOR_VISITS: Final = 4.0
-EXPAND_AT_VISITS: Final = 3
+TUNING: Final = Tuning(exploration=0.15, rave_weight=0.002, prior_visits=4.0, expand_at_visits=3)
 
 
 @kernel
@@ -128,7 +126,7 @@ def play_out_iris(board: Board, tables: IrisTables, draws: DrawState) -> None:
 
 @kernel
 def search_iris(
-    tree: Tree, root: int, start: Board, tables: IrisTables, draws: DrawState, playout_count: int
+    tree: Tree, root: int, start: Board, tables: IrisTables, draws: DrawState, playout_count: int, tuning: Tuning
 ) -> int:
     """Grow the tree below ``root``, whose board is ``start``, and return how many playouts were made.
 
@@ -146,7 +144,7 @@ def search_iris(
         node, length = root, 1
         path[0] = root
         while tree.child_count[node] > 0 and tree.proof[node] == UNPROVEN:
-            node = select_child(tree, node, EXPLORATION, RAVE_WEIGHT)
+            node = select_child(tree, node, tuning)
             play_iris(board, tables, tree.action[node])
             path[length] = node
             length += 1
@@ -157,9 +155,9 @@ def search_iris(
         if tree.proof[node] != UNPROVEN:
             result = result_of_proof(tree.proof[node])
         else:
-            if tree.visits[node] >= EXPAND_AT_VISITS or node == root:
+            if tree.visits[node] >= tuning.expand_at_visits or node == root:
                 found = list_iris(board, tables, actions)
-                add_children(tree, node, board[MOVER], actions, found, PRIOR_VISITS, node == root)
+                add_children(tree, node, board[MOVER], actions, found, tuning.prior_visits, node == root)
             play_out_iris(board, tables, draws)
             result = float(compare_scores(board, tables, parents, sizes))
         back_up(tree, path, length, result, board[HEADER : HEADER + count + 1])
@@ -169,7 +167,8 @@ def search_iris(
 class IrisPlayground:
     """The kernels of Iris with the options of ``game``, for a searcher."""
 
-    def __init__(self, game: Iris) -> None:
+    def __init__(self, game: Iris, tuning: Tuning = TUNING) -> None:
+        self._tuning = tuning
         self._tables = iris_tables(game)
 
     def pack(self, state: State) -> Board:
@@ -179,7 +178,7 @@ class IrisPlayground:
 
     def grow(self, tree: Tree, root: int, board: Array, draws: DrawState, playout_count: int) -> int:
         """Search below the node ``root``; see :func:`search_iris`."""
-        return search_iris(tree, root, board, self._tables, draws, playout_count)
+        return search_iris(tree, root, board, self._tables, draws, playout_count, self._tuning)
 
     def action_of(self, number: int) -> int:
         """The action that a node's number means: the same."""

@@ -60,13 +60,27 @@ def new_tree(node_limit: int) -> Tree:
     return tree
 
 
+class Tuning(NamedTuple):
+    """How a game's tree is grown.
+
+    ``exploration`` is the weight of curiosity about children seldom visited; ``rave_weight`` says how soon a
+    child's own results outweigh those of its action played later; a new child starts as if its action had been
+    seen ``prior_visits`` (above 0) times with an even result; a node gets children when it is visited again after
+    ``expand_at_visits`` visits.
+    """
+
+    exploration: float
+    rave_weight: float
+    prior_visits: float
+    expand_at_visits: int
+
+
 @kernel
 def add_children(
     tree: Tree, node: int, mover: int, actions: Array, count: int, prior_visits: float, is_root: bool
 ) -> bool:
     """Give ``node`` the first ``count`` (1 or more) of ``actions`` as children; False when the tree is full.
 
-    Each starts as if the action had been seen ``prior_visits`` (above 0) times in playouts of an even result.
     Some room is kept for the node that a search starts from (``is_root``), which cannot do without children.
     """
     first = tree.used[0]
@@ -89,15 +103,14 @@ def add_children(
 
 
 @kernel
-def select_child(tree: Tree, node: int, exploration: float, rave_weight: float) -> int:
+def select_child(tree: Tree, node: int, tuning: Tuning) -> int:
     """The child to look at next: a proven win at once, else the best in view of what is not yet known.
 
-    ``rave_weight`` says how soon a child's own results outweigh those of its action played later. Children
-    proven lost are left out; a node all of whose children are lost is proven itself and never asked.
+    Children proven lost are left out; a node all of whose children are lost is proven itself and never asked.
     """
     first = tree.first_child[node]
     winning = tree.mover[node] + 1
-    curiosity = exploration * math.sqrt(math.log(tree.visits[node] + 1.0))
+    curiosity = tuning.exploration * math.sqrt(math.log(tree.visits[node] + 1.0))
     best, best_score = int(first), -np.inf
     for child in range(first, first + tree.child_count[node]):
         proof = tree.proof[child]
@@ -105,7 +118,7 @@ def select_child(tree: Tree, node: int, exploration: float, rave_weight: float) 
             return child
         if proof == UNPROVEN:
             visits, rave_visits = float(tree.visits[child]), tree.rave_visits[child]
-            share = rave_visits / (rave_visits + visits + rave_visits * visits * rave_weight)
+            share = rave_visits / (rave_visits + visits + rave_visits * visits * tuning.rave_weight)
             score = share * tree.rave_total[child] / rave_visits + curiosity / math.sqrt(visits + 1.0)
             if visits > 0.0:
                 score += (1.0 - share) * tree.total[child] / visits
