@@ -62,7 +62,7 @@ _GROUND_SGR: Final[Mapping[str, str]] = {
 _OWNER_SGR: Final = ("34", "31")
 _LEGAL_SGR: Final = "1;32"
 _FORBIDDEN_SGR: Final = "31"
-_LAST_SGR: Final = "7"
+_MARKED_SGR: Final = "1"
 _MARK_RANK: Final = {" ": 0, "(": 1, ")": 1, "[": 2, "]": 2, "|": 3, ">": 4}
 """Which mark stays where two cells want the same column."""
 
@@ -171,8 +171,6 @@ def _draw_cell(
     column, marks = layout.column(cell.x), cell.marks
     is_legal = show_legal and Mark.LEGAL in marks
     glyph, sgr = _cell_glyph(cell, line.style, is_legal, show_forbidden)
-    if Mark.LAST in marks:
-        sgr = f"{sgr};{_LAST_SGR}".strip(";")
     line.write(column, glyph, sgr)
     if cell.ground:
         line.write(column - 1, letters[cell.ground], _GROUND_SGR.get(cell.ground, ""))
@@ -181,8 +179,8 @@ def _draw_cell(
         line.write_mark(opening, ">", _LEGAL_SGR)
     pair = "[]" if Mark.LAST in marks else "()" if Mark.WINNING in marks else ""
     if pair:
-        line.write_mark(opening, pair[0])
-        line.write_mark(column + 1, pair[1])
+        line.write_mark(opening, pair[0], _MARKED_SGR)
+        line.write_mark(column + 1, pair[1], _MARKED_SGR)
 
 
 def _cell_glyph(cell: CellView, style: TextStyle, is_legal: bool, show_forbidden: bool) -> tuple[str, str]:

@@ -42,7 +42,7 @@ _EXTRA = re.compile(r"^([A-Za-z0-9._-]+).*\bextra\s*==\s*['\"]([^'\"]+)['\"]")
 
 def main() -> None:
     """Run the command line of this process and exit with its status."""
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     sys.exit(exit_status(sys.argv[1:]))
@@ -92,7 +92,7 @@ def _discard_output() -> None:
 
 
 def make_app(arguments: Sequence[str]) -> typer.Typer:
-    """Make the application with the command named in ``arguments`` loaded and all others only listed.
+    """Make the application with the command named in ``arguments`` loaded, or with all only listed.
 
     Raises: ModuleNotFoundError when the command's module needs something that is not installed.
     """
@@ -105,15 +105,16 @@ def make_app(arguments: Sequence[str]) -> typer.Typer:
     )
     app.callback()(_root)
     wanted = next((argument for argument in arguments if not argument.startswith("-")), None)
-    for command in sorted(entry_points(group=COMMAND_GROUP), key=lambda entry: entry.name):
-        if command.name != wanted:
-            app.command(command.name, help=summary(command))(_listed_only)
-            continue
-        loaded: object = command.load()
-        if isinstance(loaded, typer.Typer):
-            app.add_typer(loaded, name=command.name)
-        elif callable(loaded):
-            app.command(command.name)(loaded)
+    commands = {command.name: command for command in entry_points(group=COMMAND_GROUP)}
+    if wanted not in commands:
+        for name in sorted(commands):
+            app.command(name, help=summary(commands[name]))(_listed_only)
+        return app
+    loaded: object = commands[wanted].load()
+    if isinstance(loaded, typer.Typer):
+        app.add_typer(loaded, name=wanted)
+    elif callable(loaded):
+        app.command(wanted)(loaded)
     return app
 
 

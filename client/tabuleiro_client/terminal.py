@@ -6,6 +6,7 @@ import codecs
 from collections.abc import Mapping
 from typing import TextIO
 
+from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro_client.board_text import TextStyle
 
 
@@ -31,3 +32,13 @@ def is_unicode(encoding: str | None) -> bool:
         return encoding is not None and codecs.lookup(encoding).name.startswith("utf-")
     except LookupError:
         return False
+
+
+def showable(text: str, style: TextStyle) -> str:
+    """Return text from elsewhere (a name, a file) as one line that the terminal can show.
+
+    >>> showable("Jos\u00e9\\x1b[2J", TextStyle(color=False, ascii=True))
+    'Jos?'
+    """
+    line = strip_controls(text)
+    return line.encode("ascii", "replace").decode("ascii") if style.ascii else line

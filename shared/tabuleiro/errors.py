@@ -4,6 +4,9 @@
 
     TabuleiroError
     ├── NotationError            a text that is not an action, a cell, a position or a record
+    │   ├── TurnError            an action in the text of a turn cannot be played; names the column
+    │   └── RecordError          a game record says what cannot be; names line and column
+    ├── VectorError              the rules differ from a check vector, or the vector is malformed
     ├── IllegalActionError       an action that the rules do not allow in this position
     │   └── MatchOverError       any action after the end
     ├── GameOptionError          an unknown game or option, or a value out of its range
@@ -21,6 +24,7 @@
     ├── BotError                 a computer player gave no usable answer
     ├── ConfigError              a setting that cannot be used
     └── ClientError              what a person at the client has to be told
+        └── ConnectionLostError  no connection to the server, or it broke
 
 ``str()`` of each is written for the person who reads it: it says what was wrong and what would be right.
 """
@@ -42,6 +46,49 @@ class NotationError(TabuleiroError):
         self.text = text
         self.expected = expected
         super().__init__(f"cannot read {shown(text)}: expected {expected}")
+
+
+class TurnError(NotationError):
+    """An action in the text of a turn cannot be read or is not legal where it stands.
+
+    ``text`` is that action as typed, ``column`` (from 1) where it begins, ``expected`` what is wrong with it or
+    what would be right.
+    """
+
+    def __init__(self, text: str, column: int, expected: str) -> None:
+        super().__init__(text, expected)
+        self.column = column
+        self.args = (f"column {column}: {shown(text)}: {expected}",)
+
+
+class RecordError(NotationError):
+    """A game record says what cannot be; ``line`` and ``column`` (from 1) are the place of the first such text.
+
+    ``text`` is the text there, ``expected`` what is wrong with it or what would be right.
+    """
+
+    def __init__(self, text: str, line: int, column: int, expected: str) -> None:
+        super().__init__(text, expected)
+        self.line = line
+        self.column = column
+        self.args = (f"line {line}, column {column}: {shown(text)}: {expected}",)
+
+
+class VectorError(TabuleiroError):
+    """The rules differ from a check vector, or the vector is malformed.
+
+    ``line`` counts from 1. ``ply`` is the number of actions played before the difference, ``None`` when the line
+    cannot be played at all. ``expected`` is what the vector says or should be, ``got`` what the rules say or what
+    is there.
+    """
+
+    def __init__(self, line: int, ply: int | None, expected: str, got: str) -> None:
+        self.line = line
+        self.ply = ply
+        self.expected = expected
+        self.got = got
+        where = f"line {line}" if ply is None else f"line {line}, ply {ply}"
+        super().__init__(f"{where}: expected {expected}, got {got}")
 
 
 class IllegalActionError(TabuleiroError):
@@ -179,6 +226,10 @@ class ConfigError(TabuleiroError):
 
 class ClientError(TabuleiroError):
     """Something the person at the client has to know and can act on."""
+
+
+class ConnectionLostError(ClientError):
+    """There is no connection to the server, or it broke before the answer came."""
 
 
 def shown(value: object, limit_chars: int = 60) -> str:

@@ -193,7 +193,7 @@ def test_colour_adds_nothing_but_colour() -> None:
     coloured = board_lines(view, COLOUR, show_legal=True)
     assert [SGR.sub("", line) for line in coloured] == board_lines(view, UNICODE, show_legal=True)
     assert all(line.count("\x1b[0m") * 2 == len(SGR.findall(line)) for line in coloured)
-    assert "\x1b[34;7m⊠\x1b[0m" in coloured[1]
+    assert "\x1b[1m[\x1b[0m\x1b[34m⊠\x1b[0m" in coloured[1]
 
 
 def test_every_glyph_is_one_column_wide_in_every_locale() -> None:

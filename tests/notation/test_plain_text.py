@@ -24,7 +24,7 @@ from tabuleiro.notation.plain_text import MAX_COMBINING_RUN, strip_controls
         ("\x1b]never ended", ""),
         ("\x1b(0line\x1b(B", "line"),
         ("\x1b", ""),
-        ("\x1b\x1b[31m[31mtwice", "twice"),
+        ("\x1b\x1b[31m[31mnested", "[31mnested"),
         ("a\x00b\x07c\x7fd", "abcd"),
         ("two\r\nlines\tand\u2028more\u00a0", "two lines and more"),
         ("ab\u202edcb\u2066\u200bz\ufeff", "abdcbz"),
@@ -44,6 +44,6 @@ hostile = st.text(st.one_of(st.characters(), st.sampled_from("\x1b\x9b[]m;0\\\x0
 def test_nothing_left_moves_a_cursor_or_hides(text: str) -> None:
     cleaned = strip_controls(text)
     categories = {unicodedata.category(character) for character in cleaned}
-    assert not categories & {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+    assert not {category for category in categories if category.startswith("C")} | (categories & {"Zl", "Zp"})
     assert cleaned == " ".join(cleaned.split())
     assert strip_controls(cleaned) == cleaned

@@ -11,24 +11,39 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tabuleiro.clock import Fischer
 from tabuleiro.errors import LocalProtocolError, RemoteProtocolError
 from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES, Codec, JsonCodec, MsgpackCodec, codec_for
 from tabuleiro.protocol.messages import (
+    Abort,
     Announcement,
+    Answer,
+    ClaimWin,
     ClientMessage,
     CreateRoom,
     Error,
+    GetRecord,
     Hello,
     JoinRoom,
     LeaveRoom,
     ListRooms,
+    Mute,
+    Offer,
     Ok,
     Play,
+    QuickPlay,
     Resign,
+    Say,
+    SeatBot,
     SeatRequest,
     ServerMessage,
+    SubscribeLobby,
+    SwapSeats,
+    Undo,
+    UnsubscribeLobby,
     WatchRoom,
 )
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.protocol.version import SUBPROTOCOLS
 
 EXAMPLES: tuple[ClientMessage, ...] = (
@@ -42,6 +57,19 @@ EXAMPLES: tuple[ClientMessage, ...] = (
     LeaveRoom(id=6, room="ABCDE"),
     Play(id=7, room="ABCDE", match=1, ply=0, actions=("a1", "b2")),
     Resign(id=8, room="ABCDE", match=1),
+    QuickPlay(id=9, game="iris", options={"side": 5}, settings=RoomSettings(time_control=Fischer(60_000, 0))),
+    SubscribeLobby(id=10, game="iris", phases=("waiting",)),
+    UnsubscribeLobby(id=11),
+    Undo(id=12, room="ABCDE", match=1, ply=3),
+    Abort(id=13, room="ABCDE", match=1),
+    ClaimWin(id=14, room="ABCDE", match=1),
+    Offer(id=15, room="ABCDE", kind="draw"),
+    Answer(id=16, room="ABCDE", kind="draw", accept=True),
+    SeatBot(id=17, room="ABCDE", seat=1, level="random"),
+    SwapSeats(id=18, room="ABCDE"),
+    Say(id=19, room="ABCDE", text="good game"),
+    Mute(id=20, room="ABCDE", name="rui"),
+    GetRecord(id=21, room="ABCDE", match=2),
 )
 
 codecs = pytest.mark.parametrize("codec", [MsgpackCodec(), JsonCodec()], ids=["msgpack", "json"])
@@ -90,13 +118,19 @@ def test_a_missing_field_is_named(codec: Codec, message: ClientMessage) -> None:
 
 @codecs
 @examples
-@pytest.mark.parametrize("wrong", [{"a": [1]}, 1.5, True, "x" * 5000, -7, 2**60, [[]]], ids=str)
+@pytest.mark.parametrize("wrong", [[{"a": 1}], 1.5, "x" * 5000, -7, 2**60, [[]]], ids=str)
 def test_a_wrong_type_is_named(codec: Codec, message: ClientMessage, wrong: Any) -> None:
     for field in type(message).__struct_fields__:
         value = plain(message) | {field: wrong}
-        with pytest.raises(RemoteProtocolError, match=r"Expected|Invalid|expected") as caught:
+        with pytest.raises(RemoteProtocolError, match=r"Expected|Invalid|expected|missing") as caught:
             codec.decode_client(pack(codec, value))
         assert caught.value.close_code is None
+
+
+@codecs
+def test_a_truth_value_is_no_number(codec: Codec) -> None:
+    with pytest.raises(RemoteProtocolError, match="Expected `int`, got `bool`"):
+        codec.decode_client(pack(codec, {"type": "unsubscribe-lobby", "id": True}))
 
 
 @codecs

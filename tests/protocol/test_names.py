@@ -1,15 +1,13 @@
-"""Names, and the cleaning of what people write."""
+"""Names of guests."""
 
 from __future__ import annotations
 
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tabuleiro.errors import NotationError
-from tabuleiro.protocol.names import name_key, parse_name, strip_controls
+from tabuleiro.protocol.names import name_key, parse_name
 
 
 @pytest.mark.parametrize("text", ["ana", "João", "x-1_2", "a" * 20, "  rui  ", "Ωμέγα"])
@@ -25,11 +23,3 @@ def test_bad_names_are_refused_with_the_rule(text: str) -> None:
 
 def test_names_that_differ_only_in_case_or_composition_are_one() -> None:
     assert name_key("JOÃO") == name_key(unicodedata.normalize("NFD", "joão"))
-
-
-@given(text=st.text())
-def test_stripped_text_has_nothing_that_moves_a_cursor(text: str) -> None:
-    stripped = strip_controls(text)
-    assert not any(unicodedata.category(character).startswith("C") for character in stripped)
-    assert "\n" not in stripped
-    assert strip_controls(stripped) == stripped

@@ -17,20 +17,23 @@ from tabuleiro.protocol.events import (
     MatchStarted,
     RoomClosed,
     RoomOpened,
+    RoomSecrets,
     SeatFreed,
     SeatInfo,
     SeatTaken,
     SequencedEvent,
 )
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro_server.room.commands import Command, Join, Leave, OpenRoom, Play, Resign
+from tabuleiro.protocol.settings import RoomLimits, RoomSettings
+from tabuleiro_server.room.commands import Command, Draws, Join, Leave, OpenRoom, Play, Resign
 from tabuleiro_server.room.decide import decide, open_room
 from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.state import RoomState, bot_account
-from tabuleiro_server.room.views import head_of, snapshot_of, summary_of
+from tabuleiro_server.room.views import Audience, head_of, snapshot_of, summary_of
 
 ANA, RUI, EVA = AccountId("ana-id"), AccountId("rui-id"), AccountId("eva-id")
 NAMES = {ANA: "ana", RUI: "rui", EVA: "eva"}
+DRAWS = Draws(seed=7, is_swapped=True)
 ME, OPEN = SeatRequest("me"), SeatRequest()
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 
@@ -48,9 +51,20 @@ class Story:
         seats: tuple[SeatRequest, SeatRequest] = (ME, OPEN),
         options: dict[str, Any] | None = None,
         game: str = "virus-wars",
+        settings: RoomSettings = RoomSettings(),
     ) -> tuple[Event, ...]:
         command = OpenRoom(
-            RoomCode("ABCDE"), ANA, "ana", game, SMALL if options is None else options, seats, ("random",), 7
+            RoomCode("ABCDE"),
+            ANA,
+            "ana",
+            game,
+            SMALL if options is None else options,
+            seats,
+            settings,
+            RoomLimits(),
+            ("random",),
+            RoomSecrets("invite", "watch"),
+            DRAWS,
         )
         return self._take(open_room(command))
 
@@ -82,7 +96,7 @@ class Story:
 
 
 def join(account: AccountId, seat: Any = None) -> Join:
-    return Join(account, NAMES[account], seat)
+    return Join(account, NAMES[account], DRAWS, seat)
 
 
 def playing(options: dict[str, Any] | None = None) -> Story:
@@ -159,7 +173,7 @@ def test_leaving_before_the_match_frees_the_seat_and_the_last_one_closes() -> No
     story.open((OPEN, OPEN))
     story.when(join(RUI))
     assert story.when(Leave(EVA)) == ()
-    assert story.when(Leave(RUI)) == (SeatFreed(0), RoomClosed("everybody left before the match began"))
+    assert story.when(Leave(RUI)) == (SeatFreed(0), RoomClosed("everybody left"))
     assert story.refused(join(EVA)) == "no-such-room"
 
 
@@ -249,13 +263,13 @@ def test_views_agree_with_the_room() -> None:
     room = story.room
     assert room is not None
     assert room.match is not None
-    head = head_of(room, {ANA}, 3)
+    head = head_of(room, TimestampMs(9_000), connected={ANA}, watchers_count=3)
     assert (head.seq, head.phase, head.watchers) == (4, "playing", 3)
     assert [seat.is_connected for seat in head.seats] == [True, False]
     assert head.match is not None
     assert (head.match.ply, head.match.to_move) == (2, 1)
     assert head.match.digest == room.match.state.digest()
-    assert snapshot_of(room).actions == ("a3", "a2")
+    assert snapshot_of(room, Audience.PLAYERS).actions == ("a3", "a2")
     assert summary_of(room).plies == 2
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,9 @@ import pytest
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, RoomRow, StoredEvent
+
+LIMIT_S = 30.0
+"""How long anything is waited for before a test counts as failed."""
 
 
 class Make:
@@ -47,25 +53,39 @@ def make() -> Make:
     return Make()
 
 
-OpenLog = Callable[..., Any]
+@asynccontextmanager
+async def opened_database(path: Path, **settings: Any) -> AsyncIterator[Database]:
+    """A database that is closed at the end: an open one would keep the test run from ending."""
+    database = await Database.open(path, **settings)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+OpenDatabase = Callable[..., AbstractAsyncContextManager[Database]]
+OpenLog = Callable[..., AbstractAsyncContextManager[EventLog]]
+
+
+@pytest.fixture
+def open_database() -> OpenDatabase:
+    """``async with open_database(path, ...) as database``."""
+    return opened_database
 
 
 @pytest.fixture
 def open_log(tmp_path: Path) -> OpenLog:
-    """``async with open_log(...) as log``: a running event log on ``tmp_path/rooms.db``."""
+    """``async with open_log(...) as log``: a running event log on ``path``, else on ``tmp_path/rooms.db``."""
 
     @asynccontextmanager
-    async def opened(**settings: Any) -> AsyncIterator[EventLog]:
-        database = await Database.open(tmp_path / "rooms.db", **settings)
-        try:
+    async def opened(path: Path = tmp_path / "rooms.db", **settings: Any) -> AsyncIterator[EventLog]:
+        async with opened_database(path, **settings) as database:
             log = EventLog(database)
             await log.start()
             try:
                 yield log
             finally:
                 await log.stop()
-        finally:
-            await database.close()
 
     return opened
 
@@ -82,6 +102,75 @@ def database_path(tmp_path: Path) -> Path:
     return tmp_path / "rooms.db"
 
 
-def seqs(events: Sequence[StoredEvent]) -> list[int]:
-    """The numbers of the events."""
-    return [event.seq for event in events]
+class Script:
+    """What the connections made by :meth:`connection_class` do before they run a statement.
+
+    ``before[text]`` is called, in the connection's thread, before any statement that begins with ``text``; what it
+    raises comes out of the statement. ``connect_count`` counts the connections made.
+    """
+
+    def __init__(self) -> None:
+        self.before: dict[str, Callable[[], object]] = {}
+        self.connect_count = 0
+
+    def connection_class(self) -> type[sqlite3.Connection]:
+        script = self
+
+        class ScriptedConnection(sqlite3.Connection):
+            def __init__(self, *args: Any, **kwargs: Any) -> None:
+                script.connect_count += 1
+                super().__init__(*args, **kwargs)
+
+            def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+                self._run_script(sql)
+                return super().execute(sql, parameters)
+
+            def executemany(self, sql: str, parameters: Any) -> sqlite3.Cursor:
+                self._run_script(sql)
+                return super().executemany(sql, parameters)
+
+            def _run_script(self, sql: str) -> None:
+                for start, action in list(script.before.items()):
+                    if sql.startswith(start):
+                        action()
+
+        return ScriptedConnection
+
+    def fail(self, start: str, code: int, text: str) -> None:
+        """Let statements that begin with ``start`` fail like SQLite does, until ``before`` is cleared."""
+
+        def fail() -> None:
+            error = sqlite3.OperationalError(text)
+            error.sqlite_errorcode = code
+            raise error
+
+        self.before[start] = fail
+
+    def hold(self, start: str) -> Gate:
+        """Let statements that begin with ``start`` wait at a gate."""
+        gate = Gate()
+        self.before[start] = gate.wait_here
+        return gate
+
+
+class Gate:
+    """A place where a thread waits until a test lets it pass."""
+
+    def __init__(self) -> None:
+        self._is_reached = threading.Event()
+        self._is_open = threading.Event()
+
+    def wait_here(self) -> None:
+        self._is_reached.set()
+        assert self._is_open.wait(LIMIT_S), "nobody opened the gate"
+
+    async def reached(self) -> None:
+        assert await asyncio.to_thread(self._is_reached.wait, LIMIT_S), "nobody came to the gate"
+
+    def open(self) -> None:
+        self._is_open.set()
+
+
+@pytest.fixture
+def script() -> Script:
+    return Script()

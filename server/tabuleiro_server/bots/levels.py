@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from tabuleiro.errors import BotError, shown
 from tabuleiro.rules import State, registry
+from tabuleiro.rules.games.iris import Iris, IrisState
+from tabuleiro.rules.games.minefield import Minefield, MinefieldState
 from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
-from tabuleiro_server.bots import minimax
+from tabuleiro.rules.games.xero_g import XeroG, XeroGState
+from tabuleiro.rules.outcome import Player
+from tabuleiro_server.bots import greedy, minimax
 from tabuleiro_server.bots.thinking_time import ThinkingTime
+from tabuleiro_server.bots.turns import complete_turn
 
-TurnChooser = Callable[[State, Random, ThinkingTime], tuple[int, ...]]
-"""Chooses the actions of the whole turn of the mover."""
+S = TypeVar("S", bound=State)
+
+TurnChooser = Callable[[Any, Random, ThinkingTime], tuple[int, ...]]
+"""Chooses the actions of the whole turn of the mover, in a state of the game that the level belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,30 +34,28 @@ class Level:
 
 
 def _choose_random(state: State, rng: Random, time_left: ThinkingTime) -> tuple[int, ...]:
-    """Actions drawn with equal chances until the turn is over."""
-    actions: list[int] = []
-    next_state = state
-    while is_same_turn(state, next_state):
-        action = rng.choice(next_state.legal_actions())
-        actions.append(action)
-        next_state = next_state.child(action)
-    return tuple(actions)
+    return complete_turn(state, lambda later: rng.choice(later.legal_actions()))
 
 
 def _minimax_chooser(depth: int) -> TurnChooser:
-    def choose(state: State, rng: Random, time_left: ThinkingTime) -> tuple[int, ...]:
-        if not isinstance(state, VirusWarsState):
-            raise BotError(f"minimax plays Virus Wars, not {type(state).__name__}")
-        actions: list[int] = []
-        next_state = state
-        while is_same_turn(state, next_state):
-            share = time_left.share(next_state.actions_left)
-            action = minimax.choose_action(next_state, depth, rng, share)
-            actions.append(action)
-            next_state = next_state.child(action)
-        return tuple(actions)
+    def choose(state: VirusWarsState, rng: Random, time_left: ThinkingTime) -> tuple[int, ...]:
+        def choose_action(later: VirusWarsState) -> int:
+            return minimax.choose_action(later, depth, rng, time_left.share(later.actions_left))
+
+        return complete_turn(state, choose_action)
 
     return choose
+
+
+def _greedy_chooser(value: Callable[[S, Player], int]) -> TurnChooser:
+    def choose(state: S, rng: Random, time_left: ThinkingTime) -> tuple[int, ...]:
+        return complete_turn(state, lambda later: rng.choice(greedy.best_actions(later, value)))
+
+    return choose
+
+
+def _choose_iris_greedy(state: IrisState, rng: Random, time_left: ThinkingTime) -> tuple[int, ...]:
+    return rng.choice(greedy.best_iris_turns(state))
 
 
 RANDOM: Final = Level("random", _choose_random, limit_ms=1_000)
@@ -61,6 +66,9 @@ LEVELS: Final[Mapping[str, tuple[Level, ...]]] = {
         Level("minimax-1", _minimax_chooser(1), limit_ms=1_000),
         Level("minimax-3", _minimax_chooser(3), limit_ms=10_000),
     ),
+    "xero-g": (RANDOM, Level("greedy", _greedy_chooser(greedy.ship_progress), limit_ms=1_000)),
+    "iris": (RANDOM, Level("greedy", _choose_iris_greedy, limit_ms=1_000)),
+    "minefield": (RANDOM, Level("greedy", _greedy_chooser(greedy.connection_lead), limit_ms=1_000)),
 }
 """The levels of each game, weakest first; a game that is not here has :data:`RANDOM` alone.
 
@@ -68,13 +76,13 @@ Source: RULES.md, "Computer players of the reports".
 """
 
 
-_STATE_TYPES: Final[Mapping[type[State], str]] = {VirusWarsState: VirusWars.name}
+_STATE_TYPES: Final[Mapping[type[State], str]] = {
+    VirusWarsState: VirusWars.name,
+    XeroGState: XeroG.name,
+    IrisState: Iris.name,
+    MinefieldState: Minefield.name,
+}
 """The game of every type of state that :data:`LEVELS` has a row for."""
-
-
-def is_same_turn(start: State, later: State) -> bool:
-    """Whether the turn that was being played in ``start`` goes on in ``later``."""
-    return not later.is_terminal and (start.to_move, start.turn_number) == (later.to_move, later.turn_number)
 
 
 def level_names(game: str) -> tuple[str, ...]:

@@ -225,6 +225,9 @@ class BotPool:
         Raises: BotError when there is no usable answer; a worker that is no longer usable is gone then.
         """
         worker = await self._usable_worker(keeper)
+        if wish.thought.done():
+            # The asker left while the worker started, which can serve the next one.
+            return ()
         request, hang_limit_ms = self._limited(wish.request)
         exchange = asyncio.create_task(worker.ask(request, hang_limit_ms))
         try:

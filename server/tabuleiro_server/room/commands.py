@@ -7,15 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from tabuleiro.ids import AccountId, RoomCode
+from tabuleiro.ids import AccountId, RoomCode, TimestampMs
+from tabuleiro.protocol.events import OfferKind, RoomSecrets
 from tabuleiro.protocol.messages import SeatRequest
+from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules.outcome import Player
 
 
 @dataclass(frozen=True, slots=True)
+class Draws:
+    """Random numbers drawn for a command that may need them: a seed, and who begins."""
+
+    seed: int
+    is_swapped: bool
+
+
+NO_DRAWS: Final = Draws(0, False)
+"""For questions whose answer doesn't depend on chance, such as when a deadline comes."""
+
+
+@dataclass(frozen=True, slots=True)
 class OpenRoom:
-    """Make the room. ``seed`` is a freshly drawn number for games that need one."""
+    """Make the room. ``secrets`` are freshly drawn, and used only if the room is private."""
 
     code: RoomCode
     account: AccountId
@@ -23,8 +38,11 @@ class OpenRoom:
     game: str
     options: Mapping[str, int | str]
     seats: tuple[SeatRequest, SeatRequest]
+    settings: RoomSettings
+    limits: RoomLimits
     bot_levels: tuple[str, ...]
-    seed: int
+    secrets: RoomSecrets
+    draws: Draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +51,64 @@ class Join:
 
     account: AccountId
     name: str
+    draws: Draws
     seat: Player | None = None
+    secret: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Enter without a seat: changes nothing, but may be refused."""
+
+    account: AccountId
+    secret: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Go away; gives a seat up that is not yet played from."""
+    """Go away; gives a seat up that is not being played from."""
+
+    account: AccountId
+
+
+@dataclass(frozen=True, slots=True)
+class SeatBot:
+    """Put a bot of ``level`` on an open seat; with ``None`` take the bot off."""
+
+    account: AccountId
+    seat: Player
+    level: str | None
+    bot_levels: tuple[str, ...]
+    draws: Draws
+
+
+@dataclass(frozen=True, slots=True)
+class SwapSeats:
+    """Let the holders of the seats change places."""
 
     account: AccountId
 
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """Make actions of the own turn. ``ply`` says how many actions the sender saw before these."""
+    """Make actions of the own turn. ``ply`` says how many actions the sender saw before these, ``revision`` how
+    many undos and takebacks; ``lag_ms`` is what the server measured of the sender's connection."""
 
     account: AccountId
     match: int
     ply: int
     actions: tuple[str, ...]
+    revision: int = 0
+    lag_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """Undo own actions of the turn in progress down to ``ply`` actions of the match."""
+
+    account: AccountId
+    match: int
+    ply: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,5 +119,106 @@ class Resign:
     match: int
 
 
-Command = Join | Leave | Play | Resign
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """End a match that has hardly begun."""
+
+    account: AccountId
+    match: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimWin:
+    """Claim the win over an opponent who has been away for long."""
+
+    account: AccountId
+    match: int
+
+
+@dataclass(frozen=True, slots=True)
+class MakeOffer:
+    """Offer something to the other player, or accept the same offer of theirs."""
+
+    account: AccountId
+    kind: OfferKind
+    draws: Draws
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOffer:
+    """Accept or decline the other player's offer; declining the own one withdraws it."""
+
+    account: AccountId
+    kind: OfferKind
+    accept: bool
+    draws: Draws
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Say a line."""
+
+    account: AccountId
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mute:
+    """Mute somebody who sits here or has talked here, or let them talk again."""
+
+    account: AccountId
+    target_name: str
+    is_muted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    """The first connection of an account in the room has come."""
+
+    account: AccountId
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnect:
+    """The last connection of an account in the room has gone."""
+
+    account: AccountId
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """The server has come back: it was last known to run at ``down_since_ms``, and runs since ``up_since_ms``."""
+
+    down_since_ms: TimestampMs
+    up_since_ms: TimestampMs
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """The moment that `next_deadline` named has come."""
+
+    draws: Draws
+
+
+Command = (
+    Join
+    | Watch
+    | Leave
+    | SeatBot
+    | SwapSeats
+    | Play
+    | Undo
+    | Resign
+    | Abort
+    | ClaimWin
+    | MakeOffer
+    | AnswerOffer
+    | Say
+    | Mute
+    | Connect
+    | Disconnect
+    | Resume
+    | Expire
+)
 """What may be asked of a room that exists; :class:`OpenRoom` makes one."""

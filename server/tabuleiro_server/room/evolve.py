@@ -6,96 +6,274 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+from tabuleiro import clock as clocks
 from tabuleiro.ids import TimestampMs
-from tabuleiro.protocol.events import (
-    ActionsPlayed,
-    Event,
-    MatchEnded,
-    MatchStarted,
-    RoomClosed,
-    RoomOpened,
-    SeatFreed,
-    SeatInfo,
-    SeatTaken,
-    SequencedEvent,
-)
+from tabuleiro.protocol import events
+from tabuleiro.protocol.events import SeatInfo, SequencedEvent
 from tabuleiro.rules import registry
 from tabuleiro.rules.outcome import Player
-from tabuleiro_server.room.state import Match, RoomState, Seats
+from tabuleiro_server.room.playing import state_after
+from tabuleiro_server.room.seating import bot_seat, with_seat
+from tabuleiro_server.room.state import (
+    CHAT_LINES_COUNT,
+    PLAYERS,
+    AwayTimes,
+    Line,
+    Match,
+    MutedPerson,
+    Offer,
+    RoomState,
+)
 
 
 def evolve(room: RoomState | None, sequenced: SequencedEvent) -> RoomState:
     """The room after an event; ``None`` before the first, which must be `RoomOpened`."""
     event, at_ms = sequenced.event, sequenced.at_ms
-    if isinstance(event, RoomOpened):
-        return RoomState(
-            code=event.room,
-            seq=sequenced.seq,
-            phase="waiting",
-            game=registry.load(event.game, event.options),
-            host=event.host,
-            host_name=event.host_name,
-            created_at_ms=at_ms,
-            updated_at_ms=at_ms,
-            seats=event.seats,
-        )
+    if isinstance(event, events.RoomOpened):
+        return _opened(event, sequenced)
     if room is None:
         raise ValueError(f"a room begins with room-opened, got {type(event).__name__}")
     return replace(_EVOLVERS[type(event)](room, event, at_ms), seq=sequenced.seq, updated_at_ms=at_ms)
 
 
-def replay(events: Iterable[SequencedEvent], room: RoomState | None = None) -> RoomState:
-    """The room after all of ``events``. Raises: ValueError when there is no event and no room."""
-    for event in events:
+def replay(sequenced: Iterable[SequencedEvent], room: RoomState | None = None) -> RoomState:
+    """The room after all of the events. Raises: ValueError when there is no event and no room."""
+    for event in sequenced:
         room = evolve(room, event)
     if room is None:
         raise ValueError("a room without events is no room")
     return room
 
 
-def _with_seat(seats: Seats, seat: Player, info: SeatInfo) -> Seats:
-    return (info, seats[1]) if seat == 0 else (seats[0], info)
+def _opened(event: events.RoomOpened, sequenced: SequencedEvent) -> RoomState:
+    return RoomState(
+        code=event.room,
+        seq=sequenced.seq,
+        phase="waiting",
+        game=registry.load(event.game, event.options),
+        host=event.host,
+        host_name=event.host_name,
+        created_at_ms=sequenced.at_ms,
+        updated_at_ms=sequenced.at_ms,
+        seats=event.seats,
+        settings=event.settings,
+        limits=event.limits,
+        secrets=event.secrets,
+        away_since_ms=(None, None),
+        seated_at_ms=sequenced.at_ms,
+    )
 
 
-def _evolve_seat_taken(room: RoomState, event: SeatTaken, at_ms: TimestampMs) -> RoomState:
-    info = SeatInfo("person", event.account, event.name)
-    return replace(room, seats=_with_seat(room.seats, event.seat, info))
+def _with_away(away: AwayTimes, seat: Player, since_ms: TimestampMs | None) -> AwayTimes:
+    return (since_ms, away[1]) if seat == 0 else (away[0], since_ms)
 
 
-def _evolve_seat_freed(room: RoomState, event: SeatFreed, at_ms: TimestampMs) -> RoomState:
-    return replace(room, seats=_with_seat(room.seats, event.seat, SeatInfo()))
+def _seated(room: RoomState, seat: Player, info: SeatInfo) -> RoomState:
+    away = _with_away(room.away_since_ms, seat, None)
+    return replace(room, seats=with_seat(room.seats, seat, info), away_since_ms=away)
 
 
-def _evolve_match_started(room: RoomState, event: MatchStarted, at_ms: TimestampMs) -> RoomState:
-    return replace(room, phase="playing", match=Match(event.match, room.game.initial_state(), at_ms))
+def _seat_taken(room: RoomState, event: events.SeatTaken, at_ms: TimestampMs) -> RoomState:
+    return replace(_seated(room, event.seat, SeatInfo("person", event.account, event.name)), seated_at_ms=at_ms)
 
 
-def _evolve_actions_played(room: RoomState, event: ActionsPlayed, at_ms: TimestampMs) -> RoomState:
-    if room.match is None:
+def _bot_seated(room: RoomState, event: events.BotSeated, at_ms: TimestampMs) -> RoomState:
+    return replace(_seated(room, event.seat, bot_seat(event.seat, event.level)), seated_at_ms=at_ms)
+
+
+def _seat_freed(room: RoomState, event: events.SeatFreed, at_ms: TimestampMs) -> RoomState:
+    return replace(_seated(room, event.seat, SeatInfo()), seated_at_ms=at_ms)
+
+
+def _seats_swapped(room: RoomState, event: events.SeatsSwapped, at_ms: TimestampMs) -> RoomState:
+    """Bots are seated anew, for their account is that of their seat."""
+    seats = tuple(
+        bot_seat(player, holder.level) if holder.level is not None else holder
+        for player, holder in zip(PLAYERS, reversed(room.seats), strict=True)
+    )
+    away = room.away_since_ms
+    return replace(room, seats=(seats[0], seats[1]), away_since_ms=(away[1], away[0]))
+
+
+def _seat_connected(room: RoomState, event: events.SeatConnected, at_ms: TimestampMs) -> RoomState:
+    info = room.seats[event.seat]
+    back = SeatInfo(info.kind, info.account, info.name, info.level)
+    return _seated(room, event.seat, back)
+
+
+def _seat_disconnected(room: RoomState, event: events.SeatDisconnected, at_ms: TimestampMs) -> RoomState:
+    return replace(room, away_since_ms=_with_away(room.away_since_ms, event.seat, at_ms))
+
+
+def _stand_in_seated(room: RoomState, event: events.StandInSeated, at_ms: TimestampMs) -> RoomState:
+    info = room.seats[event.seat]
+    stood_in = SeatInfo(info.kind, info.account, info.name, info.level, event.level)
+    return replace(room, seats=with_seat(room.seats, event.seat, stood_in))
+
+
+def _room_resumed(room: RoomState, event: events.RoomResumed, at_ms: TimestampMs) -> RoomState:
+    """Nobody is connected after a restart, and nobody has been away longer than since then."""
+    up_since_ms = at_ms if event.up_since_ms is None else event.up_since_ms
+    away = tuple(up_since_ms if seat.kind == "person" else None for seat in room.seats)
+    room = replace(room, away_since_ms=(away[0], away[1]))
+    if room.match is None or room.phase != "playing" or room.settings.counts_downtime:
         return room
-    state = room.match.state
+    control = room.settings.time_control
+    paused = clocks.pause(control, room.match.clock, event.down_since_ms)
+    return replace(room, match=replace(room.match, clock=clocks.resume(control, paused, up_since_ms)))
+
+
+def _match_started(room: RoomState, event: events.MatchStarted, at_ms: TimestampMs) -> RoomState:
+    game = room.game
+    if event.seed is not None:
+        game = registry.load(game.name, {**game.options, "seed": event.seed})
+    state = game.initial_state()
+    control = room.settings.time_control
+    clock = clocks.new_clock(control)
+    if state.to_move is not None:
+        clock = clocks.begin_turn(control, clock, state.to_move, at_ms)
+    match = Match(event.match, room.seats, state, clock, at_ms)
+    return replace(room, phase="playing", game=game, match=match, offers=())
+
+
+def _actions_played(room: RoomState, event: events.ActionsPlayed, at_ms: TimestampMs) -> RoomState:
+    match = room.match
+    if match is None:
+        return room
+    state = match.state
     for text in event.actions:
         state = state.child(state.string_to_action(text))
-    match = replace(room.match, state=state, actions=room.match.actions + event.actions)
-    return replace(room, match=match)
+    clock = match.clock
+    if state.actions_in_turn == 0 or state.is_terminal:
+        clock = _next_turn(room, match, state.to_move, at_ms, event.lag_ms)
+    lags_ms = match.lags_ms
+    lags_ms = (event.lag_ms, lags_ms[1]) if event.player == 0 else (lags_ms[0], event.lag_ms)
+    match = replace(
+        match,
+        state=state,
+        clock=clock,
+        actions=match.actions + event.actions,
+        movers=match.movers + (event.player,) * len(event.actions),
+        lags_ms=lags_ms,
+    )
+    # A takeback is asked for of this position; a draw may still be accepted by the one who is to move now.
+    kept = tuple(offer for offer in room.offers if offer == Offer("draw", event.player))
+    return replace(room, match=match, offers=kept)
 
 
-def _evolve_match_ended(room: RoomState, event: MatchEnded, at_ms: TimestampMs) -> RoomState:
+def _next_turn(
+    room: RoomState, match: Match, to_move: Player | None, at_ms: TimestampMs, lag_ms: int
+) -> clocks.ClockState:
+    control = room.settings.time_control
+    clock = clocks.end_turn(control, match.clock, at_ms, lag_ms)
+    return clock if to_move is None else clocks.begin_turn(control, clock, to_move, at_ms)
+
+
+def _cut_back(room: RoomState, match: Match, ply: int) -> Match:
+    """The match with only its first ``ply`` actions; clock and offers are for the caller."""
+    return replace(
+        match,
+        state=state_after(match, room, ply),
+        actions=match.actions[:ply],
+        movers=match.movers[:ply],
+        revision=match.revision + 1,
+    )
+
+
+def _actions_undone(room: RoomState, event: events.ActionsUndone, at_ms: TimestampMs) -> RoomState:
+    """The turn goes on, and so does its clock; a draw that was offered may still be agreed on."""
     if room.match is None:
         return room
-    match = replace(room.match, ended_at_ms=at_ms, winner=event.winner, termination=event.termination)
-    return replace(room, phase="finished", match=match)
+    kept = tuple(offer for offer in room.offers if offer.kind == "draw")
+    return replace(room, match=_cut_back(room, room.match, event.ply), offers=kept)
 
 
-def _evolve_room_closed(room: RoomState, event: RoomClosed, at_ms: TimestampMs) -> RoomState:
+def _turn_taken_back(room: RoomState, event: events.TurnTakenBack, at_ms: TimestampMs) -> RoomState:
+    match = room.match
+    if match is None:
+        return room
+    undone = _finished_turns(room, match, event.ply)
+    clock = clocks.take_back(room.settings.time_control, match.clock, event.player, at_ms, undone)
+    return replace(room, match=replace(_cut_back(room, match, event.ply), clock=clock), offers=())
+
+
+def _finished_turns(room: RoomState, match: Match, from_ply: int) -> tuple[int, int]:
+    """How many turns each player has finished from ``from_ply`` on."""
+    counts = [0, 0]
+    state = state_after(match, room, from_ply)
+    for text, mover in zip(match.actions[from_ply:], match.movers[from_ply:], strict=True):
+        state = state.child(state.string_to_action(text))
+        if state.actions_in_turn == 0:
+            counts[mover] += 1
+    return counts[0], counts[1]
+
+
+def _offer_made(room: RoomState, event: events.OfferMade, at_ms: TimestampMs) -> RoomState:
+    return replace(room, offers=(*room.offers, Offer(event.kind, event.player)))
+
+
+def _offer_ended(room: RoomState, event: events.OfferEnded, at_ms: TimestampMs) -> RoomState:
+    ended = Offer(event.kind, event.player)
+    return replace(room, offers=tuple(offer for offer in room.offers if offer != ended))
+
+
+def _match_ended(room: RoomState, event: events.MatchEnded, at_ms: TimestampMs) -> RoomState:
+    match = room.match
+    if match is None:
+        return room
+    match = replace(
+        match,
+        clock=clocks.stop(room.settings.time_control, match.clock, at_ms),
+        ended_at_ms=at_ms,
+        winner=event.winner,
+        termination=event.termination,
+    )
+    return replace(room, phase="finished", match=match, offers=())
+
+
+def _said(room: RoomState, event: events.Said, at_ms: TimestampMs) -> RoomState:
+    line = Line(at_ms, event.account, event.name, event.text, event.is_player, event.is_hidden)
+    return replace(room, chat=(*room.chat, line)[-CHAT_LINES_COUNT:])
+
+
+def _muted(room: RoomState, event: events.Muted, at_ms: TimestampMs) -> RoomState:
+    others = tuple(person for person in room.muted if person.account != event.account)
+    return replace(room, muted=(*others, MutedPerson(event.account, event.name)) if event.is_muted else others)
+
+
+def _host_changed(room: RoomState, event: events.HostChanged, at_ms: TimestampMs) -> RoomState:
+    muted = tuple(person for person in room.muted if person.account != event.account)
+    return replace(room, host=event.account, host_name=event.name, muted=muted)
+
+
+def _room_closed(room: RoomState, event: events.RoomClosed, at_ms: TimestampMs) -> RoomState:
     return replace(room, phase="closed")
 
 
-_EVOLVERS: dict[type[Event], Callable[[RoomState, Any, TimestampMs], RoomState]] = {
-    SeatTaken: _evolve_seat_taken,
-    SeatFreed: _evolve_seat_freed,
-    MatchStarted: _evolve_match_started,
-    ActionsPlayed: _evolve_actions_played,
-    MatchEnded: _evolve_match_ended,
-    RoomClosed: _evolve_room_closed,
+def _withheld(room: RoomState, event: events.Withheld, at_ms: TimestampMs) -> RoomState:
+    """Never stored; here so that evolving is total."""
+    return room
+
+
+_EVOLVERS: dict[type[events.Event], Callable[[RoomState, Any, TimestampMs], RoomState]] = {
+    events.SeatTaken: _seat_taken,
+    events.BotSeated: _bot_seated,
+    events.SeatFreed: _seat_freed,
+    events.SeatsSwapped: _seats_swapped,
+    events.SeatConnected: _seat_connected,
+    events.SeatDisconnected: _seat_disconnected,
+    events.StandInSeated: _stand_in_seated,
+    events.RoomResumed: _room_resumed,
+    events.MatchStarted: _match_started,
+    events.ActionsPlayed: _actions_played,
+    events.ActionsUndone: _actions_undone,
+    events.TurnTakenBack: _turn_taken_back,
+    events.OfferMade: _offer_made,
+    events.OfferEnded: _offer_ended,
+    events.MatchEnded: _match_ended,
+    events.Said: _said,
+    events.Muted: _muted,
+    events.HostChanged: _host_changed,
+    events.RoomClosed: _room_closed,
+    events.Withheld: _withheld,
 }

@@ -1,33 +1,75 @@
-"""What a room is at one moment: seats, phase and the match. Values only; see `decide` and `evolve`."""
+"""What a room is at one moment: seats, phase, match, offers, chat. Values only; see `decide` and `evolve`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
+from tabuleiro.clock import ClockState
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.events import SeatInfo
+from tabuleiro.protocol.events import OfferKind, RoomSecrets, SeatInfo
+from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules.base import Game, State
 from tabuleiro.rules.outcome import Player
 
 Phase = Literal["waiting", "playing", "finished", "closed"]
 Seats = tuple[SeatInfo, SeatInfo]
+AwayTimes = tuple[TimestampMs | None, TimestampMs | None]
 
-PLAYERS: tuple[Player, Player] = (0, 1)
+PLAYERS: Final[tuple[Player, Player]] = (0, 1)
+
+CHAT_LINES_COUNT: Final = 100
+"""Lines of chat that a room remembers; all are kept on disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An offer that waits for the other player's answer."""
+
+    kind: OfferKind
+    player: Player
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Something that was said."""
+
+    at_ms: TimestampMs
+    account: AccountId
+    name: str
+    text: str
+    is_player: bool
+    is_hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MutedPerson:
+    """Somebody whom the host has muted, under the name they had then."""
+
+    account: AccountId
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
     """One played instance of the room's game.
 
-    ``actions`` are the canonical texts since the start; ``ended_at_ms`` and ``termination`` are ``None`` while it
-    goes on, and ``winner`` is ``None`` then and for a draw.
+    ``players`` held the seats when it began; later the seats may change hands.
+    ``actions`` are the canonical texts since the start; ``movers`` tells for each of them who made it.
+    ``revision`` counts how often actions were undone or taken back. ``lags_ms`` is the last known lag of each
+    player's connection. ``ended_at_ms`` and ``termination`` are ``None`` while the match goes on, and ``winner``
+    is ``None`` then and for a draw.
     """
 
     number: int
+    players: Seats
     state: State
+    clock: ClockState
     started_at_ms: TimestampMs
     actions: tuple[str, ...] = ()
+    movers: tuple[Player, ...] = ()
+    revision: int = 0
+    lags_ms: tuple[int, int] = (0, 0)
     ended_at_ms: TimestampMs | None = None
     winner: Player | None = None
     termination: str | None = None
@@ -37,10 +79,20 @@ class Match:
         """Who must act, ``None`` once the match is over for whatever reason."""
         return None if self.termination is not None else self.state.to_move
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether both players have made an action: from then on the match can be lost, and not aborted."""
+        return 0 in self.movers and 1 in self.movers
+
 
 @dataclass(frozen=True, slots=True)
 class RoomState:
-    """A room. ``seq`` is the number of its last event; ``match`` is ``None`` before the first one."""
+    """A room. ``seq`` is the number of its last event; ``match`` is ``None`` before the first one.
+
+    ``away_since_ms`` is, for each seat of a person, when the last connection went, ``None`` while there is one.
+    ``seated_at_ms`` is when somebody last sat down or got up.
+    ``secrets`` is ``None`` unless the room is private.
+    """
 
     code: RoomCode
     seq: Seq
@@ -51,18 +103,40 @@ class RoomState:
     created_at_ms: TimestampMs
     updated_at_ms: TimestampMs
     seats: Seats
+    settings: RoomSettings
+    limits: RoomLimits
+    secrets: RoomSecrets | None
+    away_since_ms: AwayTimes
+    seated_at_ms: TimestampMs
     match: Match | None = None
+    offers: tuple[Offer, ...] = ()
+    chat: tuple[Line, ...] = ()
+    muted: tuple[MutedPerson, ...] = ()
 
     def seats_of(self, account: AccountId) -> tuple[Player, ...]:
         """The seats that ``account`` holds: none, one, or both (two people at one keyboard)."""
         return tuple(player for player in PLAYERS if self.seats[player].account == account)
+
+    def is_muted(self, account: AccountId) -> bool:
+        """Whether the host has muted ``account``."""
+        return any(person.account == account for person in self.muted)
+
+    @property
+    def has_open_seat(self) -> bool:
+        """Whether anybody can still sit down."""
+        return any(seat.kind == "open" for seat in self.seats)
+
+    def is_played_by_bot(self, player: Player) -> bool:
+        """Whether a bot acts for this seat: its own, or a stand-in."""
+        seat = self.seats[player]
+        return seat.kind == "bot" or seat.stand_in is not None
 
     @property
     def is_bot_to_move(self) -> bool:
         """Whether the running match waits for a bot."""
         if self.phase != "playing" or self.match is None or self.match.to_move is None:
             return False
-        return self.seats[self.match.to_move].kind == "bot"
+        return self.is_played_by_bot(self.match.to_move)
 
 
 def bot_account(seat: Player) -> AccountId:

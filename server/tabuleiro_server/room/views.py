@@ -1,20 +1,55 @@
-"""What others may see of a room: heads, snapshots and list lines made from its state."""
+"""What others may see of a room: heads, snapshots, list lines and events, made from its state.
+
+Two audiences are told apart: those who play in the running match, from whom the watchers' talk may be hidden, and
+everybody else. What was hidden from a player can be read after the match, on entering the room again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from enum import Enum
 
-from tabuleiro.ids import AccountId, Ply
-from tabuleiro.protocol.messages import MatchView, RoomHead, RoomSummary, SeatView, Snapshot
-from tabuleiro_server.room.state import Match, RoomState
+from msgspec.structs import replace
+
+from tabuleiro.clock import NoClock
+from tabuleiro.ids import AccountId, Ply, TimestampMs
+from tabuleiro.protocol.events import RoomOpened, Said, SeatInfo, SequencedEvent, Withheld
+from tabuleiro.protocol.messages import (
+    BotThought,
+    ChatLine,
+    MatchView,
+    OfferView,
+    RoomHead,
+    RoomSummary,
+    SeatView,
+    Snapshot,
+)
+from tabuleiro.rules.outcome import Player
+from tabuleiro_server.room.state import PLAYERS, Match, RoomState
 
 
-def head_of(room: RoomState, connected: Collection[AccountId] = (), watchers_count: int = 0) -> RoomHead:
+class Audience(Enum):
+    """Who looks at a room: who plays in its running match, or anybody else."""
+
+    PLAYERS = "players"
+    WATCHERS = "watchers"
+
+
+def audience_of(room: RoomState, account: AccountId) -> Audience:
+    """The audience that ``account`` belongs to now."""
+    is_playing = room.phase == "playing" and room.seats_of(account)
+    return Audience.PLAYERS if is_playing else Audience.WATCHERS
+
+
+def head_of(
+    room: RoomState,
+    now_ms: TimestampMs,
+    *,
+    connected: Collection[AccountId] = (),
+    watchers_count: int = 0,
+    thinking: BotThought | None = None,
+) -> RoomHead:
     """The head of a room. ``connected`` are the accounts that have a connection in the room."""
-    seat_views = tuple(
-        SeatView(seat, seat.kind == "bot" or (seat.account is not None and seat.account in connected))
-        for seat in room.seats
-    )
     return RoomHead(
         room=room.code,
         seq=room.seq,
@@ -23,14 +58,24 @@ def head_of(room: RoomState, connected: Collection[AccountId] = (), watchers_cou
         options=dict(room.game.options),
         host_name=room.host_name,
         created_at_ms=room.created_at_ms,
-        seats=(seat_views[0], seat_views[1]),
+        seats=(_seat_view(room, 0, connected), _seat_view(room, 1, connected)),
+        now_ms=now_ms,
+        settings=room.settings,
         watchers=watchers_count,
-        match=None if room.match is None else match_view_of(room.match),
+        match=None if room.match is None else _match_view(room, room.match),
+        offers=tuple(OfferView(offer.kind, offer.player) for offer in room.offers),
+        thinking=thinking,
     )
 
 
-def match_view_of(match: Match) -> MatchView:
-    """The running or last match, without its actions."""
+def _seat_view(room: RoomState, seat: Player, connected: Collection[AccountId]) -> SeatView:
+    holder: SeatInfo = room.seats[seat]
+    is_here = holder.kind == "bot" or (holder.account is not None and holder.account in connected)
+    return SeatView(holder, is_here, None if is_here else room.away_since_ms[seat])
+
+
+def _match_view(room: RoomState, match: Match) -> MatchView:
+    is_timed = not isinstance(room.settings.time_control, NoClock)
     return MatchView(
         number=match.number,
         ply=Ply(len(match.actions)),
@@ -40,12 +85,38 @@ def match_view_of(match: Match) -> MatchView:
         ended_at_ms=match.ended_at_ms,
         winner=match.winner,
         termination=match.termination,
+        clock=match.clock if is_timed else None,
+        revision=match.revision,
+        can_abort=match.termination is None and not match.has_begun,
+        players=_player_names(match),
     )
 
 
-def snapshot_of(room: RoomState) -> Snapshot:
-    """The lists of a room."""
-    return Snapshot(actions=() if room.match is None else room.match.actions)
+def _player_names(match: Match) -> tuple[str, str]:
+    first, second = match.players
+    return first.name or "", second.name or ""
+
+
+def snapshot_of(room: RoomState, audience: Audience) -> Snapshot:
+    """The lists of a room, as ``audience`` may see them."""
+    return Snapshot(
+        actions=() if room.match is None else room.match.actions,
+        chat=tuple(
+            ChatLine(line.at_ms, line.account, line.name, line.text, line.is_player)
+            for line in room.chat
+            if not (line.is_hidden and audience is Audience.PLAYERS)
+        ),
+    )
+
+
+def event_for(sequenced: SequencedEvent, audience: Audience) -> SequencedEvent:
+    """The event as ``audience`` may see it: secrets are for nobody, hidden talk is not for players."""
+    event = sequenced.event
+    if isinstance(event, RoomOpened) and event.secrets is not None:
+        return replace(sequenced, event=replace(event, secrets=None))
+    if isinstance(event, Said) and event.is_hidden and audience is Audience.PLAYERS:
+        return replace(sequenced, event=Withheld())
+    return sequenced
 
 
 def summary_of(room: RoomState, watchers_count: int = 0) -> RoomSummary:
@@ -56,10 +127,12 @@ def summary_of(room: RoomState, watchers_count: int = 0) -> RoomSummary:
         phase=room.phase,
         game=room.game.name,
         options=dict(room.game.options),
-        seats=room.seats,
+        seats=(room.seats[PLAYERS[0]], room.seats[PLAYERS[1]]),
         created_at_ms=room.created_at_ms,
+        settings=room.settings,
         watchers=watchers_count,
         plies=0 if match is None else len(match.actions),
         winner=None if match is None else match.winner,
         termination=None if match is None else match.termination,
+        players=None if match is None else _player_names(match),
     )

@@ -7,11 +7,12 @@ whatever its case or its Unicode form. Writes go through the one writer that the
 from __future__ import annotations
 
 import sqlite3
-import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from tabuleiro.errors import NameTakenError, StoreError
 from tabuleiro.ids import AccountId, TimestampMs
+from tabuleiro.protocol.names import name_key
 from tabuleiro_server.store.database import Database
 
 
@@ -83,6 +84,12 @@ class Accounts:
 
         await self._writer.call(update)
 
+    async def touch_all(self, ids: Collection[AccountId], now_ms: TimestampMs) -> None:
+        """Note that these guests are here now; unknown ones don't matter. Raises: StorageUnavailableError."""
+        rows = [(now_ms, id) for id in ids]
+        query = "UPDATE accounts SET last_seen_ms = ? WHERE id = ?"
+        await self._writer.call(lambda connection: connection.executemany(query, rows).rowcount)
+
     async def free_unused(self, before_ms: TimestampMs) -> int:
         """Remove the guests who never played a match and were last seen before ``before_ms``; return how many.
 
@@ -98,15 +105,6 @@ class Accounts:
             return connection.execute(query, (before_ms,)).rowcount
 
         return await self._writer.call(delete)
-
-
-def name_key(name: str) -> str:
-    """Return what two names that count as the same have in common.
-
-    >>> name_key("Ângela") == name_key("âNGELA")
-    True
-    """
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def _check_name_is_free(connection: sqlite3.Connection, id: AccountId, name: str) -> None:

@@ -73,6 +73,15 @@ class Database:
         await self._writing.close()
         self._lock.release()
 
+    @property
+    def last_alive_ms(self) -> int | None:
+        """When a server last served this file, in milliseconds since 1970 UTC; ``None`` for a new one."""
+        return self._lock.last_alive_ms
+
+    def beat(self) -> None:
+        """Note that the file is being served now; cheap, and not on the way of any commit."""
+        self._lock.beat()
+
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``query`` on the reading connection: it sees everything that is committed.
 

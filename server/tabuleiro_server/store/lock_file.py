@@ -44,7 +44,7 @@ class LockFile:
         Raises: DatabaseLockedError when another process (or this one, elsewhere) holds it;
         StorageUnavailableError when the lock file cannot be made.
         """
-        path = database_path.with_name(database_path.name + ".lock")
+        self._path = path = database_path.with_name(database_path.name + ".lock")
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         except OSError as error:
@@ -55,17 +55,29 @@ class LockFile:
             holder_pid = _read_pid(self._descriptor)
             os.close(self._descriptor)
             raise DatabaseLockedError(str(database_path), holder_pid) from error
+        self.last_alive_ms = _touched_ms(self._descriptor)
+        """When the process that last had the lock was last known to run, ``None`` if it was never held."""
         # The number only makes the message to a refused process better: a full disk is no reason to stop here.
         with contextlib.suppress(OSError):
             os.ftruncate(self._descriptor, 0)
             os.write(self._descriptor, str(os.getpid()).encode("ascii"))
         self._is_held = True
 
+    def beat(self) -> None:
+        """Note that this process runs now: what `last_alive_ms` will say to the next one."""
+        if self._is_held:
+            os.utime(self._descriptor if os.utime in os.supports_fd else self._path)
+
     def release(self) -> None:
         """Give the lock back. A second call does nothing."""
         if self._is_held:
             self._is_held = False
             os.close(self._descriptor)
+
+
+def _touched_ms(descriptor: int) -> int | None:
+    status = os.fstat(descriptor)
+    return status.st_mtime_ns // 1_000_000 if status.st_size else None
 
 
 def _read_pid(descriptor: int) -> int | None:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from tabuleiro.errors import DamagedRoomError
 from tabuleiro.ids import RoomCode, Seq
-from tabuleiro_server.store.bulk import RowInsert
 from tabuleiro_server.store.connection import primary_code
 from tabuleiro_server.store.rows import Snapshot, StoredEvent
 
-_INSERT_EVENTS: Final = RowInsert("INSERT INTO events (room, seq, at_ms, version, payload, checksum)", 6)
+_INSERT_EVENT: Final = (
+    "INSERT INTO events (room, seq, at_ms, version, payload, checksum) VALUES (?, ?, ?, ?, ?, ?)"
+)
 
 
 def checksum(payload: bytes, *identity: str | int) -> int:
@@ -37,7 +39,7 @@ def insert_events(connection: sqlite3.Connection, events: Iterable[tuple[RoomCod
     for room, event in events:
         identity = (room, event.seq, event.at_ms, event.version)
         rows.append((*identity, event.payload, checksum(event.payload, *identity)))
-    _INSERT_EVENTS.run(connection, rows)
+    connection.executemany(_INSERT_EVENT, rows)
 
 
 def select_events(connection: sqlite3.Connection, room: RoomCode, after_seq: Seq) -> list[StoredEvent]:
@@ -58,9 +60,28 @@ def select_events(connection: sqlite3.Connection, room: RoomCode, after_seq: Seq
     return events
 
 
+def select_openings(connection: sqlite3.Connection, rooms: Iterable[RoomCode]) -> dict[RoomCode, StoredEvent]:
+    """Return the first event of each of ``rooms``; a room whose first event is damaged or missing is left out."""
+    query = "SELECT seq, at_ms, version, payload, checksum FROM events WHERE room = ? AND seq = 1"
+    openings = {}
+    for room in rooms:
+        with suppress(DamagedRoomError):
+            for seq, at_ms, version, payload, stored_checksum in _room_rows(connection, query, room):
+                if isinstance(payload, bytes) and checksum(payload, room, seq, at_ms, version) == stored_checksum:
+                    openings[room] = StoredEvent(seq, at_ms, version, payload)
+    return openings
+
+
 def _room_rows(connection: sqlite3.Connection, query: str, room: RoomCode, *values: int) -> list[tuple[Any, ...]]:
-    try:
+    with blaming(room):
         return connection.execute(query, (room, *values)).fetchall()
+
+
+@contextmanager
+def blaming(room: RoomCode) -> Iterator[None]:
+    """Raise DamagedRoomError for ``room`` where SQLite finds a malformed page: other rooms lie on others."""
+    try:
+        yield
     except sqlite3.DatabaseError as error:
         if primary_code(error) == sqlite3.SQLITE_CORRUPT:
             raise DamagedRoomError(room, None, str(error)) from error

@@ -11,29 +11,26 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from tabuleiro.ids import AccountId, RoomCode, TimestampMs
-from tabuleiro_server.store.bulk import RowInsert
 from tabuleiro_server.store.rows import MatchRow, PlayerRow, RoomRow
 
-_UPSERT_ROOMS: Final = RowInsert(
-    "INSERT INTO rooms (code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary)",
-    7,
-    "ON CONFLICT (code) DO UPDATE SET phase = excluded.phase, is_listed = excluded.is_listed,"
+_UPSERT_ROOM: Final = (
+    "INSERT INTO rooms (code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (code) DO UPDATE SET phase = excluded.phase, is_listed = excluded.is_listed,"
     " created_at_ms = excluded.created_at_ms, updated_at_ms = excluded.updated_at_ms,"
-    " next_deadline_ms = excluded.next_deadline_ms, summary = excluded.summary",
+    " next_deadline_ms = excluded.next_deadline_ms, summary = excluded.summary"
 )
-_UPSERT_MATCHES: Final = RowInsert(
+_UPSERT_MATCH: Final = (
     "INSERT INTO matches (room, number, game, options_json, started_at_ms, ended_at_ms, winner, termination,"
-    " action_count)",
-    9,
-    "ON CONFLICT (room, number) DO UPDATE SET game = excluded.game, options_json = excluded.options_json,"
+    " action_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (room, number) DO UPDATE SET game = excluded.game, options_json = excluded.options_json,"
     " started_at_ms = excluded.started_at_ms, ended_at_ms = excluded.ended_at_ms, winner = excluded.winner,"
-    " termination = excluded.termination, action_count = excluded.action_count",
+    " termination = excluded.termination, action_count = excluded.action_count"
 )
-_UPSERT_PLAYERS: Final = RowInsert(
-    "INSERT INTO players (room, match_number, seat, account_id, name, bot_level)",
-    6,
-    "ON CONFLICT (room, match_number, seat) DO UPDATE SET account_id = excluded.account_id, name = excluded.name,"
-    " bot_level = excluded.bot_level",
+_UPSERT_PLAYER: Final = (
+    "INSERT INTO players (room, match_number, seat, account_id, name, bot_level) VALUES (?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (room, match_number, seat) DO UPDATE SET account_id = excluded.account_id,"
+    " name = excluded.name, bot_level = excluded.bot_level"
 )
 _ROOM_COLUMNS: Final = "code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary"
 _SELECT_MATCHES: Final = (
@@ -47,8 +44,8 @@ _SELECT_MATCHES: Final = (
 
 def upsert_rooms(connection: sqlite3.Connection, rows: Sequence[RoomRow]) -> None:
     """Write the rooms' rows; of two for the same room the later one counts."""
-    _UPSERT_ROOMS.run(
-        connection,
+    connection.executemany(
+        _UPSERT_ROOM,
         [
             (
                 row.code,
@@ -66,8 +63,8 @@ def upsert_rooms(connection: sqlite3.Connection, rows: Sequence[RoomRow]) -> Non
 
 def upsert_matches(connection: sqlite3.Connection, rows: Sequence[MatchRow]) -> None:
     """Write the matches' rows with their players; of two for the same match the later one counts."""
-    _UPSERT_MATCHES.run(
-        connection,
+    connection.executemany(
+        _UPSERT_MATCH,
         [
             (
                 row.room,
@@ -83,8 +80,8 @@ def upsert_matches(connection: sqlite3.Connection, rows: Sequence[MatchRow]) -> 
             for row in rows
         ],
     )
-    _UPSERT_PLAYERS.run(
-        connection,
+    connection.executemany(
+        _UPSERT_PLAYER,
         [
             (row.room, row.number, seat, player.account, player.name, player.bot_level)
             for row in rows

@@ -19,8 +19,6 @@ from tabuleiro_server.store.log_tables import insert_events, last_seq
 from tabuleiro_server.store.query_tables import upsert_matches, upsert_rooms
 from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
 
-_KNOWN_ROOMS_LIMIT_COUNT: Final = 100_000
-
 _REFUSED_VALUES: Final = (
     sqlite3.IntegrityError,
     sqlite3.DataError,
@@ -55,79 +53,65 @@ Outcome = Any
 """What the write returned (``None`` for an append), or the StoreError that refused it."""
 
 
-class GroupTransaction:
-    """Commits groups; remembers the last event of the rooms it has written, for it is the only one that writes."""
+def commit_group(connection: sqlite3.Connection, writes: Sequence[Write]) -> list[Outcome]:
+    """Run the writes in one transaction and commit it; one outcome for each, in their order.
 
-    def __init__(self) -> None:
-        self._last_seqs: dict[RoomCode, Seq] = {}
+    Raises: sqlite3.Error, and then nothing of the group is stored.
+    """
+    try:
+        return _commit(connection, writes, _append_together)
+    except _REFUSED_VALUES:
+        return _commit(connection, writes, _append_each)
 
-    def commit(self, connection: sqlite3.Connection, writes: Sequence[Write]) -> list[Outcome]:
-        """Run the writes and commit them; one outcome for each, in their order.
 
-        Raises: sqlite3.Error, and then nothing of the group is stored.
-        """
-        try:
-            return self._commit(connection, writes, self._append_together)
-        except _REFUSED_VALUES:
-            return self._commit(connection, writes, self._append_each)
+def _commit(
+    connection: sqlite3.Connection,
+    writes: Sequence[Write],
+    append: Callable[[sqlite3.Connection, Sequence[Append]], list[StoreError | None]],
+) -> list[Outcome]:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        refusals = iter(append(connection, [write for write in writes if isinstance(write, Append)]))
+        outcomes = [
+            next(refusals) if isinstance(write, Append) else _run_alone(connection, write.function)
+            for write in writes
+        ]
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return outcomes
 
-    def _commit(
-        self,
-        connection: sqlite3.Connection,
-        writes: Sequence[Write],
-        append: Callable[[sqlite3.Connection, Sequence[Append]], list[StoreError | None]],
-    ) -> list[Outcome]:
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            refusals = iter(append(connection, [write for write in writes if isinstance(write, Append)]))
-            outcomes = [
-                next(refusals) if isinstance(write, Append) else _run_alone(connection, write.function)
-                for write in writes
-            ]
-            connection.execute("COMMIT")
-        except BaseException:
-            self._last_seqs.clear()
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-        if len(self._last_seqs) > _KNOWN_ROOMS_LIMIT_COUNT:
-            self._last_seqs.clear()
-        return outcomes
 
-    def _append_together(
-        self, connection: sqlite3.Connection, appends: Sequence[Append]
-    ) -> list[StoreError | None]:
-        """Add what fits with as few statements as can be; the conflicts are returned in the appends' places."""
-        refusals: list[StoreError | None] = []
-        accepted: list[Append] = []
-        for append in appends:
-            actual_seq = self._last_seqs.get(append.room)
-            if actual_seq is None:
-                actual_seq = last_seq(connection, append.room)
-            if actual_seq == append.expected_seq:
-                accepted.append(append)
-                refusals.append(None)
-                actual_seq = Seq(actual_seq + len(append.events))
-            else:
-                refusals.append(ConflictError(append.room, append.expected_seq, actual_seq))
-            self._last_seqs[append.room] = actual_seq
-        insert_events(connection, [(append.room, event) for append in accepted for event in append.events])
-        upsert_rooms(connection, [append.room_row for append in accepted if append.room_row is not None])
-        upsert_matches(connection, [row for append in accepted for row in append.match_rows])
-        return refusals
+def _append_together(connection: sqlite3.Connection, appends: Sequence[Append]) -> list[StoreError | None]:
+    """Add what fits, table by table; the conflicts are returned in the appends' places."""
+    last_seqs: dict[RoomCode, Seq] = {}
+    refusals: list[StoreError | None] = []
+    accepted: list[Append] = []
+    for append in appends:
+        room = append.room
+        if room not in last_seqs:
+            last_seqs[room] = last_seq(connection, room)
+        if last_seqs[room] == append.expected_seq:
+            accepted.append(append)
+            refusals.append(None)
+            last_seqs[room] = Seq(append.expected_seq + len(append.events))
+        else:
+            refusals.append(ConflictError(room, append.expected_seq, last_seqs[room]))
+    insert_events(connection, [(append.room, event) for append in accepted for event in append.events])
+    upsert_rooms(connection, [append.room_row for append in accepted if append.room_row is not None])
+    upsert_matches(connection, [row for append in accepted for row in append.match_rows])
+    return refusals
 
-    def _append_one(self, connection: sqlite3.Connection, append: Append) -> StoreError | None:
-        return self._append_together(connection, [append])[0]
 
-    def _append_each(self, connection: sqlite3.Connection, appends: Sequence[Append]) -> list[StoreError | None]:
-        """Add one append after the other, leaving out those with values that cannot be stored."""
-        outcomes: list[StoreError | None] = []
-        for append in appends:
-            outcome = _run_alone(connection, partial(self._append_one, append=append))
-            if outcome is not None:
-                self._last_seqs.pop(append.room, None)
-            outcomes.append(outcome)
-        return outcomes
+def _append_each(connection: sqlite3.Connection, appends: Sequence[Append]) -> list[StoreError | None]:
+    """Add one append after the other, leaving out those with values that cannot be stored."""
+    return [_run_alone(connection, partial(_append_alone, append)) for append in appends]
+
+
+def _append_alone(append: Append, connection: sqlite3.Connection) -> StoreError | None:
+    return _append_together(connection, [append])[0]
 
 
 def _run_alone(connection: sqlite3.Connection, function: Callable[[sqlite3.Connection], Any]) -> Outcome:

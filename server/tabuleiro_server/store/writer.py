@@ -18,7 +18,7 @@ from tabuleiro.errors import ConflictError, StorageUnavailableError, StoreError
 from tabuleiro.ids import DurationMs
 from tabuleiro_server.store.connection import StandingConnection, storage_error
 from tabuleiro_server.store.figures import CommitFigures
-from tabuleiro_server.store.transaction import Append, Call, GroupTransaction, Outcome, Write
+from tabuleiro_server.store.transaction import Append, Call, Outcome, Write, commit_group
 
 T = TypeVar("T")
 
@@ -43,7 +43,6 @@ class Writer:
         self.figures = CommitFigures()
         self._connection = connection
         self._path = path
-        self._transaction = GroupTransaction()
         self._waiting: list[_Waiting] = []
         self._wanted = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -117,7 +116,7 @@ class Writer:
         writes = [waiting.write for waiting in group]
         started_ns = time.perf_counter_ns()
         try:
-            outcomes = await self._connection.run(lambda connection: self._transaction.commit(connection, writes))
+            outcomes = await self._connection.run(lambda connection: commit_group(connection, writes))
         except sqlite3.Error as error:
             self.figures.failed_commit_count += 1
             for waiting in group:

@@ -25,6 +25,15 @@ class ErrorCode(StrEnum):
     """That seat, or every seat, is taken."""
     NOT_SEATED = "not-seated"
     """Only who holds a seat of the room may do this."""
+    NOT_HOST = "not-host"
+    """Only the host of the room may do this."""
+    BAD_SECRET = "bad-secret"
+    """A private room, and the secret part is missing or wrong."""
+    NO_OFFER = "no-offer"
+    """There is no such offer to answer, or it was made already."""
+    NOT_ALLOWED = "not-allowed"
+    """The settings of the room, or the state of the match, do not allow this."""
+    MUTED = "muted"
     NOT_WATCHING = "not-watching"
     """This connection has not entered the room."""
     WRONG_PHASE = "wrong-phase"
@@ -66,3 +75,7 @@ class CloseCode(IntEnum):
     """The peer reads too slowly and its outbox is full."""
     HELLO_TIMEOUT = 4002
     """No ``hello`` in time."""
+    TOO_MANY_MESSAGES = 4003
+    """The peer goes on sending far more messages a second than are allowed."""
+    TOO_MANY_CONNECTIONS = 4004
+    """The server is full, or has enough connections from this address; the reason names the limit."""

@@ -11,21 +11,33 @@ from typing import Literal
 import msgspec
 
 from tabuleiro.ids import AccountId, Ply, RoomCode, Seq, TimestampMs
+from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules.outcome import Player
 
 SeatKind = Literal["open", "person", "bot"]
+OfferKind = Literal["draw", "takeback", "rematch"]
+OfferEnd = Literal["declined", "withdrawn", "void"]
 
 
 class SeatInfo(msgspec.Struct, frozen=True, omit_defaults=True):
     """Who holds a seat. Seat 0 moves first.
 
-    ``account`` and ``name`` are ``None`` for an open seat; ``level`` is the bot's level, else ``None``.
+    ``account`` and ``name`` are ``None`` for an open seat. ``level`` is the bot's level, ``None`` for people;
+    ``stand_in`` is the level of the bot that plays for a person who stays away, else ``None``.
     """
 
     kind: SeatKind = "open"
     account: AccountId | None = None
     name: str | None = None
     level: str | None = None
+    stand_in: str | None = None
+
+
+class RoomSecrets(msgspec.Struct, frozen=True):
+    """The secret parts of a private room: ``invite`` lets people join and watch, ``watch`` only watch."""
+
+    invite: str
+    watch: str
 
 
 class Fact(msgspec.Struct, frozen=True, tag_field="type"):
@@ -33,7 +45,7 @@ class Fact(msgspec.Struct, frozen=True, tag_field="type"):
 
 
 class RoomOpened(Fact, frozen=True, tag="room-opened"):
-    """The room was made. ``options`` are complete."""
+    """The room was made. ``options`` are complete. ``secrets`` is ``None`` unless private, and never sent."""
 
     room: RoomCode
     game: str
@@ -41,6 +53,9 @@ class RoomOpened(Fact, frozen=True, tag="room-opened"):
     host: AccountId
     host_name: str
     seats: tuple[SeatInfo, SeatInfo]
+    settings: RoomSettings = RoomSettings()
+    limits: RoomLimits = RoomLimits()
+    secrets: RoomSecrets | None = None
 
 
 class SeatTaken(Fact, frozen=True, tag="seat-taken"):
@@ -51,25 +66,107 @@ class SeatTaken(Fact, frozen=True, tag="seat-taken"):
     name: str
 
 
+class BotSeated(Fact, frozen=True, tag="bot-seated"):
+    """A bot was put on the seat."""
+
+    seat: Player
+    level: str
+
+
 class SeatFreed(Fact, frozen=True, tag="seat-freed"):
-    """Whoever held the seat left before the match began."""
+    """The seat is open again."""
 
     seat: Player
 
 
+class SeatsSwapped(Fact, frozen=True, tag="seats-swapped"):
+    """The holders of the two seats changed places."""
+
+
+class SeatConnected(Fact, frozen=True, tag="seat-connected"):
+    """The person on the seat has a connection in the room again; a stand-in goes."""
+
+    seat: Player
+
+
+class SeatDisconnected(Fact, frozen=True, tag="seat-disconnected"):
+    """The person on the seat has no connection in the room any more."""
+
+    seat: Player
+
+
+class StandInSeated(Fact, frozen=True, tag="stand-in-seated"):
+    """A bot plays for the person on the seat until they come back."""
+
+    seat: Player
+    level: str
+
+
+class RoomResumed(Fact, frozen=True, tag="room-resumed"):
+    """The server is back. It was down from ``down_since_ms`` (at the latest) to ``up_since_ms``.
+
+    Nobody is connected yet. A room that nobody touched for a while may note this later than it was; ``None`` for
+    ``up_since_ms`` stands for the time of the event.
+    """
+
+    down_since_ms: TimestampMs
+    up_since_ms: TimestampMs | None = None
+
+
 class MatchStarted(Fact, frozen=True, tag="match-started"):
-    """Both seats are held and play begins. ``match`` counts the matches of the room from 1."""
+    """Both seats are held and play begins. ``match`` counts the matches of the room from 1.
+
+    ``seed`` replaces the game's option ``seed``; ``None`` leaves the options as they are.
+    """
 
     match: int
+    seed: int | None = None
 
 
 class ActionsPlayed(Fact, frozen=True, tag="actions-played"):
-    """One player made one or more actions of their turn. ``ply`` is the ply of the first of them."""
+    """One player made one or more actions of their turn. ``ply`` is the ply of the first of them.
+
+    ``lag_ms`` is the time that messages of this player spend on the way, as the server measured it.
+    ``by_stand_in`` tells that a bot played for them.
+    """
 
     match: int
     ply: Ply
     player: Player
     actions: tuple[str, ...]
+    lag_ms: int = 0
+    by_stand_in: bool = False
+
+
+class ActionsUndone(Fact, frozen=True, tag="actions-undone"):
+    """The player to move took back own actions of the turn in progress: ``ply`` actions are left."""
+
+    match: int
+    ply: Ply
+    player: Player
+
+
+class TurnTakenBack(Fact, frozen=True, tag="turn-taken-back"):
+    """The last turn of ``player`` and what came after it was taken back: ``ply`` actions are left."""
+
+    match: int
+    ply: Ply
+    player: Player
+
+
+class OfferMade(Fact, frozen=True, tag="offer-made"):
+    """``player`` offers a draw, a rematch, or asks to take the last own turn back."""
+
+    kind: OfferKind
+    player: Player
+
+
+class OfferEnded(Fact, frozen=True, tag="offer-ended"):
+    """An offer ended without being accepted."""
+
+    kind: OfferKind
+    player: Player
+    how: OfferEnd
 
 
 class MatchEnded(Fact, frozen=True, tag="match-ended"):
@@ -80,13 +177,64 @@ class MatchEnded(Fact, frozen=True, tag="match-ended"):
     termination: str
 
 
+class Said(Fact, frozen=True, tag="said"):
+    """Somebody said something. ``is_hidden`` keeps it from the players while the match runs."""
+
+    account: AccountId
+    name: str
+    text: str
+    is_player: bool
+    is_hidden: bool = False
+
+
+class Muted(Fact, frozen=True, tag="muted"):
+    """The host muted somebody in this room, or let them talk again."""
+
+    account: AccountId
+    name: str
+    is_muted: bool = True
+
+
+class HostChanged(Fact, frozen=True, tag="host-changed"):
+    """The host gave up their seat; who still sits here is host now, and no longer muted."""
+
+    account: AccountId
+    name: str
+
+
 class RoomClosed(Fact, frozen=True, tag="room-closed"):
     """Nothing more will happen here."""
 
     reason: str
 
 
-Event = RoomOpened | SeatTaken | SeatFreed | MatchStarted | ActionsPlayed | MatchEnded | RoomClosed
+class Withheld(Fact, frozen=True, tag="withheld"):
+    """In the place of an event that this connection may not see. Never stored."""
+
+
+Event = (
+    RoomOpened
+    | SeatTaken
+    | BotSeated
+    | SeatFreed
+    | SeatsSwapped
+    | SeatConnected
+    | SeatDisconnected
+    | StandInSeated
+    | RoomResumed
+    | MatchStarted
+    | ActionsPlayed
+    | ActionsUndone
+    | TurnTakenBack
+    | OfferMade
+    | OfferEnded
+    | MatchEnded
+    | Said
+    | Muted
+    | HostChanged
+    | RoomClosed
+    | Withheld
+)
 
 
 class SequencedEvent(msgspec.Struct, frozen=True):

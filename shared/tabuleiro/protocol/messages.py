@@ -2,17 +2,24 @@
 
 Requests carry an ``id`` that the client chooses; the answer is ``ok`` or ``error`` with the same id. Messages
 without an ``id`` are told unasked. Nothing here encodes or decodes: see :mod:`tabuleiro.protocol.codec`.
+
+Longer than other modules: it is one list of declarations, and a closed union is best read in one place.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
+from tabuleiro.clock import ClockState
 from tabuleiro.ids import AccountId, Ply, RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.events import SeatInfo, SequencedEvent
+from tabuleiro.protocol.events import OfferKind, RoomSecrets, SeatInfo, SequencedEvent
+from tabuleiro.protocol.settings import Level, RoomSettings
 from tabuleiro.rules.outcome import Player
+
+CHAT_MAX_CHARS: Final = 300
+"""Longest line of chat, in characters."""
 
 RequestId = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 ShortText = Annotated[str, msgspec.Meta(max_length=100)]
@@ -24,7 +31,7 @@ OptionTexts = Annotated[
 Phase = Literal["waiting", "playing", "finished", "closed"]
 Counter = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 MatchNumber = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
-Level = Annotated[str, msgspec.Meta(min_length=1, max_length=30)]
+ChatText = Annotated[str, msgspec.Meta(min_length=1, max_length=CHAT_MAX_CHARS)]
 
 
 class SeatRequest(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -60,6 +67,15 @@ class CreateRoom(Request, frozen=True, tag="create-room"):
     game: ShortText
     options: OptionTexts = {}
     seats: tuple[SeatRequest, SeatRequest] = (SeatRequest("me"), SeatRequest())
+    settings: RoomSettings = RoomSettings()
+
+
+class QuickPlay(Request, frozen=True, tag="quick-play"):
+    """Sit down in the oldest open room of this game, options and time control, or make one. As ``join-room``."""
+
+    game: ShortText
+    options: OptionTexts = {}
+    settings: RoomSettings = RoomSettings()
 
 
 class ListRooms(Request, frozen=True, tag="list-rooms"):
@@ -69,22 +85,49 @@ class ListRooms(Request, frozen=True, tag="list-rooms"):
     phases: tuple[Phase, ...] | None = None
 
 
+class GetRecord(Request, frozen=True, tag="get-record"):
+    """Ask for a match of a room, running, finished or long gone. ``match`` ``None``: the last one.
+
+    ``secret`` is the invite or the watch secret of a private room, ``None`` otherwise.
+    """
+
+    room: RoomText
+    match: MatchNumber | None = None
+    secret: ShortText | None = None
+
+
+class SubscribeLobby(Request, frozen=True, tag="subscribe-lobby"):
+    """As ``list-rooms``, and then be told of changes by ``lobby-update`` until ``unsubscribe-lobby``."""
+
+    game: ShortText | None = None
+    phases: tuple[Phase, ...] | None = None
+
+
+class UnsubscribeLobby(Request, frozen=True, tag="unsubscribe-lobby"):
+    """Be told no more of changes in the list of rooms."""
+
+
 class JoinRoom(Request, frozen=True, tag="join-room"):
-    """Sit down and enter. ``seat`` ``None``: any open one. Who holds a seat gets the same seat back."""
+    """Sit down and enter. ``seat`` ``None``: any open one. Who holds a seat gets the same seat back.
+
+    ``secret`` is the invite of a private room, ``None`` otherwise.
+    """
 
     room: RoomText
     seat: Player | None = None
+    secret: ShortText | None = None
 
 
 class WatchRoom(Request, frozen=True, tag="watch-room"):
     """Enter a room without asking for a seat; who holds one still does.
 
     ``since`` is the last ``seq`` the client has: then only the events after it are sent. ``None`` asks for a
-    snapshot.
+    snapshot. ``secret`` is the invite or the watch secret of a private room, ``None`` otherwise.
     """
 
     room: RoomText
     since: Counter | None = None
+    secret: ShortText | None = None
 
 
 class LeaveRoom(Request, frozen=True, tag="leave-room"):
@@ -96,14 +139,23 @@ class LeaveRoom(Request, frozen=True, tag="leave-room"):
 class Play(Request, frozen=True, tag="play"):
     """Make one or more actions of the own turn: all of them or none.
 
-    ``ply`` is the number of actions played before these. Sent again after a lost connection, it is recognised
-    and not played twice.
+    ``ply`` is the number of actions played before these, ``revision`` how often actions of this match were
+    undone or taken back. Sent again after a lost connection, it is recognised and not played twice.
     """
 
     room: RoomText
     match: MatchNumber
     ply: Counter
     actions: Annotated[tuple[ActionText, ...], msgspec.Meta(min_length=1, max_length=20)]
+    revision: Counter = 0
+
+
+class Undo(Request, frozen=True, tag="undo"):
+    """Undo own actions of the turn in progress, so that ``ply`` actions of the match are left."""
+
+    room: RoomText
+    match: MatchNumber
+    ply: Counter
 
 
 class Resign(Request, frozen=True, tag="resign"):
@@ -113,21 +165,125 @@ class Resign(Request, frozen=True, tag="resign"):
     match: MatchNumber
 
 
-ClientMessage = Hello | CreateRoom | ListRooms | JoinRoom | WatchRoom | LeaveRoom | Play | Resign
+class Abort(Request, frozen=True, tag="abort"):
+    """End the match without a result; possible until both players have made an action."""
+
+    room: RoomText
+    match: MatchNumber
+
+
+class ClaimWin(Request, frozen=True, tag="claim-win"):
+    """Claim the win because the opponent has been away for long. A match hardly begun is aborted instead."""
+
+    room: RoomText
+    match: MatchNumber
+
+
+class Offer(Request, frozen=True, tag="offer"):
+    """Offer a draw or a rematch, or ask to take the last own turn back.
+
+    Answering the offer of a draw or a rematch with one's own accepts it. Two wishes to take back are two wishes:
+    each waits for its own ``answer``.
+    """
+
+    room: RoomText
+    kind: OfferKind
+
+
+class Answer(Request, frozen=True, tag="answer"):
+    """Accept or decline the other player's offer, or withdraw the own one by declining it."""
+
+    room: RoomText
+    kind: OfferKind
+    accept: bool
+
+
+class SeatBot(Request, frozen=True, tag="seat-bot"):
+    """The host puts a bot of ``level`` on an open seat, or with ``level`` ``None`` takes the bot off."""
+
+    room: RoomText
+    seat: Player
+    level: Level | None
+
+
+class SwapSeats(Request, frozen=True, tag="swap-seats"):
+    """The host lets the holders of the two seats change places; not while a match runs."""
+
+    room: RoomText
+
+
+class Say(Request, frozen=True, tag="say"):
+    """Say a line to the room."""
+
+    room: RoomText
+    text: ChatText
+
+
+class Mute(Request, frozen=True, tag="mute"):
+    """The host mutes somebody in this room by name, or lets them talk again."""
+
+    room: RoomText
+    name: ShortText
+    is_muted: bool = True
+
+
+ClientMessage = (
+    Hello
+    | CreateRoom
+    | QuickPlay
+    | ListRooms
+    | GetRecord
+    | SubscribeLobby
+    | UnsubscribeLobby
+    | JoinRoom
+    | WatchRoom
+    | LeaveRoom
+    | Play
+    | Undo
+    | Resign
+    | Abort
+    | ClaimWin
+    | Offer
+    | Answer
+    | SeatBot
+    | SwapSeats
+    | Say
+    | Mute
+)
 
 
 class SeatView(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A seat as everybody sees it. ``is_connected`` is always true for bots, false for open seats."""
+    """A seat as everybody sees it.
+
+    ``is_connected`` is always true for bots, false for open seats. ``away_since_ms`` is when the person's last
+    connection went, ``None`` while there is one.
+    """
 
     holder: SeatInfo
     is_connected: bool = False
+    away_since_ms: TimestampMs | None = None
+
+
+class OfferView(msgspec.Struct, frozen=True):
+    """An offer that waits for an answer of the other player."""
+
+    kind: OfferKind
+    player: Player
+
+
+class BotThought(msgspec.Struct, frozen=True):
+    """A bot thinks for ``player`` since ``since_ms``."""
+
+    player: Player
+    since_ms: TimestampMs
 
 
 class MatchView(msgspec.Struct, frozen=True, omit_defaults=True):
     """The running or last match of a room.
 
     ``to_move`` is ``None`` when it is over; ``digest`` is :meth:`tabuleiro.rules.base.State.digest`;
-    ``winner`` is ``None`` for a draw and while ``termination`` is ``None``: the match goes on.
+    ``winner`` is ``None`` for a draw and while ``termination`` is ``None``: the match goes on. ``revision`` counts
+    how often actions were undone or taken back. ``can_abort`` tells that not both have made an action yet.
     """
 
     number: int
@@ -138,12 +294,20 @@ class MatchView(msgspec.Struct, frozen=True, omit_defaults=True):
     ended_at_ms: TimestampMs | None = None
     winner: Player | None = None
     termination: str | None = None
+    clock: ClockState | None = None
+    """``None`` without a clock; moments in it are by the server's clock, see ``now_ms`` of the head."""
+    revision: int = 0
+    can_abort: bool = False
+    players: tuple[str, str] | None = None
+    """The names of those who play it, by seat; after the end the seats may have changed hands. ``None`` from a
+    server that doesn't tell."""
 
 
 class RoomHead(msgspec.Struct, frozen=True, omit_defaults=True):
     """All of a room that is not a list: sent whole with every update, so that nothing has to be worked out.
 
-    ``seq`` is the last event it holds. ``match`` is ``None`` before the first.
+    ``seq`` is the last event it holds. ``match`` is ``None`` before the first. ``now_ms`` is the server's time
+    when this was made, by which clocks are to be read. ``thinking`` is ``None`` when no bot thinks.
     """
 
     room: RoomCode
@@ -154,14 +318,29 @@ class RoomHead(msgspec.Struct, frozen=True, omit_defaults=True):
     host_name: str
     created_at_ms: TimestampMs
     seats: tuple[SeatView, SeatView]
+    now_ms: TimestampMs
+    settings: RoomSettings = RoomSettings()
     watchers: int = 0
     match: MatchView | None = None
+    offers: tuple[OfferView, ...] = ()
+    thinking: BotThought | None = None
 
 
-class Snapshot(msgspec.Struct, frozen=True):
-    """The lists of a room: the actions of its running or last match."""
+class ChatLine(msgspec.Struct, frozen=True):
+    """Something that was said; ``account`` tells apart people who had the same name one after the other."""
+
+    at_ms: TimestampMs
+    account: AccountId
+    name: str
+    text: str
+    is_player: bool
+
+
+class Snapshot(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The lists of a room: the actions of its running or last match, and the last lines of chat."""
 
     actions: tuple[str, ...]
+    chat: tuple[ChatLine, ...] = ()
 
 
 class RoomSummary(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -173,10 +352,13 @@ class RoomSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     options: dict[str, int | str]
     seats: tuple[SeatInfo, SeatInfo]
     created_at_ms: TimestampMs
+    settings: RoomSettings = RoomSettings()
     watchers: int = 0
     plies: int = 0
     winner: Player | None = None
     termination: str | None = None
+    players: tuple[str, str] | None = None
+    """The names of who plays or has played the match told of here; ``None`` before the first."""
 
 
 class Result(msgspec.Struct, frozen=True, tag_field="type"):
@@ -201,12 +383,14 @@ class RoomEntered(Result, frozen=True, tag="room", omit_defaults=True):
     """The room just entered. ``seat`` is the own one, ``None`` for a watcher.
 
     Either ``snapshot`` is there, or ``events`` holds exactly what came after the ``since`` of the request.
+    ``secrets`` is told to the host of a private room only.
     """
 
     head: RoomHead
     seat: Player | None = None
     snapshot: Snapshot | None = None
     events: tuple[SequencedEvent, ...] = ()
+    secrets: RoomSecrets | None = None
 
 
 class RoomList(Result, frozen=True, tag="rooms"):
@@ -214,6 +398,26 @@ class RoomList(Result, frozen=True, tag="rooms"):
 
     rooms: tuple[RoomSummary, ...]
     is_cut: bool = False
+
+
+class RecordPlayed(Result, frozen=True, tag="record", omit_defaults=True):
+    """A match as it was played: what a record is written from.
+
+    ``time_control`` is in the form that people type. ``ended_at_ms`` and ``termination`` are ``None`` while the
+    match goes on; ``winner`` is ``None`` then and for a draw.
+    """
+
+    room: RoomCode
+    match: int
+    game: str
+    options: dict[str, int | str]
+    players: tuple[SeatInfo, SeatInfo]
+    actions: tuple[str, ...]
+    started_at_ms: TimestampMs
+    time_control: str
+    ended_at_ms: TimestampMs | None = None
+    winner: Player | None = None
+    termination: str | None = None
 
 
 class ServerSaying(msgspec.Struct, frozen=True, tag_field="type"):
@@ -224,7 +428,7 @@ class Ok(ServerSaying, frozen=True, tag="ok", omit_defaults=True):
     """The request was done; what it changed is on disk."""
 
     id: int
-    result: Welcome | RoomEntered | RoomList | None = None
+    result: Welcome | RoomEntered | RoomList | RecordPlayed | None = None
 
 
 class Error(ServerSaying, frozen=True, tag="error"):
@@ -252,10 +456,24 @@ class RoomGone(ServerSaying, frozen=True, tag="room-gone"):
     reason: str
 
 
-class Announcement(ServerSaying, frozen=True, tag="announcement"):
-    """A word from the server to everybody, e.g. that it restarts."""
+class LobbyUpdate(ServerSaying, frozen=True, tag="lobby-update"):
+    """Rooms of the subscribed list that are new or have changed, and those that are no longer in it.
+
+    ``people`` are the names of guests who are connected, the first of them in the order of the alphabet;
+    ``people_count`` is how many there are.
+    """
+
+    rooms: tuple[RoomSummary, ...]
+    gone: tuple[RoomCode, ...]
+    people: tuple[str, ...]
+    people_count: int
+
+
+class Announcement(ServerSaying, frozen=True, tag="announcement", omit_defaults=True):
+    """A word from the server to everybody. ``restart_in_ms`` is ``None`` unless it is about to restart."""
 
     text: str
+    restart_in_ms: int | None = None
 
 
-ServerMessage = Ok | Error | Update | RoomGone | Announcement
+ServerMessage = Ok | Error | Update | RoomGone | LobbyUpdate | Announcement

@@ -1,4 +1,4 @@
-"""Names of guests, and the cleaning of any text that people write for others to see."""
+"""Names of guests. Other text that people write is cleaned by :mod:`tabuleiro.notation.plain_text`."""
 
 from __future__ import annotations
 
@@ -29,22 +29,9 @@ def parse_name(text: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """What must be unique among names: the same for names that differ only in case.
+    """What must be unique among names: the same for names that differ only in case or Unicode form.
 
     >>> name_key("ANA") == name_key("ana")
     True
     """
-    return unicodedata.normalize("NFC", name.casefold())
-
-
-def strip_controls(text: str) -> str:
-    """Drop whatever could move a cursor, reorder a line or hide in it.
-
-    Control characters (so also terminal escapes), format characters (so also bidirectional overrides),
-    surrogates, private and unassigned code points go; any white space becomes a plain space.
-
-    >>> strip_controls("a\\x1b[2Jb\\u202ec\\td")
-    'a[2Jbc d'
-    """
-    spaced = ("\x20" if character.isspace() else character for character in text)
-    return "".join(character for character in spaced if unicodedata.category(character)[0] != "C")
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

@@ -37,8 +37,8 @@ class Searcher(Protocol):
         """Choose the actions that complete the turn of the player to move in ``state``, which is not over.
 
         The search ends after ``max_nodes`` nodes, or at ``deadline_s`` on the clock of ``time.monotonic``, or when
-        the result is proven; ``None`` means no such limit, and one of the two must be given. Without a deadline the
-        same state, node limit and seed give the same result.
+        the result is proven; ``None`` means no such limit, and one of the two must be given. Without a deadline
+        the same state, node limit and seed give the same result.
 
         Raises: BotError when the game is over or both limits are ``None``.
         """

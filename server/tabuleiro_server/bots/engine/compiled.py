@@ -8,10 +8,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import numba
+from numpy.typing import NDArray
 from platformdirs import user_cache_path
+
+Array: TypeAlias = NDArray[Any]
+"""An array in a kernel. Its elements are numbers of whatever width; names and docstrings say of which."""
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
@@ -26,19 +30,20 @@ def _source_digest() -> str:
     return digest.hexdigest()
 
 
-def _set_cache_folder() -> None:
-    """Keep machine code in a folder of its own for each version of the sources.
+def _set_cache_folder() -> Path:
+    """Keep machine code in a folder of its own for each version of the sources, and return the folder.
 
     numba notices when the file of a kernel changes, but not when a kernel that was compiled into it does.
     An explicit ``NUMBA_CACHE_DIR`` is the user's wish for the place; the version is added to it all the same.
     """
-    place = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else user_cache_path("tabuleiro") / "kernels"
-    numba.config.CACHE_DIR = str(place / _source_digest())
+    config: Any = numba.config
+    place = Path(config.CACHE_DIR) if config.CACHE_DIR else user_cache_path("tabuleiro") / "kernels"
+    folder = place / _source_digest()
+    config.CACHE_DIR = str(folder)
+    return folder
 
 
-_set_cache_folder()
-
-CACHE_FOLDER: Final = Path(numba.config.CACHE_DIR)
+CACHE_FOLDER: Final = _set_cache_folder()
 """Where the machine code of this version's kernels is kept."""
 
 

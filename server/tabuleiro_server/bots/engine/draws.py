@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tabuleiro_server.bots.engine.compiled import kernel
+from tabuleiro_server.bots.engine.compiled import Array, kernel
 
-DrawState = NDArray[np.uint64]
+DrawState = Array
 """One number, never 0."""
 
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -31,4 +30,5 @@ def draw_below(draws: DrawState, count: int) -> int:
     word ^= word >> np.uint64(27)
     draws[0] = word
     high = (word * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(32)
-    return np.int64((high * np.uint64(count)) >> np.uint64(32))
+    # int() alone would leave the number unsigned, and unsigned and signed numbers add up to floating ones.
+    return int(np.int64((high * np.uint64(count)) >> np.uint64(32)))

@@ -1,0 +1,149 @@
+"""Who this user is on each server: guest names and their secret tokens, one small file each.
+
+A file a guest, so that two terminals never write the same one. Asking a server whether a token is still good is
+left to :mod:`tabuleiro_client.introduction`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from tabuleiro.errors import ClientError, NotationError
+from tabuleiro.protocol.names import name_key, parse_name
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """A guest of one server. ``token`` is the secret that proves it."""
+
+    server: str
+    name: str
+    token: str
+
+    def __repr__(self) -> str:
+        return f"Identity(server={self.server!r}, name={self.name!r}, token=...)"
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedFile:
+    """A file that could not be read and was renamed, so that nothing in it is lost."""
+
+    kept_as: Path
+    reason: str
+
+    def __str__(self) -> str:
+        return f"a saved name could not be read ({self.reason}); the file is kept as {self.kept_as}"
+
+
+class IdentityFolder:
+    """The guests of this user, in files of mode 0600 below ``folder``.
+
+    ``damaged`` collects what had to be put aside so far.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.damaged: list[DamagedFile] = []
+
+    def find(self, server: str, name: str | None = None) -> Identity | None:
+        """The guest called ``name`` on ``server``, or with ``None`` the one used last; ``None`` if there is none.
+
+        Raises: ClientError when the folder can't be read.
+        """
+        if name is not None:
+            return self._read(self._path(server, name))
+        return next((identity for path in self._paths(server) if (identity := self._read(path))), None)
+
+    def save(self, identity: Identity) -> None:
+        """Write a guest, all or nothing, and make it the one used last. Raises: ClientError."""
+        path = self._path(identity.server, identity.name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # mkstemp makes the file with mode 0600: the token is never readable by others, not even for a moment.
+            handle, temporary = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+            try:
+                with open(handle, "wb") as file:
+                    file.write(msgspec.json.format(msgspec.json.encode(identity)) + b"\n")
+                    file.flush()
+                    os.fsync(file.fileno())
+                _set_used_now(temporary)
+                os.replace(temporary, path)
+            except BaseException:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(temporary)
+                raise
+        except OSError as error:
+            raise ClientError(f"your name cannot be saved in {path.parent}: {error.strerror}") from error
+
+    def mark_used(self, identity: Identity) -> None:
+        """Make a saved guest the one used last on its server. Raises: ClientError."""
+        try:
+            _set_used_now(self._path(identity.server, identity.name))
+        except OSError as error:
+            raise ClientError(f"{self._folder} cannot be written: {error.strerror}") from error
+
+    def set_aside(self, identity: Identity, reason: str) -> DamagedFile:
+        """Rename the file of a guest that is of no use any more. Raises: ClientError."""
+        return self._set_aside(self._path(identity.server, identity.name), reason)
+
+    def _paths(self, server: str) -> Iterator[Path]:
+        """The files of a server's guests, the one used last first."""
+        try:
+            files = [(entry.stat().st_mtime_ns, entry) for entry in self._server_folder(server).glob("*.json")]
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise ClientError(f"{self._folder} cannot be read: {error.strerror}") from error
+        yield from (path for _, path in sorted(files, reverse=True))
+
+    def _read(self, path: Path) -> Identity | None:
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise ClientError(f"{path} cannot be read: {error.strerror}") from error
+        try:
+            identity = msgspec.json.decode(content, type=Identity)
+            parse_name(identity.name)
+        except (msgspec.DecodeError, UnicodeDecodeError, NotationError) as error:
+            self._set_aside(path, str(error))
+            return None
+        return identity
+
+    def _set_aside(self, path: Path, reason: str) -> DamagedFile:
+        number = 1
+        while (kept := path.with_name(f"{path.name}.damaged-{number}")).exists():
+            number += 1
+        try:
+            path.rename(kept)
+        except OSError as error:
+            raise ClientError(f"{path} cannot be renamed: {error.strerror}") from error
+        self.damaged.append(DamagedFile(kept, reason))
+        return self.damaged[-1]
+
+    def _server_folder(self, server: str) -> Path:
+        return self._folder / "guests" / _file_name(server)
+
+    def _path(self, server: str, name: str) -> Path:
+        return self._server_folder(server) / f"{_file_name(name_key(name))}.json"
+
+
+def _set_used_now(path: Path | str) -> None:
+    """Set the time of a file by the finest clock there is: two uses in one tick of the kernel are told apart."""
+    now_ns = time.time_ns()
+    os.utime(path, ns=(now_ns, now_ns))
+
+
+def _file_name(text: str) -> str:
+    """A name for a file that any file system takes: readable, and different for different texts."""
+    readable = "".join(character if character.isascii() and character.isalnum() else "_" for character in text)
+    return f"{readable[:40]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"

@@ -1,0 +1,103 @@
+"""The commands play, watch and rooms in line mode: what the command line asks for, done.
+
+Menus are left to :mod:`tabuleiro_client.main_menu`, a stay in a room to :mod:`tabuleiro_client.plain_match`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from tabuleiro.protocol.messages import SeatRequest
+from tabuleiro.rules import registry
+from tabuleiro.rules.options import OptionValue
+from tabuleiro.rules.outcome import Player
+from tabuleiro_client.main_menu import MainMenu, OnlineMenu
+from tabuleiro_client.plain_client import ME, OPEN, PlainClient, Seats, seats_for
+from tabuleiro_client.plain_menu import WentAway, WentBack
+from tabuleiro_client.room_list import room_lines
+from tabuleiro_client.server_address import default_server
+
+DEMO_GAME: Final = "virus-wars"
+DEMO_OPTIONS: Final[Mapping[str, OptionValue]] = {"rows": 6, "cols": 6, "steps": 3}
+DEMO_SEATS: Final[Seats] = (SeatRequest("bot", "random"), SeatRequest("bot", "minimax-1"))
+
+
+@dataclass(frozen=True, slots=True)
+class PlayWishes:
+    """What the command line of `tabuleiro play` says; ``None`` and empty stand for nothing said.
+
+    ``server`` is a checked URL, ``options`` those of the preset and of the single options together.
+    """
+
+    server: str | None = None
+    room: str | None = None
+    game: str | None = None
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    level: str | None = None
+    seat: Player | None = None
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether enough was said to play without a menu."""
+        return bool(self.room or self.game or self.options or self.level or self.seat is not None)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing was said."""
+        return not (self.is_direct or self.server)
+
+
+async def play(client: PlainClient, wishes: PlayWishes) -> None:
+    """Run `tabuleiro play`. Raises: ClientError, CommandError, StoreError, ModuleNotFoundError."""
+    try:
+        if wishes.is_nothing and not client.lines.is_terminal:
+            await _show_a_game(client)
+        elif wishes.is_direct:
+            await _play_directly(client, wishes)
+        elif wishes.server is not None:
+            async with client.remote(wishes.server) as venue:
+                await OnlineMenu(client, venue).run()
+        else:
+            await MainMenu(client).run()
+    except (WentAway, WentBack):
+        return
+    finally:
+        client.screen.close_prompt()
+
+
+async def watch(client: PlainClient, code: str, server: str) -> None:
+    """Run `tabuleiro watch`. Raises: ClientError, CommandError."""
+    async with client.gallery(server) as venue:
+        await client.watch(venue, code)
+
+
+async def list_rooms(client: PlainClient, server: str, game: str | None) -> None:
+    """Run `tabuleiro rooms`; ``game`` ``None`` lists those of every game. Raises: ClientError, CommandError."""
+    async with client.gallery(server) as venue:
+        answer = await venue.link.list_rooms(game)
+    client.screen.say(*room_lines(answer.rooms))
+    if answer.is_cut:
+        client.screen.say("there are more rooms than are listed")
+
+
+async def _show_a_game(client: PlainClient) -> None:
+    """Let two computers play a short game, for whoever just runs the program without a terminal."""
+    async with client.local() as venue:
+        await client.open_room(venue, DEMO_GAME, DEMO_OPTIONS, DEMO_SEATS)
+
+
+async def _play_directly(client: PlainClient, wishes: PlayWishes) -> None:
+    if wishes.room is not None:
+        async with client.remote(wishes.server or default_server()) as venue:
+            await client.join(venue, wishes.room, wishes.seat)
+        return
+    game = wishes.game or registry.names()[0]
+    mine: Player = wishes.seat or 0
+    async with client.local() if wishes.server is None else client.remote(wishes.server) as venue:
+        if wishes.level is not None:
+            other = SeatRequest("bot", wishes.level)
+        else:
+            other = ME if venue.is_local else OPEN
+        await client.open_room(venue, game, wishes.options, seats_for(mine, ME, other))

@@ -1,0 +1,138 @@
+"""A person or script in line mode: their input, screen and names, and the ways into a room.
+
+What is played where is chosen by :mod:`tabuleiro_client.plain` and :mod:`tabuleiro_client.main_menu`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Final, Self
+
+from tabuleiro.protocol.messages import CreateRoom, SeatRequest
+from tabuleiro.rules.options import OptionValue
+from tabuleiro.rules.outcome import Player
+from tabuleiro_client.entered_room import EnteredRoom, create_room, join_room, watch_room
+from tabuleiro_client.folders import config_folder
+from tabuleiro_client.identity import IdentityFolder
+from tabuleiro_client.line_input import LineReader
+from tabuleiro_client.plain_match import PlainMatch, Stay
+from tabuleiro_client.plain_menu import Menu
+from tabuleiro_client.screen import Screen
+from tabuleiro_client.terminal import detect_style
+from tabuleiro_client.venue import Venue, local_venue, remote_gallery, remote_venue
+
+Seats = tuple[SeatRequest, SeatRequest]
+
+ME: Final = SeatRequest("me")
+OPEN: Final = SeatRequest("open")
+
+
+def seats_for(mine: Player, me: SeatRequest, other: SeatRequest) -> Seats:
+    """The seats of a room in which ``me`` is on the seat ``mine``."""
+    return (me, other) if mine == 0 else (other, me)
+
+
+class PlainClient:
+    """A person or script at a terminal or pipe, with the names kept for them."""
+
+    def __init__(self, lines: LineReader, screen: Screen, identities: IdentityFolder, name: str | None) -> None:
+        self.lines = lines
+        self.screen = screen
+        self.menu = Menu(screen, lines)
+        self._identities = identities
+        self._name = name
+
+    @classmethod
+    def of_this_process(cls, *, is_ascii: bool, name: str | None) -> Self:
+        """The client at standard input and output; ``name`` is the guest to be, ``None`` the one used last."""
+        # Without a standard input its number may belong to some other file by now.
+        lines = LineReader(-1 if sys.stdin is None else sys.stdin.fileno())
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        style = detect_style(sys.stdout, os.environ, force_ascii=is_ascii)
+        screen = Screen(sys.stdout, style, has_prompt=lines.is_terminal, width=width)
+        return cls(lines, screen, IdentityFolder(config_folder()), name)
+
+    @asynccontextmanager
+    async def remote(self, url: str) -> AsyncIterator[Venue]:
+        """Connect to a server and tell who we are there. Raises: ClientError, CommandError."""
+        ask_name = self._ask_name if self.lines.is_terminal else None
+        async with remote_venue(url, self._identities, self._name, ask_name) as venue:
+            self._tell_of_damage()
+            self.screen.say(f"connected to {url} as {venue.link.welcome.name}")
+            yield venue
+
+    @asynccontextmanager
+    async def gallery(self, url: str) -> AsyncIterator[Venue]:
+        """Connect to a server to look on: as the guest that was named, or as one kept for that alone.
+
+        Raises: ClientError, CommandError.
+        """
+        if self._name is None:
+            async with remote_gallery(url, self._identities) as venue:
+                self._tell_of_damage()
+                yield venue
+        else:
+            async with self.remote(url) as venue:
+                yield venue
+
+    @asynccontextmanager
+    async def local(self) -> AsyncIterator[Venue]:
+        """Run a server in this process. Raises: as :func:`local_venue`."""
+        async with local_venue(self._identities, self._name) as venue:
+            self._tell_of_damage()
+            yield venue
+
+    async def open_room(self, venue: Venue, game: str, options: Mapping[str, OptionValue], seats: Seats) -> Stay:
+        """Make a room and stay in it. Raises: ClientError, CommandError."""
+        message = CreateRoom(id=0, game=game, options=dict(options), seats=seats)
+        async with create_room(venue.link, message) as room:
+            return await self._stay(venue, room)
+
+    async def join(self, venue: Venue, code: str, seat: Player | None = None) -> Stay:
+        """Sit down in a room and stay in it. Raises: ClientError, CommandError."""
+        async with join_room(venue.link, _code(code), seat) as room:
+            if room.mirror.head.phase == "waiting":
+                self.screen.say(
+                    f"you ({venue.link.welcome.name}) sit here already; "
+                    "a second person on this machine joins with --name and another name"
+                )
+            return await self._stay(venue, room)
+
+    async def watch(self, venue: Venue, code: str) -> Stay:
+        """Watch a room until its match is over. Raises: ClientError, CommandError."""
+        async with watch_room(venue.link, _code(code)) as room:
+            return await self._stay(venue, room, is_watching=True)
+
+    async def reenter(self, venue: Venue, code: str) -> Stay:
+        """Come back to a room, to whatever seats we hold there. Raises: ClientError, CommandError."""
+        async with watch_room(venue.link, code) as room:
+            return await self._stay(venue, room)
+
+    async def _stay(self, venue: Venue, room: EnteredRoom, *, is_watching: bool = False) -> Stay:
+        match = PlainMatch(
+            room,
+            self.lines,
+            self.screen,
+            invitation=venue.invitation(room.code),
+            way_back=venue.way_back(room.code),
+            is_watching=is_watching,
+        )
+        return await match.stay()
+
+    async def _ask_name(self, why: str) -> str:
+        if why:
+            self.screen.say(why)
+        return await self.menu.ask("your name", str)
+
+    def _tell_of_damage(self) -> None:
+        while self._identities.damaged:
+            self.screen.say(str(self._identities.damaged.pop(0)))
+
+
+def _code(text: str) -> str:
+    """A room code as it is written, however it was typed."""
+    return text.strip().upper()

@@ -1,0 +1,132 @@
+"""What happens in a room, as sentences for people. No terminal: texts in, texts out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tabuleiro.protocol.events import ActionsPlayed, SeatInfo
+from tabuleiro.protocol.messages import RoomHead
+from tabuleiro.rules import Game, State
+from tabuleiro.rules.outcome import Player, Termination, opponent
+from tabuleiro_client.board_text import TextStyle, piece_glyph
+
+_ENDINGS: Final[Mapping[str, str]] = {
+    Termination.BLOCKED: "{winner} wins: {loser} has no legal action",
+    Termination.BASE: "{winner} wins: a ship entered the base of {loser}",
+    Termination.SCORE: "{winner} wins by the scores",
+    Termination.CONNECTION: "{winner} wins: {winner} joined both edges",
+    Termination.RESIGNATION: "{winner} wins: {loser} resigned",
+    Termination.TIMEOUT: "{winner} wins: the time of {loser} is up",
+    Termination.ABANDONED: "{winner} wins: {loser} stayed away",
+}
+_ENDINGS_WITHOUT_WINNER: Final[Mapping[str, str]] = {
+    Termination.REPETITION: "a draw: the same position came up for the third time",
+    Termination.SCORE: "a draw: the scores are equal",
+    Termination.DEADLOCK: "a draw: neither side has a legal action",
+    Termination.AGREEMENT: "a draw by agreement",
+    Termination.ABORTED: "the match was aborted",
+}
+
+
+class Cast:
+    """What the two players of a room are called, as one guest sees it.
+
+    ``own_seats`` are the seats of whoever reads the sentences: none for a watcher, two for two people at one
+    keyboard.
+    """
+
+    def __init__(self, game: Game, head: RoomHead, own_seats: tuple[Player, ...], style: TextStyle) -> None:
+        self._game = game
+        self._seats = (head.seats[0].holder, head.seats[1].holder)
+        self._own_seats = own_seats
+        self._glyphs = side_glyphs(game, style)
+
+    def side(self, player: Player) -> str:
+        """The side alone, e.g. ``blue``."""
+        return self._game.sides[player]
+
+    def side_with_glyph(self, player: Player) -> str:
+        """The side and what its pieces look like, e.g. ``blue, x``."""
+        glyph = self._glyphs[player]
+        return f"{self.side(player)}, {glyph}" if glyph else self.side(player)
+
+    def title(self, player: Player) -> str:
+        """Name and side, e.g. ``rui (red, o)``; the side alone where names tell nothing apart."""
+        name = self._seats[player].name
+        if name is None or len(self._own_seats) == 2:
+            side, _, glyph = self.side_with_glyph(player).partition(", ")
+            return f"{side} ({glyph})" if glyph else side
+        return f"{name} ({self.side_with_glyph(player)})"
+
+    def actor(self, player: Player) -> str:
+        """Who did something: ``you``, a name, or a side."""
+        if self._own_seats == (player,):
+            return "you"
+        name = self._seats[player].name
+        return self.side(player) if name is None or len(self._own_seats) == 2 else name
+
+    def opening(self) -> str:
+        """Who plays whom, first mover first."""
+        return f"{self.title(0)} against {self.title(1)}; {self.side(0)} begins"
+
+    def played(self, event: ActionsPlayed) -> str:
+        """What somebody played."""
+        return f"{self.actor(event.player)} played {' '.join(event.actions)}"
+
+    def turn(self, state: State) -> str:
+        """Whose turn it is and how many steps are left; empty at the end of the game."""
+        player = state.to_move
+        if player is None:
+            return ""
+        left = state.view().actions_left
+        steps = "" if left is None else f", {left} step{'' if left == 1 else 's'} left"
+        if self._own_seats == (player,):
+            return f"your turn ({self.side_with_glyph(player)}){steps}"
+        return f"{self.title(player)} to move{steps}"
+
+    def ending(self, winner: Player | None, termination: str) -> str:
+        """How a match ended."""
+        if winner is None:
+            return _ENDINGS_WITHOUT_WINNER.get(termination, f"nobody wins: {termination}")
+        if termination not in _ENDINGS:
+            return f"{self.side(winner)} wins: {termination}"
+        return _ENDINGS[termination].format(winner=self.side(winner), loser=self.side(opponent(winner)))
+
+    def winner(self, winner: Player | None) -> str:
+        """The last line of a match, for people and scripts alike."""
+        return f"winner: {'nobody' if winner is None else self.title(winner)}"
+
+
+def side_glyphs(game: Game, style: TextStyle) -> tuple[str, str]:
+    """How the pieces of each side are drawn; empty where pieces belong to nobody."""
+    names = game.initial_state().view().piece_names
+
+    def glyph(side: str) -> str:
+        pieces = [piece for piece, name in names.items() if name.startswith(side)]
+        return piece_glyph(pieces[0], style) if pieces else ""
+
+    return glyph(game.sides[0]), glyph(game.sides[1])
+
+
+def holder_text(seat: SeatInfo) -> str:
+    """Who holds a seat, for lists."""
+    if seat.kind == "open":
+        return "(free)"
+    return f"{seat.name} (bot)" if seat.kind == "bot" else str(seat.name)
+
+
+def options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
+    """The options of a match in a few words: the preset's name, or what is not as usual.
+
+    ``default board`` when everything is.
+    """
+    for name, preset in game.presets.items():
+        if dict(game.from_options(preset).options) == dict(options):
+            return name
+    needed = {name: value for name, value in options.items() if name != "seed"}
+    for name in tuple(needed):
+        others = {other: value for other, value in needed.items() if other != name}
+        if dict(game.from_options(others).options) == dict(game.from_options(needed).options):
+            needed = others
+    return " ".join(f"{name}={value}" for name, value in needed.items()) or "default board"

@@ -1,0 +1,54 @@
+"""Reading the address of a server as people type it. Connects to nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from tabuleiro.errors import ConfigError, shown
+
+DEFAULT_SERVER: Final = "ws://127.0.0.1:8765"
+"""Where `tabuleiro serve` listens when nothing else is said."""
+
+SERVER_VARIABLE: Final = "TABULEIRO_SERVER"
+"""The environment variable that names the server to use when the command line names none."""
+
+_SCHEMES: Final = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
+
+
+def default_server(environ: Mapping[str, str] | None = None) -> str:
+    """The server to use when none is named. Raises: ConfigError when the variable holds no address."""
+    named = (os.environ if environ is None else environ).get(SERVER_VARIABLE)
+    return parse_server_url(named, SERVER_VARIABLE) if named else DEFAULT_SERVER
+
+
+def chosen_server(text: str | None) -> str:
+    """The server that a command line names, or the default one. Raises: ConfigError."""
+    return default_server() if text is None else parse_server_url(text)
+
+
+def parse_server_url(text: str, source: str = "--server") -> str:
+    """Return the address as a WebSocket URL; without a scheme it means ``ws://``.
+
+    Raises: ConfigError, naming ``source``, when it is no address.
+
+    >>> parse_server_url("192.168.0.7:8765"), parse_server_url("https://games.example.org/")
+    ('ws://192.168.0.7:8765', 'wss://games.example.org')
+    """
+    stripped = text.strip()
+    whole = stripped if "://" in stripped else f"ws://{stripped}"
+    wrong = ConfigError(source, shown(text), "an address like ws://HOST:PORT or wss://HOST")
+    if not whole.isascii() or not whole.isprintable() or " " in whole:
+        raise wrong
+    try:
+        parts = urlsplit(whole)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise wrong from error
+    if parts.scheme not in _SCHEMES or not host or parts.query or parts.fragment or parts.username is not None:
+        raise wrong
+    shown_host = f"[{host}]" if ":" in host else host
+    shown_port = "" if port is None else f":{port}"
+    return f"{_SCHEMES[parts.scheme]}://{shown_host}{shown_port}{parts.path.rstrip('/')}"

@@ -1,0 +1,83 @@
+"""A server to play on, far away or in this process, with the link to it and the commands that lead there."""
+
+from __future__ import annotations
+
+import getpass
+import shlex
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from tabuleiro.errors import NotationError
+from tabuleiro.protocol.names import parse_name
+from tabuleiro.rules import Game
+from tabuleiro_client.embedded import embedded_server
+from tabuleiro_client.identity import IdentityFolder
+from tabuleiro_client.introduction import AskName, introduced_link
+from tabuleiro_client.link import Link
+
+
+@dataclass(frozen=True, slots=True)
+class Venue:
+    """A connected server. ``is_local``: it lives in this process and ends with it."""
+
+    link: Link
+    url: str
+    is_local: bool
+
+    def levels(self, game: type[Game]) -> tuple[str, ...]:
+        """The computer players of a game, weakest first."""
+        return self.link.welcome.levels.get(game.name, ())
+
+    def invitation(self, code: str) -> str:
+        """The command by which somebody else joins a room."""
+        return f"tabuleiro play --server {shlex.quote(self.url)} --room {code}"
+
+    def way_back(self, code: str) -> str:
+        """How this guest comes back to a room."""
+        if self.is_local:
+            return "tabuleiro play   (and there: go on with a match on this machine)"
+        return f"{self.invitation(code)} --name {shlex.quote(self.link.welcome.name)}"
+
+
+@asynccontextmanager
+async def remote_venue(
+    url: str, identities: IdentityFolder, name: str | None, ask_name: AskName | None
+) -> AsyncIterator[Venue]:
+    """Connect to a server; arguments and errors as of :func:`introduced_link`."""
+    async with introduced_link(url, server=url, identities=identities, name=name, ask_name=ask_name) as link:
+        yield Venue(link, url, is_local=False)
+
+
+@asynccontextmanager
+async def remote_gallery(url: str, identities: IdentityFolder) -> AsyncIterator[Venue]:
+    """Connect to a server only to look on, as a guest that this machine keeps for that alone.
+
+    A player's own guest would count as that player being here. Raises: as :func:`introduced_link`.
+    """
+    server = f"{url} (looking on)"
+    async with introduced_link(url, server=server, identities=identities, name=None, ask_name=None) as link:
+        yield Venue(link, url, is_local=False)
+
+
+@asynccontextmanager
+async def local_venue(identities: IdentityFolder, name: str | None) -> AsyncIterator[Venue]:
+    """Run a server in this process and connect to it, without asking for a name.
+
+    Raises: as :func:`embedded_server` and :func:`introduced_link`.
+    """
+    async with embedded_server() as server:
+        known = identities.find(server.key, name)
+        wanted = name or (known.name if known is not None else login_name())
+        async with introduced_link(
+            server.url, server=server.key, identities=identities, name=wanted, ask_name=None
+        ) as link:
+            yield Venue(link, server.url, is_local=True)
+
+
+def login_name() -> str:
+    """The name of the person at this machine as a guest name, ``player`` where it can't be one."""
+    try:
+        return parse_name(getpass.getuser())
+    except (NotationError, OSError, KeyError, ImportError):
+        return "player"

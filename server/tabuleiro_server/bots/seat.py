@@ -1,0 +1,123 @@
+"""Bot seats: whenever a bot is to move, have it thought about and send the actions as any player would."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+
+from tabuleiro.clock import NoClock
+from tabuleiro.errors import BotError, CommandError
+from tabuleiro.ids import RoomCode, TimestampMs
+from tabuleiro.protocol.messages import BotThought
+from tabuleiro_server.bots.pool import BotPool
+from tabuleiro_server.bots.request import ThinkRequest
+from tabuleiro_server.room.commands import Play
+from tabuleiro_server.room.state import Match, RoomState, bot_account
+from tabuleiro_server.runtime.room_task import RoomTask, RoomUnloadedError
+
+log = structlog.get_logger(__name__)
+
+CLOCK_MARGIN_MS: Final = 500
+"""What a bot leaves on its clock for the way to the room and a slow disk."""
+
+CLOCK_TURNS_COUNT: Final = 20
+"""A bot spends at most this part of its remaining time on one turn."""
+
+Moment = tuple[int, int, int]
+"""Match number, ply and revision: what a thought is about."""
+
+
+class BotSeats:
+    """Moves for the bots of all rooms. At most one thought a room is under way."""
+
+    def __init__(self, pool: BotPool, now_ms: Callable[[], TimestampMs]) -> None:
+        self._pool = pool
+        self._now_ms = now_ms
+        self._thoughts: dict[RoomCode, tuple[Moment, asyncio.Task[None]]] = {}
+        self._is_finishing = False
+
+    def consider(self, room: RoomTask) -> None:
+        """Look at a room that has changed: start thinking if a bot is to move, stop if it is no longer."""
+        code, state = room.state.code, room.state
+        moment = _moment(state)
+        running = self._thoughts.get(code)
+        if running is not None:
+            if running[0] == moment:
+                return
+            running[1].cancel()
+            del self._thoughts[code]
+        if moment is not None and not self._is_finishing:
+            task = asyncio.create_task(self._move(room, moment), name=f"bot in {code}")
+            self._thoughts[code] = (moment, task)
+            task.add_done_callback(lambda done: self._forget(code, done))
+
+    async def finish(self) -> None:
+        """Start no more thoughts, and wait until those under way are played."""
+        self._is_finishing = True
+        while self._thoughts:
+            await asyncio.wait([task for _, task in self._thoughts.values()])
+
+    async def stop(self) -> None:
+        """End all thoughts; what is still to be moved is taken up again after the next start."""
+        self._is_finishing = True
+        tasks = [task for _, task in self._thoughts.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _forget(self, code: RoomCode, task: asyncio.Task[None]) -> None:
+        running = self._thoughts.get(code)
+        if running is not None and running[1] is task:
+            del self._thoughts[code]
+
+    async def _move(self, room: RoomTask, moment: Moment) -> None:
+        match = room.state.match
+        assert match is not None
+        assert match.to_move is not None
+        try:
+            room.set_thinking(BotThought(match.to_move, self._now_ms()))
+            thought = await self._pool.think(_request(room.state, match))
+            if thought.is_fallback:
+                log.warning("bot gave no answer, a quick move was made", room=room.state.code)
+            command = Play(bot_account(match.to_move), *moment[:2], thought.actions, moment[2])
+            await room.perform(command)
+        except RoomUnloadedError:
+            log.info("bot's room was unloaded", room=room.state.code)
+        except (BotError, CommandError) as error:
+            log.error("bot did not move", room=room.state.code, reason=str(error))
+
+
+def _moment(state: RoomState) -> Moment | None:
+    """The moment at which a bot has to move; ``None`` when none has."""
+    if not state.is_bot_to_move or state.match is None:
+        return None
+    return state.match.number, len(state.match.actions), state.match.revision
+
+
+def _request(state: RoomState, match: Match) -> ThinkRequest:
+    assert match.to_move is not None
+    seat = state.seats[match.to_move]
+    level = seat.level or seat.stand_in
+    assert level is not None
+    return ThinkRequest(
+        room=state.code,
+        game=state.game.name,
+        options=dict(state.game.options),
+        actions=list(match.actions),
+        level=level,
+        seed=secrets.randbelow(2**32),
+        budget_ms=_budget_ms(state, match),
+    )
+
+
+def _budget_ms(state: RoomState, match: Match) -> int | None:
+    """What a bot may think: a part of what its clock has left, less a margin; ``None`` without a clock."""
+    assert match.to_move is not None
+    player_clock = match.clock.players[match.to_move]
+    if isinstance(state.settings.time_control, NoClock):
+        return None
+    return max((player_clock.stage_ms - CLOCK_MARGIN_MS) // CLOCK_TURNS_COUNT, 1)

@@ -1,0 +1,118 @@
+"""Decisions about offers between the players: draw, takeback of the last own turn, rematch."""
+
+from __future__ import annotations
+
+from tabuleiro.ids import Ply
+from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.protocol.events import (
+    Event,
+    MatchEnded,
+    OfferEnded,
+    OfferKind,
+    OfferMade,
+    SeatsSwapped,
+    TurnTakenBack,
+)
+from tabuleiro.rules.outcome import Player, Termination, opponent
+from tabuleiro_server.room import commands
+from tabuleiro_server.room.commands import Draws
+from tabuleiro_server.room.permissions import acting_seat, refuse, running_match
+from tabuleiro_server.room.seating import start_match
+from tabuleiro_server.room.state import Match, Offer, RoomState
+
+Events = tuple[Event, ...]
+
+
+def decide_offer(room: RoomState, command: commands.MakeOffer, now_ms: int) -> Events:
+    """Offer something, or accept the draw or the rematch that the other player has offered.
+
+    Both may ask to take back at the same time: those are two wishes, for different turns.
+    """
+    player = acting_seat(room, command.account)
+    if command.kind == "takeback" and len(room.seats_of(command.account)) == 2:
+        player = _last_to_finish_a_turn(room)
+    _check_possible(room, command.kind, player)
+    if command.kind != "takeback" and Offer(command.kind, opponent(player)) in room.offers:
+        return _accepted(room, command.kind, opponent(player), command.draws)
+    if Offer(command.kind, player) in room.offers:
+        refuse(ErrorCode.NO_OFFER, f"your {command.kind} offer waits for an answer already")
+    made = OfferMade(command.kind, player)
+    if room.seats[opponent(player)].account == command.account:
+        return (made, *_accepted(room, command.kind, player, command.draws))
+    if _is_answered_by_bot(room, command.kind, opponent(player)):
+        return (made, *_bot_answer(room, command.kind, player, command.draws))
+    return (made,)
+
+
+def decide_answer(room: RoomState, command: commands.AnswerOffer, now_ms: int) -> Events:
+    """Accept or decline the other player's offer; declining the own one withdraws it."""
+    player = acting_seat(room, command.account)
+    if Offer(command.kind, opponent(player)) in room.offers:
+        if command.accept:
+            return _accepted(room, command.kind, opponent(player), command.draws)
+        return (OfferEnded(command.kind, opponent(player), "declined"),)
+    if Offer(command.kind, player) in room.offers and not command.accept:
+        return (OfferEnded(command.kind, player, "withdrawn"),)
+    return refuse(ErrorCode.NO_OFFER, f"there is no {command.kind} offer to answer")
+
+
+def _check_possible(room: RoomState, kind: OfferKind, player: Player) -> None:
+    if kind == "rematch":
+        if room.phase != "finished":
+            refuse(ErrorCode.WRONG_PHASE, "a rematch can be offered once the match is over")
+        if room.has_open_seat:
+            refuse(ErrorCode.NOT_ALLOWED, "the other player has left; a new one can join")
+        return
+    match = running_match(room)
+    if kind == "takeback":
+        last_turn_start(room, match, player)
+
+
+def _is_answered_by_bot(room: RoomState, kind: OfferKind, player: Player) -> bool:
+    """A stand-in answers for the match it plays in; whether to play another one is for the person to say."""
+    return room.seats[player].kind == "bot" if kind == "rematch" else room.is_played_by_bot(player)
+
+
+def _bot_answer(room: RoomState, kind: OfferKind, player: Player, draws: Draws) -> Events:
+    """Bots play on rather than draw, take back in casual rooms, and always want a rematch."""
+    if kind == "draw" or (kind == "takeback" and not room.settings.is_casual):
+        return (OfferEnded(kind, player, "declined"),)
+    return _accepted(room, kind, player, draws)
+
+
+def _accepted(room: RoomState, kind: OfferKind, player: Player, draws: Draws) -> Events:
+    """What follows when the offer of ``player`` is accepted."""
+    if kind == "rematch":
+        number = room.match.number + 1 if room.match is not None else 1
+        return (SeatsSwapped(), *start_match(room.settings, room.game, number, draws))
+    match = running_match(room)
+    if kind == "draw":
+        return (MatchEnded(match.number, None, Termination.AGREEMENT),)
+    return (TurnTakenBack(match.number, Ply(last_turn_start(room, match, player)), player),)
+
+
+def _last_to_finish_a_turn(room: RoomState) -> Player:
+    """Who would take back when one person plays both sides: whoever made the last finished turn."""
+    match = running_match(room)
+    finished = match.movers[: max(len(match.movers) - match.state.actions_in_turn, 0)]
+    return finished[-1] if finished else 0
+
+
+def last_turn_start(room: RoomState, match: Match, player: Player) -> int:
+    """The ply at which the last finished turn of ``player`` began.
+
+    Raises: CommandError not-allowed when there is none.
+    """
+    state = room.game.initial_state()
+    start: int | None = None
+    running_start = 0
+    for ply, text in enumerate(match.actions):
+        if state.actions_in_turn == 0:
+            running_start = ply
+        child = state.child(state.string_to_action(text))
+        if child.actions_in_turn == 0 and match.movers[ply] == player:
+            start = running_start
+        state = child
+    if start is None:
+        refuse(ErrorCode.NOT_ALLOWED, "you have no finished turn to take back")
+    return start

@@ -1,0 +1,148 @@
+"""Decisions about the running match: actions, undoing, resigning, aborting, claiming."""
+
+from __future__ import annotations
+
+from tabuleiro.clock import has_flagged
+from tabuleiro.errors import CommandError, IllegalActionError, NotationError
+from tabuleiro.ids import Ply
+from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.protocol.events import ActionsPlayed, ActionsUndone, Event, MatchEnded
+from tabuleiro.rules.base import State
+from tabuleiro.rules.outcome import Player, Termination, opponent
+from tabuleiro_server.room import commands
+from tabuleiro_server.room.permissions import acting_seat, held_seats, refuse, running_match
+from tabuleiro_server.room.state import PLAYERS, Match, RoomState, bot_account
+
+Events = tuple[Event, ...]
+
+
+def state_after(match: Match, room: RoomState, ply: int) -> State:
+    """The position of the match after its first ``ply`` actions."""
+    state = room.game.initial_state()
+    for text in match.actions[:ply]:
+        state = state.child(state.string_to_action(text))
+    return state
+
+
+def decide_play(room: RoomState, command: commands.Play, now_ms: int) -> Events:
+    """Make one or more actions of one turn: all or none."""
+    may_act_for = _seats_played_by(room, command)
+    if _is_resent(room, command, may_act_for):
+        return ()
+    match = running_match(room, command.match)
+    if (command.ply, command.revision) != (len(match.actions), match.revision):
+        refuse(
+            ErrorCode.STALE_PLY,
+            f"ply {command.ply} of revision {command.revision} is not the one to be played: "
+            f"that is ply {len(match.actions)} of revision {match.revision}",
+        )
+    player = match.state.to_move
+    if player is None or player not in may_act_for:
+        refuse(ErrorCode.NOT_YOUR_TURN, "it is the other player's turn")
+    if has_flagged(room.settings.time_control, match.clock, now_ms, command.lag_ms):
+        refuse(ErrorCode.WRONG_PHASE, "the time of the player to move has run out")
+    return _played(room, match, command, player)
+
+
+def _seats_played_by(room: RoomState, command: commands.Play) -> tuple[Player, ...]:
+    """The seats for which the sender may act; a bot acts for its own seat or stands in on it."""
+    for player in PLAYERS:
+        if command.account == bot_account(player) and room.is_played_by_bot(player):
+            return (player,)
+    return held_seats(room, command.account)
+
+
+def _is_resent(room: RoomState, command: commands.Play, may_act_for: tuple[Player, ...]) -> bool:
+    """Whether these very actions were played at this ply already: then the answer got lost, not the wish."""
+    match = room.match
+    if match is None or (match.number, match.revision) != (command.match, command.revision):
+        return False
+    span = slice(command.ply, command.ply + len(command.actions))
+    stored = match.actions[span]
+    if len(stored) != len(command.actions) or not set(match.movers[span]) <= set(may_act_for):
+        return False
+    state = state_after(match, room, command.ply)
+    try:
+        return [state.string_to_action(text) for text in command.actions] == [
+            state.string_to_action(text) for text in stored
+        ]
+    except NotationError:
+        return False
+
+
+def _played(room: RoomState, match: Match, command: commands.Play, player: Player) -> Events:
+    """Check the actions one by one; all must belong to one turn."""
+    state = match.state
+    texts: list[str] = []
+    for number, text in enumerate(command.actions, start=1):
+        if state.is_terminal or (texts and state.actions_in_turn == 0):
+            refuse(ErrorCode.NOT_YOUR_TURN, f"the turn ends before action {number} of {len(command.actions)}")
+        try:
+            action = state.string_to_action(text)
+            texts.append(state.describe_action(action))
+            state = state.apply(action)
+        except NotationError as error:
+            raise CommandError(ErrorCode.BAD_NOTATION, str(error)) from error
+        except IllegalActionError as error:
+            raise CommandError(ErrorCode.ILLEGAL_ACTION, str(error)) from error
+    by_stand_in = room.seats[player].stand_in is not None and command.account == bot_account(player)
+    played = ActionsPlayed(
+        match.number, Ply(command.ply), player, tuple(texts), command.lag_ms, by_stand_in=by_stand_in
+    )
+    if state.outcome is None:
+        return (played,)
+    return (played, MatchEnded(match.number, state.outcome.winner, state.outcome.termination))
+
+
+def decide_undo(room: RoomState, command: commands.Undo, now_ms: int) -> Events:
+    """Undo own actions of a turn that is not complete."""
+    held = held_seats(room, command.account)
+    match = running_match(room, command.match)
+    if not room.settings.may_undo:
+        refuse(ErrorCode.NOT_ALLOWED, "this room does not allow undoing")
+    player = match.state.to_move
+    if player is None or player not in held:
+        refuse(ErrorCode.NOT_YOUR_TURN, "it is the other player's turn")
+    # A match may begin in mid-turn, from a position: those actions are nobody's to undo.
+    lowest = max(len(match.actions) - match.state.actions_in_turn, 0)
+    if not lowest <= command.ply < len(match.actions):
+        refuse(
+            ErrorCode.STALE_PLY,
+            f"ply {command.ply} cannot be gone back to, "
+            f"this turn has actions from ply {lowest} to {len(match.actions)}",
+        )
+    return (ActionsUndone(match.number, Ply(command.ply), player),)
+
+
+def decide_resign(room: RoomState, command: commands.Resign, now_ms: int) -> Events:
+    """Give the match up."""
+    loser = acting_seat(room, command.account)
+    match = running_match(room, command.match)
+    return (MatchEnded(match.number, opponent(loser), Termination.RESIGNATION),)
+
+
+def decide_abort(room: RoomState, command: commands.Abort, now_ms: int) -> Events:
+    """End a match without a result while not both have made an action."""
+    held_seats(room, command.account)
+    match = running_match(room, command.match)
+    if match.has_begun:
+        refuse(ErrorCode.NOT_ALLOWED, "both players have made an action: resign or offer a draw instead")
+    return (MatchEnded(match.number, None, Termination.ABORTED),)
+
+
+def decide_claim(room: RoomState, command: commands.ClaimWin, now_ms: int) -> Events:
+    """Win over an opponent who has been away for long; where a stand-in would come, the match goes on with it."""
+    winner = acting_seat(room, command.account)
+    match = running_match(room, command.match)
+    loser = opponent(winner)
+    since_ms = room.away_since_ms[loser]
+    if room.seats[loser].kind != "person" or room.seats[loser].account == command.account or since_ms is None:
+        refuse(ErrorCode.NOT_ALLOWED, "the opponent is here")
+    if room.settings.stand_in_level is not None:
+        refuse(ErrorCode.NOT_ALLOWED, f"{room.settings.stand_in_level}-bot stands in for whoever stays away")
+    left_ms = since_ms + room.settings.away_after_ms - now_ms
+    if left_ms > 0:
+        refuse(ErrorCode.NOT_ALLOWED, f"the opponent may still come back for {-(-left_ms // 1000)} seconds")
+    if not match.has_begun:
+        return (MatchEnded(match.number, None, Termination.ABORTED),)
+    return (MatchEnded(match.number, winner, Termination.ABANDONED),)

@@ -1,0 +1,90 @@
+"""Who is in a room, and the telling of news: each message is written once for each codec and audience."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from tabuleiro.ids import AccountId, RoomCode
+from tabuleiro.protocol.codec import Codec
+from tabuleiro.protocol.events import SequencedEvent
+from tabuleiro.protocol.messages import RoomGone, RoomHead, Update
+from tabuleiro_server.room.state import RoomState
+from tabuleiro_server.room.views import Audience, audience_of, event_for
+
+
+class Visitor(Protocol):
+    """A connection that can enter rooms."""
+
+    account_id: AccountId
+    codec: Codec
+
+    def send_frame(self, frame: bytes) -> None:
+        """Queue an encoded message; never waits."""
+        ...
+
+    def forget_room(self, code: RoomCode) -> None:
+        """Be told that the room is gone."""
+        ...
+
+
+class Visitors:
+    """The connections in one room."""
+
+    def __init__(self, code: RoomCode) -> None:
+        self._code = code
+        self._visitors: dict[Visitor, None] = {}
+        self._accounts: frozenset[AccountId] | None = frozenset()
+        self._entering: AccountId | None = None
+
+    def __len__(self) -> int:
+        return len(self._visitors)
+
+    def add(self, visitor: Visitor) -> None:
+        """Let a connection in; nothing happens if it is in already."""
+        self._visitors[visitor] = None
+        self._accounts = None
+
+    def remove(self, visitor: Visitor) -> bool:
+        """Let a connection go; tells whether it was here."""
+        was_here = visitor in self._visitors
+        self._visitors.pop(visitor, None)
+        self._accounts = None
+        return was_here
+
+    @contextmanager
+    def entering(self, account: AccountId) -> Iterator[None]:
+        """Count an account as being here while it is let in, though it is told nothing yet."""
+        self._entering, self._accounts = account, None
+        try:
+            yield
+        finally:
+            self._entering, self._accounts = None, None
+
+    def accounts(self) -> frozenset[AccountId]:
+        """The accounts with a connection in the room."""
+        if self._accounts is None:
+            here = {visitor.account_id for visitor in self._visitors}
+            self._accounts = frozenset(here if self._entering is None else here | {self._entering})
+        return self._accounts
+
+    def publish(self, room: RoomState, head: RoomHead, events: tuple[SequencedEvent, ...]) -> None:
+        """Tell everybody in the room what they may know of the news."""
+        frames: dict[tuple[str, Audience], bytes] = {}
+        for visitor in self._visitors:
+            audience = audience_of(room, visitor.account_id)
+            key = (visitor.codec.subprotocol, audience)
+            frame = frames.get(key)
+            if frame is None:
+                seen = tuple(event_for(event, audience) for event in events)
+                frame = frames[key] = visitor.codec.encode(Update(head, seen))
+            visitor.send_frame(frame)
+
+    def dismiss_all(self, reason: str) -> None:
+        """Tell everybody that the room is gone, and let them go."""
+        for visitor in tuple(self._visitors):
+            visitor.send_frame(visitor.codec.encode(RoomGone(self._code, reason)))
+            visitor.forget_room(self._code)
+        self._visitors.clear()
+        self._accounts = None

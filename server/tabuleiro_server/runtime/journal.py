@@ -1,0 +1,167 @@
+"""Events of rooms as bytes in the event log, and back.
+
+This is where the meaning of a room meets the store, which takes payloads as they are. Payloads are msgpack of the
+events' structs; ``EVENT_VERSION`` grows when a stored event needs more than a new field with a default.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from tabuleiro.errors import DamagedRoomError
+from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
+from tabuleiro.protocol.events import Event, RoomOpened, SeatInfo, SequencedEvent
+from tabuleiro.protocol.messages import RoomSummary
+from tabuleiro_server.room.deadlines import next_deadline
+from tabuleiro_server.room.evolve import evolve, replay
+from tabuleiro_server.room.state import RoomState
+from tabuleiro_server.room.views import summary_of
+from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, RoomRow, StoredEvent
+
+EVENT_VERSION: Final = 1
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_EVENT_DECODER: Final[msgspec.msgpack.Decoder[Event]] = msgspec.msgpack.Decoder(Event)
+_SUMMARY_DECODER: Final = msgspec.msgpack.Decoder(RoomSummary)
+
+
+class Journal:
+    """The event log, spoken to in events and room states."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+
+    async def append(self, before: RoomState | None, events: Sequence[SequencedEvent]) -> RoomState:
+        """Store ``events`` and return the room they lead to; returns only when they are on disk.
+
+        Raises: StoreError, and then nothing is stored.
+        """
+        after = replay(events, before)
+        await self._log.append(
+            after.code,
+            before.seq if before is not None else Seq(0),
+            [_stored(event) for event in events],
+            room_row=_room_row(after),
+            match_rows=_match_rows(before, after),
+        )
+        return after
+
+    async def load(self, code: RoomCode) -> RoomState | None:
+        """Replay a room from disk; ``None`` when there is no such room.
+
+        Raises: StoreError when an event cannot be read.
+        """
+        room: RoomState | None = None
+        for event in await self.events_after(code, Seq(0)):
+            room = evolve(room, event)
+        return room
+
+    async def events_after(self, code: RoomCode, seq: Seq) -> list[SequencedEvent]:
+        """The events of a room after ``seq``, in order. Raises: StoreError."""
+        return read_events(code, await self._log.load(code, after_seq=seq))
+
+    async def summaries(self) -> list[RoomSummary]:
+        """The list lines of all listed rooms that are not closed."""
+        rows = await self._log.rooms(("waiting", "playing", "finished"))
+        return [_SUMMARY_DECODER.decode(row.summary) for row in rows if row.is_listed]
+
+    async def unfinished_hosts(self) -> dict[RoomCode, AccountId]:
+        """Who made each room that waits or plays. Raises: StoreError."""
+        hosts = {}
+        for code, stored in (await self._log.openings(("waiting", "playing"))).items():
+            opened = _read(code, stored).event
+            if isinstance(opened, RoomOpened):
+                hosts[code] = opened.host
+        return hosts
+
+    async def exists(self, code: RoomCode) -> bool:
+        """Whether a room of this code was ever made."""
+        return await self._log.room(code) is not None
+
+    async def due_rooms(self, now_ms: TimestampMs) -> list[RoomCode]:
+        """The codes of all rooms in which something has to be done by now, e.g. a bot has to move."""
+        return await self._log.due_rooms(now_ms)
+
+
+def read_events(code: RoomCode, stored: Iterable[StoredEvent]) -> list[SequencedEvent]:
+    """The events of a room from their bytes. Raises: DamagedRoomError naming the first that cannot be read."""
+    return [_read(code, event) for event in stored]
+
+
+def rows_of(events: Iterable[SequencedEvent]) -> tuple[RoomRow, list[MatchRow]]:
+    """The rows of the query tables that a room's events lead to; ``events`` is not empty."""
+    room: RoomState | None = None
+    match_rows: dict[int, MatchRow] = {}
+    for event in events:
+        before, room = room, evolve(room, event)
+        match_rows |= {row.number: row for row in _match_rows(before, room)}
+    assert room is not None
+    return _room_row(room), list(match_rows.values())
+
+
+def _stored(sequenced: SequencedEvent) -> StoredEvent:
+    return StoredEvent(sequenced.seq, sequenced.at_ms, EVENT_VERSION, _ENCODER.encode(sequenced.event))
+
+
+def _read(code: RoomCode, stored: StoredEvent) -> SequencedEvent:
+    if stored.version != EVENT_VERSION:
+        raise DamagedRoomError(code, stored.seq, f"unknown version {stored.version} of an event")
+    try:
+        event = _EVENT_DECODER.decode(stored.payload)
+    except msgspec.DecodeError as error:
+        raise DamagedRoomError(code, stored.seq, str(error)) from error
+    return SequencedEvent(stored.seq, stored.at_ms, event)
+
+
+def _room_row(room: RoomState) -> RoomRow:
+    return RoomRow(
+        code=room.code,
+        phase=room.phase,
+        is_listed=not room.settings.is_private,
+        created_at_ms=room.created_at_ms,
+        updated_at_ms=room.updated_at_ms,
+        next_deadline_ms=_wake_at_ms(room),
+        summary=_ENCODER.encode(summary_of(room)),
+    )
+
+
+def _wake_at_ms(room: RoomState) -> TimestampMs | None:
+    """When the room must be loaded if nobody has touched it: at its deadline, or at once for a bot's turn."""
+    if room.is_bot_to_move:
+        return room.updated_at_ms
+    deadline = next_deadline(room)
+    return None if deadline is None else deadline.at_ms
+
+
+def _match_rows(before: RoomState | None, after: RoomState) -> list[MatchRow]:
+    """The row of the match when it has begun or ended with these events; it is not written in between."""
+    match = after.match
+    if match is None:
+        return []
+    old = before.match if before is not None else None
+    if old is not None and old.number == match.number and old.termination == match.termination:
+        return []
+    return [
+        MatchRow(
+            room=after.code,
+            number=match.number,
+            game=after.game.name,
+            options_json=json.dumps(dict(after.game.options), sort_keys=True),
+            players=(_player_row(match.players[0]), _player_row(match.players[1])),
+            started_at_ms=match.started_at_ms,
+            ended_at_ms=match.ended_at_ms,
+            winner=match.winner,
+            termination=match.termination,
+            action_count=len(match.actions),
+        )
+    ]
+
+
+def _player_row(seat: SeatInfo) -> PlayerRow:
+    return PlayerRow(
+        account=None if seat.kind == "bot" else seat.account, name=seat.name or "", bot_level=seat.level
+    )

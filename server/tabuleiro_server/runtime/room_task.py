@@ -1,0 +1,364 @@
+"""A living room: one task that takes commands one by one, stores, acknowledges and announces them.
+
+The order is the promise: decide, append (waits for the commit), evolve, acknowledge the sender, publish. What the
+wishes mean is the matter of `room`; who is in the room, and who is told what, that of `audience`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+
+from tabuleiro.errors import CommandError, ConflictError, StoreError
+from tabuleiro.ids import AccountId, Seq, TimestampMs
+from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.protocol.events import SequencedEvent
+from tabuleiro.protocol.messages import BotThought, RoomHead
+from tabuleiro_server.config import Config
+from tabuleiro_server.room.commands import Command, Connect, Disconnect, Expire
+from tabuleiro_server.room.deadlines import next_deadline
+from tabuleiro_server.room.decide import decide
+from tabuleiro_server.room.evolve import replay
+from tabuleiro_server.room.state import RoomState
+from tabuleiro_server.room.views import head_of
+from tabuleiro_server.runtime.audience import Visitor, Visitors
+from tabuleiro_server.runtime.draws import draw
+from tabuleiro_server.runtime.journal import Journal
+from tabuleiro_server.runtime.refusals import damaged, unavailable
+
+RECENT_EVENTS_COUNT: Final = 128
+"""Events kept in memory for clients that resume; older ones are read from disk."""
+
+PRESENCE_DELAY_S: Final = 0.1
+"""Comings and goings within this time are told in one update."""
+
+log = structlog.get_logger(__name__)
+
+Missed = tuple[SequencedEvent, ...] | None
+"""Events that a resuming client has missed; ``None`` when it needs a snapshot."""
+
+
+class RoomUnloadedError(Exception):
+    """The room left memory between being found and being asked: find it again."""
+
+
+def _new_future() -> asyncio.Future[RoomState]:
+    return asyncio.get_running_loop().create_future()
+
+
+@dataclass(slots=True)
+class _Wish:
+    command: Command
+    acknowledge: Callable[[RoomState], None] | None
+    done: asyncio.Future[RoomState] = field(default_factory=_new_future)
+
+
+@dataclass(slots=True)
+class _Entry:
+    visitor: Visitor
+    permission: Command
+    since: Seq | None
+    acknowledge: Callable[[RoomState, Missed], None]
+    done: asyncio.Future[RoomState] = field(default_factory=_new_future)
+
+
+@dataclass(slots=True)
+class _PresenceCheck:
+    done: asyncio.Future[RoomState] = field(default_factory=_new_future)
+
+
+_Item = _Wish | _Entry | _PresenceCheck
+
+
+class RoomTask:
+    """The runtime of one room.
+
+    ``on_change`` is called after each change, ``on_unload`` when it ends. ``pending`` is done before anything
+    else.
+    """
+
+    def __init__(
+        self,
+        state: RoomState,
+        journal: Journal,
+        config: Config,
+        now_ms: Callable[[], TimestampMs],
+        on_change: Callable[[RoomTask], None],
+        on_unload: Callable[[RoomTask], None],
+        pending: Command | None = None,
+    ) -> None:
+        self.state = state
+        self.is_damaged = False
+        self.visitors = Visitors(state.code)
+        self._journal = journal
+        self._config = config
+        self._now_ms = now_ms
+        self._on_change = on_change
+        self._on_unload = on_unload
+        self._queue: asyncio.Queue[_Item | None] = asyncio.Queue(config.room_queue_count)
+        self._recent: deque[SequencedEvent] = deque(maxlen=RECENT_EVENTS_COUNT)
+        self._pending = pending
+        self._thinking: BotThought | None = None
+        self._presence_timer: asyncio.TimerHandle | None = None
+        self._retry_at_ms: int | None = None
+        self._is_ended = False
+        self._presence_changed()
+        self._task = asyncio.create_task(self._run(), name=f"room {state.code}")
+
+    async def perform(self, command: Command, acknowledge: Callable[[RoomState], None] | None = None) -> RoomState:
+        """Have a command decided and stored. ``acknowledge`` is called after the commit, before the news spread.
+
+        Raises: CommandError when it is refused or cannot be stored; RoomUnloadedError.
+        """
+        return await self._ask(_Wish(command, acknowledge))
+
+    async def enter(
+        self,
+        visitor: Visitor,
+        permission: Command,
+        since: Seq | None,
+        acknowledge: Callable[[RoomState, Missed], None],
+    ) -> RoomState:
+        """Let a connection in if ``permission`` is granted.
+
+        ``acknowledge`` gets the events after ``since``, or ``None`` when a snapshot is needed.
+
+        Raises: CommandError; RoomUnloadedError.
+        """
+        return await self._ask(_Entry(visitor, permission, since, acknowledge))
+
+    def dismiss(self, visitor: Visitor) -> None:
+        """A connection leaves, or is lost."""
+        if self.visitors.remove(visitor):
+            self._presence_changed()
+
+    def head(self) -> RoomHead:
+        """The room as its visitors see it now."""
+        return head_of(
+            self.state,
+            self._now_ms(),
+            connected=self.visitors.accounts(),
+            watchers_count=self.watchers_count,
+            thinking=self._thinking,
+        )
+
+    @property
+    def watchers_count(self) -> int:
+        """Accounts in the room that hold no seat."""
+        return len(self.visitors.accounts() - {seat.account for seat in self.state.seats})
+
+    def set_thinking(self, thinking: BotThought | None) -> None:
+        """Show, or no longer show, that a bot thinks."""
+        if thinking != self._thinking:
+            self._thinking = thinking
+            self._presence_changed()
+
+    async def stop(self) -> None:
+        """End the task once the commands that wait have been done."""
+        if not self._is_ended:
+            await self._queue.put(None)
+        await self._task
+
+    async def _ask(self, item: _Wish | _Entry) -> RoomState:
+        if self._is_ended:
+            raise RoomUnloadedError(self.state.code)
+        try:
+            self._queue.put_nowait(item)
+        except asyncio.QueueFull:
+            message = f"too many commands wait for room {self.state.code}; try again"
+            raise CommandError(ErrorCode.BUSY, message) from None
+        return await item.done
+
+    async def _run(self) -> None:
+        try:
+            while (item := await self._next_item()) is not None:
+                await self._serve(item)
+                if self.state.phase == "closed":
+                    break
+        finally:
+            self._end()
+
+    async def _next_item(self) -> _Item | None:
+        """The next thing to do; ``None`` when the room shall end: told so, or idle for long.
+
+        What time brings goes before commands that wait, so that nobody can talk a flag up.
+        """
+        while True:
+            wait_ms = self._config.idle_room_unload_ms
+            deadline_ms = self._deadline_ms()
+            if deadline_ms is not None:
+                left_ms = deadline_ms - self._now_ms()
+                if left_ms <= 0:
+                    return _Wish(Expire(draw()), None)
+                wait_ms = min(left_ms, wait_ms)
+            try:
+                async with asyncio.timeout(wait_ms / 1000):
+                    return await self._queue.get()
+            except TimeoutError:
+                if self._is_idle():
+                    return None
+
+    def _deadline_ms(self) -> int | None:
+        """When time will bring something; later than due when storing it has failed just now."""
+        if self.is_damaged:
+            return None
+        deadline = next_deadline(self.state)
+        if deadline is None or self._retry_at_ms is None:
+            return None if deadline is None else deadline.at_ms
+        return max(deadline.at_ms, self._retry_at_ms)
+
+    def _is_idle(self) -> bool:
+        return not len(self.visitors) and self._queue.empty() and not self.state.is_bot_to_move
+
+    async def _serve(self, item: _Item) -> None:
+        if self.is_damaged:
+            _fail(item, damaged(self.state.code))
+            return
+        try:
+            if self._pending is not None:
+                await self._do(self._pending)
+                self._pending = None
+            match item:
+                case _Wish():
+                    await self._grant(item)
+                case _Entry():
+                    await self._let_in(item)
+                case _PresenceCheck():
+                    await self._note_presence()
+            self._retry_at_ms = None
+        except CommandError as error:
+            _fail(item, error)
+        except ConflictError as error:
+            await self._catch_up(error)
+            _fail(item, unavailable(error))
+        except StoreError as error:
+            self._put_off()
+            _fail(item, unavailable(error))
+        except Exception:
+            # A fault of ours must not spread: this room stops taking commands, the others go on.
+            self.is_damaged = True
+            log.exception("room damaged", room=self.state.code, seq=self.state.seq)
+            _fail(item, damaged(self.state.code))
+
+    def _put_off(self) -> None:
+        """Nobody asks again for what the room wants by itself: deadlines and presence are looked at later."""
+        self._retry_at_ms = self._now_ms() + self._config.storage_retry_ms
+        self._presence_changed(self._config.storage_retry_ms / 1000)
+
+    async def _catch_up(self, conflict: ConflictError) -> None:
+        """Take in what is on disk and not here: a write that was given up may have got there all the same."""
+        log.warning("room behind its log", room=self.state.code, reason=str(conflict))
+        try:
+            events = tuple(await self._journal.events_after(self.state.code, self.state.seq))
+        except StoreError:
+            self._put_off()
+            return
+        if events:
+            self.state = replay(events, self.state)
+            self._announce(events)
+        self._presence_changed()
+
+    async def _grant(self, wish: _Wish) -> None:
+        await self._do(wish.command, acknowledge=wish.acknowledge)
+        if not wish.done.done():
+            wish.done.set_result(self.state)
+
+    async def _do(self, *commands: Command, acknowledge: Callable[[RoomState], None] | None = None) -> None:
+        """Decide, store, acknowledge, publish: all of the commands or none."""
+        events = self._decided(commands)
+        if events:
+            self.state = await self._journal.append(self.state, events)
+        if acknowledge is not None:
+            acknowledge(self.state)
+        if events:
+            self._announce(events)
+
+    def _decided(self, commands: tuple[Command, ...]) -> tuple[SequencedEvent, ...]:
+        """The events that follow from the commands, each decided in the room that the earlier ones lead to."""
+        now_ms, room = self._now_ms(), self.state
+        found: list[SequencedEvent] = []
+        for number, command in enumerate(commands, start=1):
+            first = room.seq + 1
+            decided = enumerate(decide(room, command, now_ms), start=first)
+            events = [SequencedEvent(Seq(seq), now_ms, event) for seq, event in decided]
+            found += events
+            room = replay(events, room) if number < len(commands) else room
+        return tuple(found)
+
+    def _announce(self, events: tuple[SequencedEvent, ...]) -> None:
+        """Tell everybody what is on disk and in the state now."""
+        self._recent.extend(events)
+        self._thinking = self._thinking if self.state.is_bot_to_move else None
+        self.visitors.publish(self.state, self.head(), events)
+        self._on_change(self)
+
+    async def _let_in(self, entry: _Entry) -> None:
+        """The newcomer hears its own answer first, and then all that follows."""
+        # The sender may be gone by now: what it wished for counts, but nobody is there to be let in.
+        self._presence_changed()
+        with self.visitors.entering(entry.visitor.account_id):
+            await self._do(entry.permission, Connect(entry.visitor.account_id))
+            missed = None if entry.since is None else await self._events_after(entry.since)
+        if not entry.done.done():
+            self.visitors.add(entry.visitor)
+            entry.acknowledge(self.state, missed)
+            entry.done.set_result(self.state)
+
+    async def _events_after(self, since: Seq) -> Missed:
+        """The events after ``since``; ``None`` when the client claims to know the future."""
+        if since > self.state.seq:
+            return None
+        if self.state.seq - since <= len(self._recent):
+            return tuple(event for event in self._recent if event.seq > since)
+        return tuple(await self._journal.events_after(self.state.code, since))
+
+    def _presence_changed(self, delay_s: float = PRESENCE_DELAY_S) -> None:
+        if self._presence_timer is None and not self._is_ended:
+            loop = asyncio.get_running_loop()
+            self._presence_timer = loop.call_later(delay_s, self._check_presence)
+
+    def _check_presence(self) -> None:
+        self._presence_timer = None
+        if self._queue.full():
+            self._presence_changed()
+        else:
+            self._queue.put_nowait(_PresenceCheck())
+
+    async def _note_presence(self) -> None:
+        for account in self._accounts_gone():
+            await self._do(Disconnect(account))
+        self.visitors.publish(self.state, self.head(), ())
+        self._on_change(self)
+
+    def _accounts_gone(self) -> set[AccountId]:
+        """Accounts that hold a seat, have no connection any more, and are not noted as gone."""
+        connected = self.visitors.accounts()
+        return {
+            seat.account
+            for seat, since_ms in zip(self.state.seats, self.state.away_since_ms, strict=True)
+            if seat.kind == "person" and seat.account not in connected and seat.account and since_ms is None
+        }
+
+    def _end(self) -> None:
+        self._is_ended = True
+        if self._presence_timer is not None:
+            self._presence_timer.cancel()
+        self._on_unload(self)
+        is_closed = self.state.phase == "closed"
+        self.visitors.dismiss_all("the room is closed" if is_closed else "the server stops")
+        while not self._queue.empty():
+            item = self._queue.get_nowait()
+            if item is not None:
+                _fail(item, RoomUnloadedError(self.state.code))
+
+
+def _fail(item: _Item, error: Exception) -> None:
+    if not item.done.done():
+        item.done.set_exception(error)
+        # Nobody waits for what the room asked of itself.
+        item.done.exception()

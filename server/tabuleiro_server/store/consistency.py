@@ -1,0 +1,217 @@
+"""Whether the query tables say what the events say, and making them do so.
+
+The events are the truth, the query tables follow from them; how is known to the ``replay`` that the caller
+gives. Both commands work on the file of a running server: each room is seen at one moment, and what is rebuilt
+from events that have meanwhile been added to is rebuilt again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from tabuleiro.errors import DamagedRoomError, TabuleiroError
+from tabuleiro.ids import RoomCode
+from tabuleiro_server.store.connection import primary_code
+from tabuleiro_server.store.event_log import BEFORE_FIRST
+from tabuleiro_server.store.log_tables import blaming, last_seq, select_events, select_snapshot
+from tabuleiro_server.store.maintenance import on_database, reading
+from tabuleiro_server.store.query_tables import (
+    delete_rows_of,
+    select_matches,
+    select_room,
+    upsert_matches,
+    upsert_rooms,
+)
+from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
+
+Replay = Callable[[RoomCode, Sequence[StoredEvent]], tuple[RoomRow, list[MatchRow]]]
+"""From a room's events to its rows. Raises a TabuleiroError for events that cannot be; runs in another thread."""
+
+_BATCH_ROOM_COUNT = 64
+_ALL_ROOMS = "SELECT room FROM events UNION SELECT code FROM rooms UNION SELECT room FROM matches ORDER BY 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where a query table does not say what the events say.
+
+    ``row`` is ``room`` or ``match N``. ``field`` is ``None`` when the whole row is missing (``stored`` is
+    ``None``) or should not be there (``replayed`` is ``None``).
+    """
+
+    room: RoomCode
+    row: str
+    field: str | None
+    stored: object
+    replayed: object
+
+    def __str__(self) -> str:
+        """Say it in one line.
+
+        >>> print(Difference(RoomCode("K7MQ4"), "match 2", "winner", 0, 1))
+        room K7MQ4, match 2, winner: stored 0, the events say 1
+        """
+        where = f"room {self.room}, {self.row}"
+        if self.field is not None:
+            return f"{where}, {self.field}: stored {self.stored!r}, the events say {self.replayed!r}"
+        return f"{where}: " + (
+            "missing in the tables" if self.stored is None else "in the tables, not in the events"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """What was looked at and what was found. ``file_findings`` are SQLite's own about the file."""
+
+    room_count: int
+    event_count: int
+    match_count: int
+    file_findings: list[str]
+    damaged: list[DamagedRoomError]
+    differences: list[Difference]
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing was found."""
+        return not (self.file_findings or self.damaged or self.differences)
+
+
+@dataclass(slots=True)
+class RebuildReport:
+    """What became of the rooms: ``removed`` had rows but no events, ``damaged`` were left as they were."""
+
+    rebuilt_count: int = 0
+    removed: list[RoomCode] = field(default_factory=list)
+    damaged: list[DamagedRoomError] = field(default_factory=list)
+
+
+async def verify(path: Path, replay: Replay) -> VerifyReport:
+    """Replay every room and compare it with the query tables; check the file and every checksum.
+
+    Raises: DatabaseFormatError; StorageUnavailableError.
+    """
+    return await on_database(path, lambda connection: _verify(connection, replay), mode="ro")
+
+
+async def rebuild(path: Path, replay: Replay) -> RebuildReport:
+    """Write the query tables anew from the events, a batch of rooms in each transaction.
+
+    Raises: DatabaseFormatError; StorageUnavailableError, with the batches before it done.
+    """
+    return await on_database(path, lambda connection: _rebuild(connection, replay), mode="rw")
+
+
+def _verify(connection: sqlite3.Connection, replay: Replay) -> VerifyReport:
+    findings, rooms = _look_at_file(connection)
+    damaged: list[DamagedRoomError] = []
+    differences: list[Difference] = []
+    event_count = match_count = 0
+    for room in rooms:
+        try:
+            with blaming(room), reading(connection):
+                events = _sound_events(connection, room)
+                stored = _keyed(select_room(connection, room), select_matches(connection, room))
+            replayed = _keyed(*_replay_room(room, events, replay))
+        except DamagedRoomError as error:
+            damaged.append(error)
+            continue
+        event_count += len(events)
+        match_count += sum(isinstance(row, MatchRow) for row in replayed.values())
+        differences.extend(_compare(room, stored, replayed))
+    return VerifyReport(len(rooms), event_count, match_count, findings, damaged, differences)
+
+
+def _look_at_file(connection: sqlite3.Connection) -> tuple[list[str], list[RoomCode]]:
+    """Return what SQLite finds wrong with the file, and the rooms, none when they cannot even be listed."""
+    try:
+        findings = [text for (text,) in connection.execute("PRAGMA integrity_check") if text != "ok"]
+    except sqlite3.DatabaseError as error:
+        if primary_code(error) != sqlite3.SQLITE_CORRUPT:
+            raise
+        findings = [str(error)]
+    try:
+        return findings, _room_codes(connection)
+    except sqlite3.DatabaseError as error:
+        if primary_code(error) != sqlite3.SQLITE_CORRUPT:
+            raise
+        return [*findings, f"the rooms cannot be listed: {error}"], []
+
+
+def _room_codes(connection: sqlite3.Connection) -> list[RoomCode]:
+    return [code for (code,) in connection.execute(_ALL_ROOMS).fetchall()]
+
+
+def _sound_events(connection: sqlite3.Connection, room: RoomCode) -> list[StoredEvent]:
+    events = select_events(connection, room, BEFORE_FIRST)
+    snapshot = select_snapshot(connection, room)
+    if snapshot is not None and snapshot.seq > len(events):
+        raise DamagedRoomError(room, snapshot.seq, "its snapshot is ahead of its events")
+    return events
+
+
+def _replay_room(
+    room: RoomCode, events: Sequence[StoredEvent], replay: Replay
+) -> tuple[RoomRow | None, list[MatchRow]]:
+    if not events:
+        return None, []
+    try:
+        return replay(room, events)
+    except TabuleiroError as error:
+        raise DamagedRoomError(room, None, f"it cannot be replayed: {error}") from error
+
+
+def _keyed(room_row: RoomRow | None, match_rows: Sequence[MatchRow]) -> dict[str, RoomRow | MatchRow]:
+    rows: dict[str, RoomRow | MatchRow] = {} if room_row is None else {"room": room_row}
+    return rows | {f"match {row.number}": row for row in match_rows}
+
+
+def _compare(
+    room: RoomCode, stored: dict[str, RoomRow | MatchRow], replayed: dict[str, RoomRow | MatchRow]
+) -> Iterator[Difference]:
+    for name in stored | replayed:
+        before, after = stored.get(name), replayed.get(name)
+        if before is None or after is None:
+            yield Difference(room, name, None, before, after)
+            continue
+        for column in fields(before):
+            old, new = getattr(before, column.name), getattr(after, column.name)
+            if old != new:
+                yield Difference(room, name, column.name, old, new)
+
+
+def _rebuild(connection: sqlite3.Connection, replay: Replay) -> RebuildReport:
+    report = RebuildReport()
+    waiting = deque(_room_codes(connection))
+    while waiting:
+        batch = [waiting.popleft() for _ in range(min(_BATCH_ROOM_COUNT, len(waiting)))]
+        replayed: list[tuple[RoomCode, int, RoomRow | None, list[MatchRow]]] = []
+        for room in batch:
+            try:
+                events = select_events(connection, room, BEFORE_FIRST)
+                replayed.append((room, len(events), *_replay_room(room, events, replay)))
+            except DamagedRoomError as error:
+                report.damaged.append(error)
+        written: list[tuple[RoomCode, bool]] = []
+        # The replay above is the slow part: only now does a running server have to wait.
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            for room, event_count, room_row, match_rows in replayed:
+                if last_seq(connection, room) != event_count:
+                    waiting.append(room)
+                    continue
+                delete_rows_of(connection, room)
+                if room_row is not None:
+                    upsert_rooms(connection, [room_row])
+                upsert_matches(connection, match_rows)
+                written.append((room, room_row is None))
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        report.rebuilt_count += sum(not is_removed for _, is_removed in written)
+        report.removed.extend(room for room, is_removed in written if is_removed)
+    return report

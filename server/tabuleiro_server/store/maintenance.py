@@ -1,0 +1,192 @@
+"""What an operator does with a database file: copy, compact, count, look into one room.
+
+All of it works on the file of a running server and on one that nobody serves, and opens a connection of its own.
+Checking and rebuilding against the events is in :mod:`.consistency`; showing the results is up to the commands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError, StoreError
+from tabuleiro.ids import RoomCode
+from tabuleiro_server.store.backup import copy_database
+from tabuleiro_server.store.connection import ConnectionSettings, storage_error
+from tabuleiro_server.store.event_log import BEFORE_FIRST
+from tabuleiro_server.store.lock_file import LockFile
+from tabuleiro_server.store.log_tables import select_events
+from tabuleiro_server.store.query_tables import select_matches, select_room
+from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
+from tabuleiro_server.store.schema import MIGRATIONS, check_format
+
+T = TypeVar("T")
+
+_BUSY_TIMEOUT_MS = 10_000
+"""Longer than the server's own, so that the command waits for the server and not the other way round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Figures of one database. ``free_bytes`` is the part of ``file_bytes`` that a vacuum would give back."""
+
+    schema_version: int
+    file_bytes: int
+    wal_bytes: int
+    free_bytes: int
+    event_count: int
+    snapshot_count: int
+    room_counts: dict[str, int]
+    match_count: int
+    ended_match_count: int
+    account_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRoom:
+    """All that is stored of one room. ``row`` is ``None`` when the query tables do not know it."""
+
+    code: RoomCode
+    row: RoomRow | None
+    matches: list[MatchRow]
+    events: list[StoredEvent]
+
+
+async def back_up(path: Path, target: Path, *, is_replacing: bool = False) -> int:
+    """Copy the database as it is at one moment to the new file ``target``; return its size in bytes.
+
+    A running server goes on meanwhile. An existing ``target`` is refused unless ``is_replacing``.
+
+    Raises: StoreError when ``target`` exists; DatabaseFormatError; StorageUnavailableError.
+    """
+
+    def copy(connection: sqlite3.Connection) -> int:
+        if target.exists() and not is_replacing:
+            raise StoreError(f"{target} exists; choose another name")
+        copy_database(connection, target)
+        return target.stat().st_size
+
+    return await on_database(path, copy, mode="ro", is_any_version=True)
+
+
+async def vacuum(path: Path, *, is_while_serving: bool = False) -> tuple[int, int]:
+    """Give the free space back to the file system; return the size of the file before and after in bytes.
+
+    All writing waits for it. That is why it is refused while a server has the file, unless
+    ``is_while_serving``; then the server's appends are refused if it takes longer than they may wait. It needs
+    as much free disk again.
+
+    Raises: DatabaseLockedError; DatabaseFormatError; StorageUnavailableError.
+    """
+
+    def compact(connection: sqlite3.Connection) -> tuple[int, int]:
+        before_bytes = _page_bytes(connection, "page_count")
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return before_bytes, _page_bytes(connection, "page_count")
+
+    with contextlib.ExitStack() as stack:
+        if not is_while_serving:
+            stack.callback(LockFile(path).release)
+        return await on_database(path, compact, mode="rw", is_any_version=True)
+
+
+async def read_stats(path: Path) -> Stats:
+    """Count what the database holds. Raises: DatabaseFormatError; StorageUnavailableError."""
+
+    def count(connection: sqlite3.Connection) -> Stats:
+        wal = path.with_name(path.name + "-wal")
+        with reading(connection):
+            return Stats(
+                schema_version=_number(connection, "SELECT max(number) FROM migrations"),
+                file_bytes=_page_bytes(connection, "page_count"),
+                wal_bytes=wal.stat().st_size if wal.exists() else 0,
+                free_bytes=_page_bytes(connection, "freelist_count"),
+                event_count=_number(connection, "SELECT count(*) FROM events"),
+                snapshot_count=_number(connection, "SELECT count(*) FROM snapshots"),
+                room_counts=dict(
+                    connection.execute("SELECT phase, count(*) FROM rooms GROUP BY phase ORDER BY phase")
+                ),
+                match_count=_number(connection, "SELECT count(*) FROM matches"),
+                ended_match_count=_number(connection, "SELECT count(ended_at_ms) FROM matches"),
+                account_count=_number(connection, "SELECT count(*) FROM accounts"),
+            )
+
+    return await on_database(path, count, mode="ro")
+
+
+async def read_room(path: Path, code: RoomCode) -> StoredRoom | None:
+    """Return what is stored of the room, ``None`` when nothing is.
+
+    Raises: DamagedRoomError; DatabaseFormatError; StorageUnavailableError.
+    """
+
+    def select(connection: sqlite3.Connection) -> StoredRoom | None:
+        with reading(connection):
+            events = select_events(connection, code, BEFORE_FIRST)
+            stored = StoredRoom(code, select_room(connection, code), select_matches(connection, code), events)
+        return stored if stored.row is not None or stored.events else None
+
+    return await on_database(path, select, mode="ro")
+
+
+async def on_database(
+    path: Path,
+    function: Callable[[sqlite3.Connection], T],
+    *,
+    mode: Literal["rw", "ro"],
+    is_any_version: bool = False,
+) -> T:
+    """Run ``function`` in a thread, on a connection of its own that is closed at the end.
+
+    The file must exist and be of this program's schema version, or any older one if ``is_any_version``.
+
+    Raises: DatabaseFormatError; StorageUnavailableError; what ``function`` raises itself.
+    """
+
+    def run() -> T:
+        if not path.is_file():
+            raise StorageUnavailableError(f"there is no database {path}")
+        settings = ConnectionSettings(path, busy_timeout_ms=_BUSY_TIMEOUT_MS)
+        try:
+            with contextlib.closing(settings.connect(mode=mode)) as connection:
+                _check_version(connection, path, is_any_version)
+                return function(connection)
+        except sqlite3.Error as error:
+            raise storage_error(error, path) from error
+
+    return await asyncio.to_thread(run)
+
+
+def _check_version(connection: sqlite3.Connection, path: Path, is_any_version: bool) -> None:
+    newest = MIGRATIONS[-1].number
+    version = check_format(connection, str(path), newest)
+    if version < (1 if is_any_version else newest):
+        raise DatabaseFormatError(
+            str(path),
+            f"its schema {version} is older than this program's {newest}; serve it once to bring it up to date",
+        )
+
+
+@contextlib.contextmanager
+def reading(connection: sqlite3.Connection) -> Iterator[None]:
+    """Make all that is read inside see the same moment."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _number(connection: sqlite3.Connection, query: str) -> int:
+    number: int = connection.execute(query).fetchone()[0]
+    return number
+
+
+def _page_bytes(connection: sqlite3.Connection, pragma: Literal["page_count", "freelist_count"]) -> int:
+    return _number(connection, f"PRAGMA {pragma}") * _number(connection, "PRAGMA page_size")

@@ -1,0 +1,79 @@
+"""Texts of turns: several actions on a line, read and written for the position they are played in.
+
+What one action looks like, and whether it is legal, is left to :class:`~tabuleiro.rules.base.State`; numbering
+turns is left to :mod:`tabuleiro.notation.record`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tabuleiro.errors import IllegalActionError, NotationError, TurnError
+from tabuleiro.rules.base import State
+
+_PART = r"(?:\([^()]*\)|\[[^\[\]]*\]|[^\s,\-])"
+_ACTION = re.compile(rf"-*{_PART}+(?:\s*-+\s*{_PART}+)*|-+")
+"""Brackets keep their commas and spaces, a hyphen its spaces: ``(3,4)``, ``[3, 4]``, ``3 - 4`` are one action."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionText:
+    """The text of one action and the ``column`` (from 1) where it begins."""
+
+    text: str
+    column: int
+
+
+def split_actions(text: str) -> tuple[ActionText, ...]:
+    """Part a line into the texts of actions, separated by spaces or commas. Nothing is read yet.
+
+    >>> [action.text for action in split_actions("c3, (3,4) [3, 4]  3-4")]
+    ['c3', '(3,4)', '[3, 4]', '3-4']
+    """
+    return tuple(ActionText(match[0], match.start() + 1) for match in _ACTION.finditer(text))
+
+
+def iter_actions(state: State, texts: Iterable[ActionText]) -> Iterator[tuple[int, State]]:
+    """Read and play the actions of one turn, and yield each with the state after it.
+
+    The turn may be left unfinished, but not gone beyond.
+
+    Raises: TurnError at the first text that is no action, not legal, or after the end of the turn or the game.
+    """
+    turn_number = state.turn_number
+    for part in texts:
+        if state.turn_number != turn_number:
+            raise TurnError(part.text, part.column, "the turn has ended before this action")
+        try:
+            action = state.string_to_action(part.text)
+            state = state.apply(action)
+        except IllegalActionError as error:
+            raise TurnError(part.text, part.column, error.reason) from error
+        except NotationError as error:
+            raise TurnError(part.text, part.column, f"expected {error.expected}") from error
+        yield action, state
+
+
+def parse_turn(state: State, text: str) -> tuple[int, ...]:
+    """Read the actions that ``text`` says to play now, all in the turn that is being played.
+
+    Empty when the text holds nothing but separators.
+
+    Raises: TurnError at the first text that is no action, not legal, or after the end of the turn or the game.
+    """
+    return tuple(action for action, _ in iter_actions(state, split_actions(text)))
+
+
+def format_turn(state: State, actions: Iterable[int]) -> str:
+    """Write legal ``actions`` played from ``state``, parted by spaces; :func:`parse_turn` reads a turn back.
+
+    Raises: IllegalActionError for an action that is not legal where it stands.
+    """
+    texts = []
+    for action in actions:
+        after = state.apply(action)
+        texts.append(state.action_to_string(action))
+        state = after
+    return " ".join(texts)

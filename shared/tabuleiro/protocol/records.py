@@ -1,0 +1,29 @@
+"""From what a server tells of a match to the record that people keep."""
+
+from __future__ import annotations
+
+from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
+from tabuleiro.protocol.events import SeatInfo
+from tabuleiro.protocol.messages import RecordPlayed
+from tabuleiro.rules.outcome import Outcome, Termination
+
+
+def record_of(played: RecordPlayed) -> MatchRecord:
+    """The match as a record. Raises: ValueError for a termination that this program does not know."""
+    outcome = None
+    if played.termination is not None:
+        outcome = Outcome(played.winner, Termination(played.termination))
+    return MatchRecord(
+        game=played.game,
+        options=played.options,
+        players=(_player(played.players[0]), _player(played.players[1])),
+        actions=played.actions,
+        outcome=outcome,
+        started_at_ms=played.started_at_ms,
+        ended_at_ms=played.ended_at_ms,
+        time_control=played.time_control,
+    )
+
+
+def _player(seat: SeatInfo) -> RecordPlayer:
+    return RecordPlayer(seat.name or "nobody", seat.level)

@@ -1,0 +1,387 @@
+"""The pool, with workers that do what the test tells them (see puppet.py)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tabuleiro.errors import BotError
+from tabuleiro.rules import registry
+from tabuleiro_server.bots.pool import BotPool, Thought
+from tabuleiro_server.bots.request import ThinkRequest
+
+LIMIT_S = 60
+LONG_MS = 60_000
+SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
+
+
+@dataclass(frozen=True)
+class Puppet:
+    """A puppet as the test holds it."""
+
+    pid: int
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def job(self) -> str:
+        """Wait for a job and return "room, number of actions played, budget in ms", parted by spaces."""
+        return (await asyncio.wait_for(self.reader.readline(), LIMIT_S)).decode().strip()
+
+    def do(self, word: str) -> None:
+        self.writer.write(f"{word}\n".encode())
+
+    async def end(self) -> None:
+        """Wait until the process has ended (its parent may still have to wait for it)."""
+        with suppress(ConnectionResetError):
+            await asyncio.wait_for(self.reader.read(), LIMIT_S)
+
+
+class Stage:
+    """Where puppets report; ``command`` is what a pool has to start."""
+
+    def __init__(self, port: int, arrivals: asyncio.Queue[Puppet]) -> None:
+        self._arrivals = arrivals
+        self.command = (sys.executable, str(Path(__file__).with_name("puppet.py")), str(port))
+
+    async def enter(self, first_word: str = "ready") -> Puppet:
+        """Wait for the next puppet that the pool starts."""
+        puppet = await self.enter_starting()
+        puppet.do(first_word)
+        return puppet
+
+    async def enter_starting(self) -> Puppet:
+        """Wait for the next puppet, which waits for its first word: it runs, but is not ready."""
+        return await asyncio.wait_for(self._arrivals.get(), LIMIT_S)
+
+    @property
+    def is_quiet(self) -> bool:
+        return self._arrivals.empty()
+
+
+@asynccontextmanager
+async def open_stage() -> AsyncIterator[Stage]:
+    arrivals: asyncio.Queue[Puppet] = asyncio.Queue()
+    writers = []
+
+    async def arrive(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        arrivals.put_nowait(Puppet(int(await reader.readline()), reader, writer))
+
+    server = await asyncio.start_server(arrive, "127.0.0.1", 0)
+    try:
+        yield Stage(server.sockets[0].getsockname()[1], arrivals)
+    finally:
+        server.close()
+        for writer in writers:
+            writer.close()
+        await server.wait_closed()
+
+
+@asynccontextmanager
+async def open_pool(stage: Stage, worker_count: int = 1, think_limit_ms: int = LONG_MS) -> AsyncIterator[BotPool]:
+    pool = BotPool(worker_count, think_limit_ms, command=stage.command)
+    await pool.start()
+    try:
+        yield pool
+    finally:
+        await pool.stop()
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
+    async with open_stage() as opened:
+        yield opened
+
+
+def is_process(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def request(room: str = "A", *actions: str, level: str = "random", budget_ms: int | None = None) -> ThinkRequest:
+    return ThinkRequest(room, "virus-wars", SMALL, list(actions), level, 1, budget_ms)
+
+
+def ask(pool: BotPool, wanted: ThinkRequest) -> asyncio.Task[Thought]:
+    return asyncio.create_task(pool.think(wanted))
+
+
+async def answer_of(task: asyncio.Task[Thought]) -> Thought:
+    return await asyncio.wait_for(task, LIMIT_S)
+
+
+def assert_legal_turn(thought: Thought, wanted: ThinkRequest) -> None:
+    state = registry.load(wanted.game, wanted.options).initial_state()
+    for text in wanted.actions:
+        state = state.apply(state.string_to_action(text))
+    turn = state.turn_number
+    for text in thought.actions:
+        assert state.turn_number == turn
+        state = state.apply(state.string_to_action(text))
+    assert state.is_terminal or state.turn_number == turn + 1
+
+
+async def test_workers_are_started_by_the_first_request_and_kept_for_the_next(stage: Stage) -> None:
+    async with open_pool(stage, worker_count=3) as pool:
+        assert pool.counts.started_workers_count == 0
+        assert pool.worker_pids == ()
+        first = ask(pool, request())
+        puppet = await stage.enter()
+        assert (await puppet.job()).startswith("A 0 ")
+        puppet.do("answer")
+        thought = await answer_of(first)
+        assert (thought.actions, thought.is_fallback) == (("a1", "b1"), False)
+        assert thought.thought_ms >= 0
+        assert pool.worker_pids == (puppet.pid,)
+        second = ask(pool, request("B", "a3"))
+        assert (await puppet.job()).startswith("B 1 ")
+        puppet.do("answer")
+        await answer_of(second)
+        assert pool.counts.started_workers_count == 1
+
+
+async def test_several_rooms_think_at_once_but_no_more_than_there_are_workers(stage: Stage) -> None:
+    async with open_pool(stage, worker_count=2) as pool:
+        tasks = [ask(pool, request(room)) for room in "ABC"]
+        puppets = [await stage.enter(), await stage.enter()]
+        jobs = {(await puppet.job())[0] for puppet in puppets}
+        assert jobs == {"A", "B"}
+        assert (pool.counts.thinking_count, pool.counts.waiting_count) == (2, 1)
+        puppets[1].do("answer")
+        assert (await puppets[1].job())[0] == "C"
+        for puppet in puppets:
+            puppet.do("answer")
+        assert not any([(await answer_of(task)).is_fallback for task in tasks])
+        assert stage.is_quiet
+        assert set(pool.worker_pids) == {puppet.pid for puppet in puppets}
+
+
+async def test_a_room_with_many_requests_does_not_starve_another(stage: Stage) -> None:
+    async with open_pool(stage) as pool:
+        many = [ask(pool, request("A", *["a3"] * number)) for number in range(5)]
+        puppet = await stage.enter()
+        jobs = [await puppet.job()]
+        other = [ask(pool, request("B")), ask(pool, request("C"))]
+        while len(jobs) < 7:
+            puppet.do("answer")
+            jobs.append(await puppet.job())
+        puppet.do("answer")
+        await asyncio.wait_for(asyncio.gather(*many, *other), LIMIT_S)
+        assert "".join(job[0] for job in jobs[:4]) in ("AABC", "ABCA")
+        assert [job[:3] for job in jobs if job[0] == "A"] == ["A 0", "A 1", "A 2", "A 3", "A 4"]
+
+
+@pytest.mark.parametrize(
+    "word", ["end", "half-a-frame-and-end", "no-msgpack", "text", "wrong-number", "no-actions", "ready"]
+)
+async def test_a_worker_that_ends_or_sends_garbage_is_replaced_and_the_turn_asked_again(
+    stage: Stage, word: str
+) -> None:
+    async with open_pool(stage) as pool:
+        task = ask(pool, request("A", "a3"))
+        bad = await stage.enter()
+        asked = await bad.job()
+        bad.do(word)
+        good = await stage.enter()
+        await bad.end()
+        assert await good.job() == asked
+        good.do("answer")
+        assert not (await answer_of(task)).is_fallback
+        assert pool.worker_pids == (good.pid,)
+        assert pool.counts.failures_count == 1
+
+
+async def test_a_worker_killed_while_thinking_is_replaced_and_the_turn_asked_again(stage: Stage) -> None:
+    async with open_pool(stage, worker_count=2) as pool:
+        task, other = ask(pool, request("A")), ask(pool, request("B"))
+        puppets = {(await puppet.job())[0]: puppet for puppet in (await stage.enter(), await stage.enter())}
+        os.kill(puppets["A"].pid, signal.SIGKILL)
+        again = await stage.enter()
+        assert (await again.job())[0] == "A"
+        again.do("answer")
+        assert not (await answer_of(task)).is_fallback
+        # The other room did not notice.
+        assert not other.done()
+        puppets["B"].do("answer")
+        assert not (await answer_of(other)).is_fallback
+        assert set(pool.worker_pids) == {again.pid, puppets["B"].pid}
+
+
+async def test_a_worker_killed_while_idle_is_replaced(stage: Stage) -> None:
+    async with open_pool(stage) as pool:
+        first = ask(pool, request())
+        puppet = await stage.enter()
+        await puppet.job()
+        puppet.do("answer")
+        await answer_of(first)
+        os.kill(puppet.pid, signal.SIGKILL)
+        second = ask(pool, request())
+        again = await stage.enter()
+        await again.job()
+        again.do("answer")
+        assert not (await answer_of(second)).is_fallback
+
+
+async def test_a_hung_worker_is_killed_and_after_the_second_failure_a_legal_turn_is_given(stage: Stage) -> None:
+    async with open_pool(stage, think_limit_ms=100) as pool:
+        wanted = request("A", "a3", "a2")
+        task = ask(pool, wanted)
+        hung = [await stage.enter()]
+        await hung[0].end()
+        hung.append(await stage.enter())
+        await hung[1].end()
+        thought = await answer_of(task)
+        assert thought.is_fallback
+        assert_legal_turn(thought, wanted)
+        assert (pool.counts.failures_count, pool.counts.fallbacks_count) == (2, 1)
+        assert pool.worker_pids == ()
+
+
+async def test_a_level_that_fails_costs_its_own_request_and_not_the_worker(stage: Stage) -> None:
+    async with open_pool(stage) as pool:
+        wanted = request()
+        task = ask(pool, wanted)
+        puppet = await stage.enter()
+        for _ in range(2):
+            await puppet.job()
+            puppet.do("refuse")
+        thought = await answer_of(task)
+        assert thought.is_fallback
+        assert_legal_turn(thought, wanted)
+        assert pool.worker_pids == (puppet.pid,)
+        assert pool.counts.started_workers_count == 1
+
+
+async def test_the_budget_of_a_worker_ends_before_the_limit_of_the_pool(stage: Stage) -> None:
+    async with open_pool(stage, think_limit_ms=LONG_MS) as pool:
+        budgets = []
+        puppet = None
+        for budget_ms in (None, 10 * LONG_MS, 1234, 0, -5):
+            task = ask(pool, request(budget_ms=budget_ms))
+            puppet = puppet or await stage.enter()
+            budgets.append(int((await puppet.job()).split()[2]))
+            puppet.do("answer")
+            await answer_of(task)
+        assert budgets == [LONG_MS * 3 // 4, LONG_MS * 3 // 4, 1234, 0, 0]
+
+
+async def test_a_worker_hangs_when_it_overruns_a_short_budget_by_far(stage: Stage) -> None:
+    async with open_pool(stage, think_limit_ms=100 * LONG_MS) as pool:
+        task = ask(pool, request(budget_ms=0))
+        for _ in range(2):
+            await (await stage.enter()).end()
+        assert (await answer_of(task)).is_fallback
+
+
+async def test_cancelling_a_running_request_frees_its_worker_for_the_next(stage: Stage) -> None:
+    async with open_pool(stage) as pool:
+        task = ask(pool, request("A"))
+        puppet = await stage.enter()
+        await puppet.job()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await puppet.end()
+        other = ask(pool, request("B"))
+        again = await stage.enter()
+        assert (await again.job())[0] == "B"
+        again.do("answer")
+        assert not (await answer_of(other)).is_fallback
+        assert pool.counts.failures_count == 0
+
+
+async def test_a_request_cancelled_in_the_queue_never_reaches_a_worker(stage: Stage) -> None:
+    async with open_pool(stage) as pool:
+        tasks = [ask(pool, request(room)) for room in "ABC"]
+        puppet = await stage.enter()
+        assert (await puppet.job())[0] == "A"
+        tasks[1].cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await tasks[1]
+        assert pool.counts.waiting_count == 1
+        puppet.do("answer")
+        assert (await puppet.job())[0] == "C"
+        puppet.do("answer")
+        await answer_of(tasks[2])
+
+
+async def test_a_request_cancelled_while_its_worker_starts_leaves_the_worker_to_the_next(stage: Stage) -> None:
+    async with open_pool(stage) as pool:
+        task = ask(pool, request("A"))
+        puppet = await stage.enter_starting()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        other = ask(pool, request("B"))
+        puppet.do("ready")
+        assert (await puppet.job())[0] == "B"
+        puppet.do("answer")
+        await answer_of(other)
+
+
+async def test_stop_ends_every_worker_and_fails_what_waits(stage: Stage) -> None:
+    async with open_pool(stage, worker_count=2) as pool:
+        idle = ask(pool, request("A"))
+        first = await stage.enter()
+        await first.job()
+        first.do("answer")
+        await answer_of(idle)
+        tasks = [ask(pool, request(room)) for room in "BCD"]
+        second = await stage.enter()
+        await first.job()
+        await second.job()
+        await asyncio.wait_for(pool.stop(), LIMIT_S)
+        assert pool.worker_pids == ()
+        assert not is_process(first.pid)
+        assert not is_process(second.pid)
+        for task in tasks:
+            with pytest.raises(BotError, match="stopped"):
+                await answer_of(task)
+        with pytest.raises(BotError, match="not running"):
+            await pool.think(request())
+        await pool.stop()
+
+
+async def test_stop_ends_a_worker_that_is_just_starting(stage: Stage) -> None:
+    async with open_pool(stage) as pool:
+        task = ask(pool, request())
+        puppet = await stage.enter_starting()
+        await asyncio.wait_for(pool.stop(), LIMIT_S)
+        assert not is_process(puppet.pid)
+        with pytest.raises(BotError, match="stopped"):
+            await answer_of(task)
+
+
+async def test_an_answer_ends_the_backoff(stage: Stage) -> None:
+    pauses_s: list[float] = []
+
+    async def pause(delay_s: float) -> None:
+        pauses_s.append(delay_s)
+
+    pool = BotPool(1, LONG_MS, command=stage.command, pause=pause)
+    await pool.start()
+    task = ask(pool, request())
+    for _ in range(2):
+        await stage.enter("end")
+    assert (await answer_of(task)).is_fallback
+    for _ in range(2):
+        task = ask(pool, request())
+        puppet = await stage.enter()
+        await puppet.job()
+        puppet.do("answer")
+        assert not (await answer_of(task)).is_fallback
+        os.kill(puppet.pid, signal.SIGKILL)
+        await puppet.end()
+    await pool.stop()
+    assert pauses_s == [0.1]

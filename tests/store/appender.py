@@ -1,0 +1,46 @@
+"""A program that appends to many rooms and prints what has been acknowledged: ``appender.py DATABASE ROOMS``.
+
+It goes on from what it finds in the file, until it is killed. Each line is ``ROOM SEQ``, written in one piece.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from tabuleiro.ids import RoomCode, Seq, TimestampMs
+from tabuleiro_server.store.database import Database
+from tabuleiro_server.store.event_log import EventLog, RoomRow, StoredEvent
+
+
+def summary(last: int) -> bytes:
+    """What the row of a room says when ``last`` is its last event."""
+    return b"after %d" % last
+
+
+async def play(log: EventLog, room: RoomCode) -> None:
+    last = len(await log.load(room))
+    while True:
+        count = 1 + last % 3
+        events = [
+            StoredEvent(Seq(seq), TimestampMs(seq), 1, f"{room}/{seq}".encode())
+            for seq in range(last + 1, last + count + 1)
+        ]
+        row = RoomRow(room, "playing", True, TimestampMs(0), TimestampMs(last), None, summary(last + count))
+        await log.append(room, Seq(last), events, row)
+        last += count
+        os.write(sys.stdout.fileno(), f"{room} {last}\n".encode())
+
+
+async def main(path: Path, room_count: int) -> None:
+    log = EventLog(await Database.open(path))
+    await log.start()
+    async with asyncio.TaskGroup() as rooms:
+        for number in range(room_count):
+            rooms.create_task(play(log, RoomCode(f"R{number:04}")))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2])))

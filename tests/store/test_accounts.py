@@ -1,0 +1,98 @@
+"""Guests: found by their token, unique by name whatever its case, freed when they never played."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from typing import Any
+
+import pytest
+
+from tabuleiro.errors import NameTakenError, StorageUnavailableError, StoreError
+from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
+from tabuleiro_server.store.accounts import Account, Accounts
+from tabuleiro_server.store.event_log import EventLog
+
+ANA = AccountId("a1")
+RUI = AccountId("r1")
+NOW = TimestampMs(1_000)
+
+
+@pytest.fixture
+def accounts(log: EventLog) -> Accounts:
+    return Accounts(log.database)
+
+
+async def test_guest_is_found_by_the_hash_of_the_token(accounts: Accounts) -> None:
+    created = await accounts.create(ANA, "Ana", b"hash of ana", NOW)
+    await accounts.create(RUI, "Rui", b"hash of rui", NOW)
+    assert created == Account(ANA, "Ana", NOW, NOW)
+    assert await accounts.find_by_token_hash(b"hash of ana") == created
+    assert await accounts.find_by_token_hash(b"hash of eva") is None
+
+
+@pytest.mark.parametrize("name", ["Ângela", "ângela", "ÂNGELA", "A\u0302ngela"])
+async def test_name_that_differs_only_in_case_or_form_is_taken(accounts: Accounts, name: str) -> None:
+    await accounts.create(ANA, "Ângela", b"1", NOW)
+    with pytest.raises(NameTakenError):
+        await accounts.create(RUI, name, b"2", NOW)
+    assert await accounts.find_by_token_hash(b"2") is None
+    await accounts.create(RUI, "Angela", b"2", NOW)
+
+
+async def test_of_two_guests_with_one_name_at_one_moment_one_gets_it(accounts: Accounts) -> None:
+    results = await asyncio.gather(
+        accounts.create(ANA, "Ana", b"1", NOW), accounts.create(RUI, "ana", b"2", NOW), return_exceptions=True
+    )
+    assert [type(result) for result in results] == [Account, NameTakenError]
+
+
+@pytest.mark.parametrize(("id", "token_hash"), [(ANA, b"2"), (RUI, b"1")])
+async def test_id_and_hash_are_never_given_twice(accounts: Accounts, id: AccountId, token_hash: bytes) -> None:
+    await accounts.create(ANA, "Ana", b"1", NOW)
+    with pytest.raises(StoreError, match="cannot be stored"):
+        await accounts.create(id, "Rui", token_hash, NOW)
+    await accounts.create(RUI, "Rui", b"2", NOW)
+
+
+async def test_renaming_frees_the_old_name_and_respects_the_others(accounts: Accounts) -> None:
+    await accounts.create(ANA, "Ana", b"1", NOW)
+    await accounts.create(RUI, "Rui", b"2", NOW)
+    with pytest.raises(NameTakenError, match="the name 'RUI' is taken"):
+        await accounts.rename(ANA, "RUI")
+    await accounts.rename(ANA, "ANA")
+    await accounts.rename(RUI, "Rua")
+    await accounts.rename(ANA, "Rui")
+    assert await accounts.find_by_token_hash(b"1") == Account(ANA, "Rui", NOW, NOW)
+    with pytest.raises(StoreError, match="no account z9"):
+        await accounts.rename(AccountId("z9"), "Zé")
+
+
+async def test_touch_notes_when_a_guest_was_seen(accounts: Accounts) -> None:
+    await accounts.create(ANA, "Ana", b"1", NOW)
+    await accounts.touch(ANA, TimestampMs(5_000))
+    assert await accounts.find_by_token_hash(b"1") == Account(ANA, "Ana", NOW, TimestampMs(5_000))
+    with pytest.raises(StoreError, match="no account z9"):
+        await accounts.touch(AccountId("z9"), NOW)
+
+
+async def test_names_of_guests_who_never_played_are_freed(accounts: Accounts, log: EventLog, make: Any) -> None:
+    for name, seen_ms in (("ana", 100), ("rui", 100), ("eva", 200)):
+        await accounts.create(AccountId(name), name, name.encode(), TimestampMs(seen_ms))
+    await log.append(RoomCode("K7MQ4"), Seq(0), make.events(1, 1), None, [make.match("K7MQ4", account="ana")])
+    assert await accounts.free_unused(TimestampMs(100)) == 0
+    assert await accounts.free_unused(TimestampMs(200)) == 1
+    assert await accounts.find_by_token_hash(b"rui") is None
+    assert await accounts.find_by_token_hash(b"ana") is not None
+    assert await accounts.find_by_token_hash(b"eva") is not None
+    await accounts.create(AccountId("other"), "RUI", b"other", NOW)
+
+
+async def test_guest_is_not_there_when_the_storage_refused(open_log: Any, script: Any) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        accounts = Accounts(log.database)
+        script.fail("COMMIT", sqlite3.SQLITE_IOERR, "disk I/O error")
+        with pytest.raises(StorageUnavailableError):
+            await accounts.create(ANA, "Ana", b"1", NOW)
+        script.before.clear()
+        await accounts.create(RUI, "Ana", b"1", NOW)

@@ -1,0 +1,193 @@
+"""Opening: the schema from nothing and from older versions, foreign files, who may read the file, the lock."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
+from tabuleiro.ids import RoomCode, Seq
+from tabuleiro_server.store.database import Database
+from tabuleiro_server.store.schema import MIGRATIONS, Migration
+
+NEXT = MIGRATIONS[-1].number + 1
+ADD_COLUMN = Migration(NEXT, "a note in every room", ("ALTER TABLE rooms ADD COLUMN note TEXT",))
+BROKEN = Migration(NEXT + 1, "half a step", ("CREATE TABLE half (a)", "CREATE TABLE half (b)"))
+
+SERVE = """
+import asyncio, sys
+from pathlib import Path
+from tabuleiro_server.store.database import Database
+async def serve():
+    database = await Database.open(Path(sys.argv[1]))
+    print("open", flush=True)
+    sys.stdin.read()
+    await database.close()
+asyncio.run(serve())
+"""
+
+
+def ask(path: Path, query: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def applied(path: Path) -> list[int]:
+    return [number for (number,) in ask(path, "SELECT number FROM migrations ORDER BY number")]
+
+
+async def open_and_close(path: Path, **settings: Any) -> None:
+    database = await Database.open(path, **settings)
+    await database.close()
+
+
+def backups(path: Path) -> list[str]:
+    return sorted(file.name for file in path.parent.glob("*backup*"))
+
+
+async def test_new_file_gets_all_migrations_and_no_backup(database_path: Path) -> None:
+    await open_and_close(database_path)
+    assert applied(database_path) == [migration.number for migration in MIGRATIONS]
+    assert ask(database_path, "PRAGMA integrity_check") == [("ok",)]
+    assert backups(database_path) == []
+    await open_and_close(database_path)
+    assert backups(database_path) == []
+
+
+def test_migrations_are_numbered_from_1_without_gaps() -> None:
+    assert [migration.number for migration in MIGRATIONS] == list(range(1, len(MIGRATIONS) + 1))
+
+
+async def test_older_file_is_copied_and_migrated_with_its_events(
+    open_log: Any, make: Any, database_path: Path
+) -> None:
+    async with open_log() as log:
+        await log.append(RoomCode("K7MQ4"), Seq(0), make.events(1, 3), make.room("K7MQ4"))
+    await open_and_close(database_path, migrations=(*MIGRATIONS, ADD_COLUMN))
+    assert applied(database_path)[-1] == NEXT
+    assert ask(database_path, "SELECT code, note FROM rooms") == [("K7MQ4", None)]
+    assert ask(database_path, "SELECT count(*) FROM events") == [(3,)]
+    assert backups(database_path) == [f"rooms.db.schema-{NEXT - 1}.backup"]
+    backup = database_path.with_name(f"rooms.db.schema-{NEXT - 1}.backup")
+    assert applied(backup)[-1] == NEXT - 1
+    assert ask(backup, "SELECT count(*) FROM events") == [(3,)]
+    async with open_log(backup) as log:
+        assert await log.load(RoomCode("K7MQ4")) == make.events(1, 3)
+
+
+async def test_failing_migration_leaves_the_file_at_the_last_complete_one(database_path: Path) -> None:
+    await open_and_close(database_path)
+    with pytest.raises(StorageUnavailableError, match="half already exists"):
+        await Database.open(database_path, migrations=(*MIGRATIONS, ADD_COLUMN, BROKEN))
+    assert applied(database_path)[-1] == NEXT
+    assert ask(database_path, "SELECT count(*) FROM sqlite_master WHERE name = 'half'") == [(0,)]
+    await open_and_close(database_path, migrations=(*MIGRATIONS, ADD_COLUMN))
+
+
+async def test_file_of_a_newer_program_is_refused_and_left_alone(database_path: Path) -> None:
+    await open_and_close(database_path, migrations=(*MIGRATIONS, ADD_COLUMN))
+    with pytest.raises(
+        DatabaseFormatError, match=f"written by a newer tabuleiro .schema {NEXT}, this one knows up to"
+    ):
+        await Database.open(database_path)
+    assert applied(database_path)[-1] == NEXT
+    assert backups(database_path) == []
+
+
+async def test_database_of_another_program_is_refused_and_left_alone(database_path: Path) -> None:
+    with closing(sqlite3.connect(database_path)) as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+    with pytest.raises(DatabaseFormatError, match="another program"):
+        await Database.open(database_path)
+    assert ask(database_path, "SELECT name FROM sqlite_master") == [("recipes",)]
+    assert ask(database_path, "PRAGMA journal_mode") == [("delete",)]
+
+
+def test_file_that_is_no_database_is_refused_and_left_alone(database_path: Path) -> None:
+    text = b"Dear diary, " * 1000
+    database_path.write_bytes(text)
+    with pytest.raises(DatabaseFormatError, match="not a database"):
+        asyncio.run(Database.open(database_path))
+    assert database_path.read_bytes() == text
+
+
+async def test_file_name_may_hold_anything(tmp_path: Path) -> None:
+    path = tmp_path / "100% rooms #1 & ção.db"
+    await open_and_close(path)
+    assert applied(path) == [migration.number for migration in MIGRATIONS]
+
+
+async def test_missing_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StorageUnavailableError, match="No such file or directory"):
+        await Database.open(tmp_path / "missing" / "rooms.db")
+
+
+@pytest.mark.parametrize(("synchronous", "level"), [("FULL", 2), ("NORMAL", 1)])
+async def test_writer_waits_for_the_disk_as_it_was_told(open_log: Any, synchronous: Any, level: int) -> None:
+    names = ("synchronous", "journal_mode", "foreign_keys")
+    async with open_log(synchronous=synchronous) as log:
+        modes = await log.database.writer.call(
+            lambda connection: [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
+        )
+    assert modes == [level, "wal", 1]
+
+
+async def test_reader_cannot_write(open_database: Any, database_path: Path) -> None:
+    async with open_database(database_path) as database:
+        with pytest.raises(StorageUnavailableError, match="readonly"):
+            await database.read(lambda connection: connection.execute("DELETE FROM events"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no permission bits there")
+async def test_nobody_else_may_read_the_files(open_log: Any, make: Any, database_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        async with open_log() as log:
+            await log.append(RoomCode("K7MQ4"), Seq(0), make.events(1, 1))
+            files = list(database_path.parent.iterdir())
+            assert {file.name for file in files} == {"rooms.db", "rooms.db-wal", "rooms.db-shm", "rooms.db.lock"}
+            assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+        await open_and_close(database_path, migrations=(*MIGRATIONS, ADD_COLUMN))
+        assert {stat.S_IMODE(file.stat().st_mode) for file in database_path.parent.iterdir()} == {0o600}
+    finally:
+        os.umask(before)
+
+
+async def test_second_opening_in_this_process_is_refused_until_the_first_is_closed(
+    open_database: Any, database_path: Path
+) -> None:
+    async with open_database(database_path) as database:
+        with pytest.raises(DatabaseLockedError, match=f"another server .process {os.getpid()}. is using this"):
+            await Database.open(database_path)
+        await database.close()
+        await open_and_close(database_path)
+
+
+async def test_refused_file_is_not_left_locked(database_path: Path) -> None:
+    await open_and_close(database_path, migrations=(*MIGRATIONS, ADD_COLUMN))
+    with pytest.raises(DatabaseFormatError):
+        await Database.open(database_path)
+    await open_and_close(database_path, migrations=(*MIGRATIONS, ADD_COLUMN))
+
+
+def test_lock_of_another_process_holds_until_it_is_killed(database_path: Path) -> None:
+    serving = [sys.executable, "-c", SERVE, str(database_path)]
+    with subprocess.Popen(serving, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "open\n"
+        with pytest.raises(DatabaseLockedError, match=f"process {first.pid}"):
+            asyncio.run(Database.open(database_path))
+        second = subprocess.run(serving, input="", capture_output=True, text=True, check=False)
+        assert second.returncode == 1
+        assert f"process {first.pid}" in second.stderr.splitlines()[-1]
+        first.kill()
+    asyncio.run(open_and_close(database_path))

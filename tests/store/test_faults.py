@@ -1,0 +1,216 @@
+"""Trouble below the store: an append is refused, nothing of it is stored, and later ones go through."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tabuleiro.errors import DamagedRoomError, StorageUnavailableError
+from tabuleiro.ids import RoomCode, Seq
+from tabuleiro_server.store.database import Database
+from tabuleiro_server.store.event_log import EventLog
+
+ROOM = RoomCode("K7MQ4")
+OTHER = RoomCode("W2XYZ")
+
+HOLD_THE_LOCK = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+sys.stdin.read()
+connection.execute("ROLLBACK")
+connection.close()
+"""
+
+
+async def assert_refused(log: EventLog, make: Any, match: str, payload: bytes = b"fact") -> None:
+    """Both appends of a group are refused, and neither the events nor the rows are there."""
+    results = await asyncio.gather(
+        log.append(ROOM, Seq(1), make.events(2, 3, payload), make.room(ROOM, "changed"), [make.match(ROOM)]),
+        log.append(OTHER, Seq(0), make.events(1, 1), make.room(OTHER)),
+        return_exceptions=True,
+    )
+    for result in results:
+        assert isinstance(result, StorageUnavailableError)
+        assert match in str(result)
+    assert await log.load(ROOM) == make.events(1, 1)
+    assert await log.rooms() == [make.room(ROOM)]
+    assert await log.matches(ROOM) == []
+
+
+async def assert_accepted(log: EventLog, make: Any) -> None:
+    """The same appends go through now."""
+    await asyncio.gather(
+        log.append(ROOM, Seq(1), make.events(2, 3), make.room(ROOM, "changed"), [make.match(ROOM)]),
+        log.append(OTHER, Seq(0), make.events(1, 1), make.room(OTHER)),
+    )
+    assert await log.load(ROOM) == make.events(1, 3)
+    assert await log.rooms() == [make.room(ROOM, "changed"), make.room(OTHER)]
+
+
+async def begin(log: EventLog, make: Any) -> None:
+    await log.append(ROOM, Seq(0), make.events(1, 1), make.room(ROOM))
+
+
+async def test_database_locked_by_another_process(open_log: Any, make: Any, database_path: Path) -> None:
+    async with open_log(busy_timeout_ms=20) as log:
+        await begin(log, make)
+        holder = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", HOLD_THE_LOCK, str(database_path), stdin=PIPE, stdout=PIPE
+        )
+        assert holder.stdout is not None
+        assert await holder.stdout.readline() == b"locked\n"
+        await assert_refused(log, make, "database is locked")
+        await holder.communicate(b"")
+        assert holder.returncode == 0
+        await assert_accepted(log, make)
+        assert log.figures.failed_commit_count == 1
+
+
+async def test_full_database(open_log: Any, make: Any) -> None:
+    async with open_log() as log:
+        await begin(log, make)
+        await log.database.writer.call(
+            lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchall()
+        )
+        await assert_refused(log, make, "full", payload=bytes(100_000))
+        await log.database.writer.call(
+            lambda connection: connection.execute("PRAGMA max_page_count = 1000000").fetchall()
+        )
+        await assert_accepted(log, make)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of half a megabyte."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"mounting a small file system needs more rights: {mounted.stderr.decode().strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def fill(folder: Path) -> Path:
+    """Write a file until nothing more fits."""
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
+    return filler
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
+async def test_full_disk(open_log: Any, small_disk: Path, make: Any) -> None:
+    async with open_log(small_disk / "rooms.db") as log:
+        await begin(log, make)
+        filler = fill(small_disk)
+        await assert_refused(log, make, "full", payload=bytes(100_000))
+        os.unlink(filler)
+        await assert_accepted(log, make)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of a file there")
+async def test_io_error_of_the_operating_system(open_log: Any, make: Any, database_path: Path) -> None:
+    import resource
+
+    async with open_log() as log:
+        await begin(log, make)
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        wal_bytes = database_path.with_name("rooms.db-wal").stat().st_size
+        resource.setrlimit(resource.RLIMIT_FSIZE, (wal_bytes + 10_000, limits[1]))
+        try:
+            await assert_refused(log, make, "disk I/O error", payload=bytes(100_000))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        await assert_accepted(log, make)
+
+
+@pytest.mark.parametrize("start", ["BEGIN", "INSERT INTO rooms", "COMMIT"])
+@pytest.mark.parametrize(
+    ("code", "text", "is_opened_anew"),
+    [
+        (sqlite3.SQLITE_IOERR_FSYNC, "disk I/O error", True),
+        (sqlite3.SQLITE_CANTOPEN, "unable to open database file", True),
+        (sqlite3.SQLITE_FULL, "database or disk is full", False),
+    ],
+)
+async def test_failing_statement(
+    open_log: Any, make: Any, script: Any, start: str, code: int, text: str, is_opened_anew: bool
+) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        await begin(log, make)
+        connects_before = script.connect_count
+        script.fail(start, code, text)
+        await assert_refused(log, make, text)
+        script.before.clear()
+        await assert_accepted(log, make)
+        assert script.connect_count - connects_before == (1 if is_opened_anew else 0)
+
+
+async def test_connection_that_fails_to_roll_back_and_to_open_again(open_log: Any, make: Any, script: Any) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        await begin(log, make)
+        for start in ("COMMIT", "ROLLBACK", "PRAGMA synchronous"):
+            script.fail(start, sqlite3.SQLITE_IOERR, "disk I/O error")
+        for _ in range(3):
+            await assert_refused(log, make, "disk I/O error")
+        script.before.clear()
+        await assert_accepted(log, make)
+        assert log.figures.failed_commit_count == 3
+
+
+async def test_writer_on_a_connection_turned_read_only(open_log: Any, make: Any) -> None:
+    async with open_log() as log:
+        await begin(log, make)
+        await log.database.writer.call(lambda connection: connection.execute("PRAGMA query_only = ON"))
+        await assert_refused(log, make, "readonly database")
+        await assert_accepted(log, make)
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write read-only files")
+async def test_read_only_file_is_refused_at_opening(open_log: Any, make: Any, database_path: Path) -> None:
+    async with open_log() as log:
+        await begin(log, make)
+    os.chmod(database_path, 0o400)
+    with pytest.raises(StorageUnavailableError, match="Permission denied"):
+        await Database.open(database_path)
+    os.chmod(database_path, 0o600)
+    async with open_log() as log:
+        await assert_accepted(log, make)
+
+
+async def test_failing_reads_are_refused_and_work_again(open_log: Any, make: Any, script: Any) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        await begin(log, make)
+        script.fail("SELECT", sqlite3.SQLITE_IOERR_READ, "disk I/O error")
+        results = await asyncio.gather(*(log.load(ROOM) for _ in range(3)), return_exceptions=True)
+        assert [type(result) for result in results] == [StorageUnavailableError] * 3
+        script.before.clear()
+        assert await asyncio.gather(*(log.load(ROOM) for _ in range(3))) == [make.events(1, 1)] * 3
+
+
+async def test_malformed_page_is_blamed_on_the_room_that_was_read(open_log: Any, make: Any, script: Any) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        await begin(log, make)
+        script.fail("SELECT seq", sqlite3.SQLITE_CORRUPT, "database disk image is malformed")
+        with pytest.raises(DamagedRoomError, match="room K7MQ4 is damaged: database disk image is malformed"):
+            await log.load(ROOM)
+        script.before.clear()
+        assert await log.load(ROOM) == make.events(1, 1)

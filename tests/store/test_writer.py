@@ -1,0 +1,174 @@
+"""Group commit: what waits together goes together, and nothing is answered before it is in the file."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tabuleiro.errors import StorageUnavailableError, StoreError
+from tabuleiro.ids import DurationMs, RoomCode, Seq
+from tabuleiro_server.store.event_log import EventLog
+
+
+def stored(path: Path) -> list[tuple[str, int]]:
+    """What another connection sees in the file."""
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT room, seq FROM events ORDER BY room, seq").fetchall()
+
+
+def room(number: int) -> RoomCode:
+    return RoomCode(f"R{number:04}")
+
+
+async def test_appends_waiting_at_one_moment_share_one_transaction(
+    log: EventLog, make: Any, database_path: Path
+) -> None:
+    await asyncio.gather(*(log.append(room(n), Seq(0), make.events(1, 2), make.room(room(n))) for n in range(150)))
+    assert len(stored(database_path)) == 300
+    assert len(await log.rooms()) == 150
+    figures = log.figures
+    assert (figures.commit_count, figures.append_count, figures.event_count) == (1, 150, 300)
+    assert figures.group_sizes.counts[figures.group_sizes.bounds.index(256)] == 1
+    assert figures.commit_durations_us.observed_count == 1
+    assert figures.waiting_count == 0
+
+
+async def test_appends_that_come_during_a_commit_wait_for_the_next(
+    open_log: Any, make: Any, script: Any, database_path: Path
+) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        gate = script.hold("COMMIT")
+        first = asyncio.create_task(log.append(room(0), Seq(0), make.events(1, 1)))
+        await gate.reached()
+        later = [asyncio.create_task(log.append(room(n), Seq(0), make.events(1, 1))) for n in range(1, 9)]
+        await asyncio.sleep(0)
+        assert log.figures.waiting_count == 8
+        gate.open()
+        await asyncio.gather(first, *later)
+        assert log.figures.commit_count == 2
+    assert len(stored(database_path)) == 9
+
+
+async def test_append_is_answered_after_its_commit_and_not_before(
+    open_log: Any, make: Any, script: Any, database_path: Path
+) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        gate = script.hold("COMMIT")
+        appending = asyncio.create_task(log.append(room(1), Seq(0), make.events(1, 2)))
+        seen: list[list[tuple[str, int]]] = []
+        appending.add_done_callback(lambda _: seen.append(stored(database_path)))
+        await gate.reached()
+        assert not appending.done()
+        assert stored(database_path) == []
+        gate.open()
+        await appending
+    assert seen == [[("R0001", 1), ("R0001", 2)]]
+
+
+async def test_every_acknowledged_append_is_seen_by_another_connection(
+    log: EventLog, database_path: Path, make: Any
+) -> None:
+    with closing(sqlite3.connect(database_path)) as other:
+
+        async def play(code: RoomCode) -> None:
+            for seq in range(1, 31):
+                await log.append(code, Seq(seq - 1), make.events(seq, seq))
+                found = other.execute("SELECT count(*), max(seq) FROM events WHERE room = ?", (code,)).fetchone()
+                assert found == (seq, seq)
+
+        await asyncio.gather(*(play(room(n)) for n in range(20)))
+    assert log.figures.append_count == 600
+    assert log.figures.commit_count < 300
+
+
+async def test_one_room_may_append_again_before_the_first_append_is_answered(log: EventLog, make: Any) -> None:
+    await asyncio.gather(
+        log.append(room(1), Seq(0), make.events(1, 2)),
+        log.append(room(1), Seq(2), make.events(3, 3)),
+        log.append(room(1), Seq(3), make.events(4, 6)),
+    )
+    assert await log.load(room(1)) == make.events(1, 6)
+    assert log.figures.commit_count == 1
+
+
+async def test_cancelled_append_is_dropped_while_it_waits_and_stored_once_its_group_has_begun(
+    open_log: Any, make: Any, script: Any, database_path: Path
+) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        gate = script.hold("COMMIT")
+        begun = asyncio.create_task(log.append(room(1), Seq(0), make.events(1, 1)))
+        beside = asyncio.create_task(log.append(room(2), Seq(0), make.events(1, 1)))
+        await gate.reached()
+        waiting = asyncio.create_task(log.append(room(3), Seq(0), make.events(1, 1)))
+        behind = asyncio.create_task(log.append(room(4), Seq(0), make.events(1, 1)))
+        await asyncio.sleep(0)
+        begun.cancel()
+        waiting.cancel()
+        results = asyncio.gather(begun, beside, waiting, behind, return_exceptions=True)
+        gate.open()
+        assert [type(result) for result in await results] == [
+            asyncio.CancelledError,
+            type(None),
+            asyncio.CancelledError,
+            type(None),
+        ]
+        await log.append(room(1), Seq(1), make.events(2, 2))
+        await log.append(room(3), Seq(0), make.events(1, 1))
+    assert [code for code, _ in stored(database_path)] == ["R0001", "R0001", "R0002", "R0003", "R0004"]
+
+
+async def test_stop_commits_what_waits(open_log: Any, make: Any, script: Any, database_path: Path) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        gate = script.hold("COMMIT")
+        first = asyncio.create_task(log.append(room(1), Seq(0), make.events(1, 1)))
+        await gate.reached()
+        second = asyncio.create_task(log.append(room(2), Seq(0), make.events(1, 1)))
+        await asyncio.sleep(0)
+        stopping = asyncio.create_task(log.stop())
+        await asyncio.sleep(0)
+        with pytest.raises(StorageUnavailableError, match="not running"):
+            await log.append(room(3), Seq(0), make.events(1, 1))
+        gate.open()
+        await asyncio.gather(first, second, stopping)
+        await log.stop()
+    assert stored(database_path) == [("R0001", 1), ("R0002", 1)]
+
+
+async def test_stop_gives_up_at_its_limit_and_answers_everybody(open_log: Any, make: Any, script: Any) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        gate = script.hold("COMMIT")
+        begun = asyncio.create_task(log.append(room(1), Seq(0), make.events(1, 1)))
+        await gate.reached()
+        waiting = asyncio.create_task(log.append(room(2), Seq(0), make.events(1, 1)))
+        await asyncio.sleep(0)
+        await log.stop(DurationMs(1))
+        with pytest.raises(StoreError, match="may be stored or not"):
+            await begun
+        with pytest.raises(StorageUnavailableError, match="has stopped"):
+            await waiting
+        gate.open()
+
+
+async def test_bug_in_a_write_is_raised_by_stop_and_leaves_nobody_waiting(
+    open_database: Any, make: Any, database_path: Path
+) -> None:
+    def stumble(connection: sqlite3.Connection) -> None:
+        raise ZeroDivisionError("a bug")
+
+    async with open_database(database_path) as database:
+        log = EventLog(database)
+        await log.start()
+        results = await asyncio.gather(
+            log.append(room(1), Seq(0), make.events(1, 1)), database.writer.call(stumble), return_exceptions=True
+        )
+        assert [type(result) for result in results] == [StoreError, StoreError]
+        with pytest.raises(StorageUnavailableError, match="not running"):
+            await log.append(room(1), Seq(0), make.events(1, 1))
+        with pytest.raises(ZeroDivisionError, match="a bug"):
+            await log.stop()
+    assert stored(database_path) == []
