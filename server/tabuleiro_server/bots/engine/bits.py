@@ -8,9 +8,10 @@ from typing import Any, cast
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
-Words = NDArray[np.uint64]
+from tabuleiro_server.bots.engine.compiled import Array
+
+Words = Array
 """Bit sets, 64 members a word."""
 
 

@@ -12,11 +12,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro_server.bots.engine.bits import Words, as_int, count_bits, lowest_bit
-from tabuleiro_server.bots.engine.compiled import kernel
+from tabuleiro_server.bots.engine.compiled import Array, kernel
 
 SET_WORDS: Final = 6
 """Words of a set: 19 rows of 20 bits fit in."""
@@ -49,12 +48,12 @@ class VirusWarsTables(NamedTuple):
     then by actions left for each mover. ``actions`` turns places into actions.
     """
 
-    shape: NDArray[np.int64]
+    shape: Array
     full: Words
     edges: Words
     near: Words
     keys: Words
-    actions: NDArray[np.int64]
+    actions: Array
 
 
 def place_of(action: int, cols: int) -> int:

@@ -12,15 +12,14 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tabuleiro.rules.games.xero_g import XeroGState
 from tabuleiro.rules.games.xero_g_actions import DROP_COUNT, FIRST_MOVE, NO_DROP, TARGET_COUNT
 from tabuleiro.rules.games.xero_g_moves import BASE, SIDE, SQUARE_COUNT
 from tabuleiro_server.bots.engine.bits import count_bits, lowest_bit
-from tabuleiro_server.bots.engine.compiled import kernel
+from tabuleiro_server.bots.engine.compiled import Array, kernel
 
-Ints = NDArray[np.int64]
+Ints = Array
 
 ONES: Final = 0
 """Where the sets of ships of value 1, 2 and 3 are in a position."""
@@ -46,7 +45,7 @@ _GOALS: Final = (_ROW << SQUARE_COUNT - SIDE, _ROW)
 KEYS: Final = np.random.default_rng(2019).integers(0, 2**63, size=(4, SQUARE_COUNT), dtype=np.int64)
 """Hash keys by value - 1 and square; the last row has that of player 1 being the mover."""
 
-Room = NDArray[np.int64]
+Room = Array
 """Working memory for :func:`find_targets`: the ways to go on from, three numbers each, then ends by square."""
 
 
@@ -63,14 +62,21 @@ def position_of(state: XeroGState) -> Ints:
     position = np.zeros(POSITION_SIZE, dtype=np.int64)
     for square, value in enumerate(state.ships):
         if value:
-            position[value - 1] |= 1 << square
-            position[HASH] ^= KEYS[value - 1, square]
+            position[ONES + value - 1] |= 1 << square
     position[MOVER] = state.mover
     position[WINNER] = 1 - state.mover if state.base_ship else -1
-    if state.mover:
-        position[HASH] ^= KEYS[3, 0]
+    position[HASH] = hash_of(state.ships, state.mover)
     position[IS_GYGES] = state.game.is_gyges
     return position
+
+
+def hash_of(ships: bytes, mover: int) -> int:
+    """The hash of a position with ``ships`` on the squares."""
+    hashed = int(KEYS[3, 0]) if mover else 0
+    for square, value in enumerate(ships):
+        if value:
+            hashed ^= int(KEYS[value - 1, square])
+    return hashed
 
 
 @kernel
@@ -392,7 +398,7 @@ def count_moves(position: Ints, room: Room) -> int:
 
 
 @kernel
-def list_moves(position: Ints, room: Room, moves: NDArray[np.int32]) -> int:
+def list_moves(position: Ints, room: Room, moves: Array) -> int:
     """Put the legal actions of the mover in ``moves``, ascending as in the rules; how many there are."""
     if position[WINNER] >= 0:
         return 0
@@ -444,7 +450,7 @@ def play_move(position: Ints, move: int) -> None:
 
 
 @kernel
-def count_move_sequences(positions: Ints, room: Room, moves: NDArray[np.int32], depth: int) -> int:
+def count_move_sequences(positions: Ints, room: Room, moves: Array, depth: int) -> int:
     """Count the sequences of ``depth`` (1 or more) actions from ``positions[0]``, both having a row for each."""
     if depth == 1:
         return count_moves(positions[0], room)
