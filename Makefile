@@ -31,7 +31,7 @@ bench-rules: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade -c constraints.txt pip
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[server]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[server,bots]'
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group dev
 	touch $(STAMP)
 
