@@ -27,6 +27,7 @@ class ServerProcess:
         self.url = ""
         self.log: list[str] = []
         self._process = process
+        self._line_came = asyncio.Event()
         self._log_reader = asyncio.create_task(self._read_log(), name="reading the server's log")
 
     @classmethod
@@ -97,12 +98,14 @@ class ServerProcess:
                 found = next((line for line in self.log if text in line), None)
                 if found is not None:
                     return found
-                await asyncio.sleep(0.01)
+                self._line_came.clear()
+                await self._line_came.wait()
 
     async def _read_log(self) -> None:
         assert self._process.stderr is not None
         async for line in self._process.stderr:
             self.log.append(line.decode(errors="replace").rstrip("\n"))
+            self._line_came.set()
 
 
 @asynccontextmanager

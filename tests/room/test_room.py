@@ -25,7 +25,7 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.protocol.messages import SeatRequest
 from tabuleiro.protocol.settings import RoomLimits, RoomSettings
-from tabuleiro_server.room.commands import Command, Draws, Join, Leave, OpenRoom, Play, Resign
+from tabuleiro_server.room.commands import Abort, Command, Draws, Join, Leave, OpenRoom, Play, Resign
 from tabuleiro_server.room.decide import decide, open_room
 from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.state import RoomState, bot_account
@@ -232,6 +232,16 @@ def test_resigning_gives_the_win_to_the_other() -> None:
     assert story.room is not None
     assert story.room.match is not None
     assert story.room.match.to_move is None
+
+
+def test_resigning_or_aborting_again_after_a_lost_answer_is_done_already() -> None:
+    story = playing()
+    story.when(Resign(ANA, 1))
+    assert story.when(Resign(ANA, 1)) == ()
+    story = playing()
+    story.when(Abort(ANA, 1))
+    assert story.when(Abort(ANA, 1)) == ()
+    assert story.refused(Resign(ANA, 1)) == "wrong-phase"
 
 
 def test_at_one_keyboard_the_player_to_move_resigns() -> None:
