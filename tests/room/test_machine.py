@@ -242,11 +242,17 @@ class RoomMachine(RuleBasedStateMachine):
         self.now_ms += self.room.settings.away_after_ms if is_long else 1_000
         self.send(ClaimWin(self.who(1 - player), self.match_number(0)))
 
-    @rule(back=st.integers(1, 2))
-    def undo_own(self, back: int) -> None:
+    @rule(data=st.data())
+    def play_an_action_and_undo_it(self, data: st.DataObject) -> None:
         match = self.room.match
-        if match is not None and match.to_move is not None:
-            self.undo(match.to_move, back)
+        if match is None or match.to_move is None:
+            return
+        text = match.state.action_to_string(data.draw(st.sampled_from(match.state.legal_actions())))
+        account = self.who(match.to_move)
+        self.send(Play(account, match.number, len(match.actions), (text,), match.revision))
+        if self.send(Undo(account, match.number, len(match.actions))):
+            assert self.room.match is not None
+            assert (self.room.match.state, self.room.match.actions) == (match.state, match.actions)
 
     @rule(actor=actors, back=st.integers(0, 3))
     def undo(self, actor: Any, back: int) -> None:
