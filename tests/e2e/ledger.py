@@ -93,6 +93,7 @@ class Ledger:
         self.acknowledged: list[Move] = []
         self.refused: list[Move] = []
         self.said: list[tuple[RoomCode, str]] = []
+        self.unsaid: list[str] = []
         self._settled: set[RoomCode] = set()
 
     def announce(self, room: RoomCode, event: SequencedEvent) -> None:
@@ -129,6 +130,8 @@ class Ledger:
         for room, text in self.said:
             count = stored.sayings[text]
             assert room in passed_over or count == 1, f"acknowledged, and there {count} times: {text}"
+        for text in self.unsaid:
+            assert stored.sayings[text] == 0, f"refused and said: {text}"
         assert not stored.sayings or max(stored.sayings.values()) == 1, "something was said twice"
         if is_thorough:
             report = await verify(copy, lambda code, events: rows_of(read_events(code, events)))

@@ -50,6 +50,13 @@ GAMES: Final[tuple[tuple[str, dict[str, int | str], str], ...]] = (
     ("iris", {"side": 5}, "greedy"),
     ("minefield", {"size": 5}, "greedy"),
 )
+_SERVER: Final = {
+    "bot_workers": 1,
+    "shutdown_notice_ms": 0,
+    "messages_per_second_count": 100_000,
+    "messages_burst_count": 100_000,
+    "rooms_per_account_count": 100_000,
+}
 _SETTINGS: Final = LinkSettings(backoff=Backoff(first_s=0.02, limit_s=0.2), request_timeout_s=LIMIT_S)
 
 
@@ -112,7 +119,7 @@ class Torture:
         return self._server.url
 
     async def _start(self) -> None:
-        self._server = await ServerProcess.start(self._db, bot_workers=1, shutdown_notice_ms=0)
+        self._server = await ServerProcess.start(self._db, **_SERVER)
         for link in self.links:
             link.url = self._server.url
 
@@ -278,9 +285,10 @@ class Table:
         except ConnectionLostError:
             await _connected(link)
         except CommandError as error:
-            # It may be a new connection that has not entered the room again.
-            if error.code != ErrorCode.NOT_WATCHING:
+            # It may be a new connection that has not entered the room again, or too much talk.
+            if error.code not in (ErrorCode.NOT_WATCHING, ErrorCode.LIMIT_REACHED):
                 raise
+            self._ledger.unsaid.append(text)
         else:
             self._ledger.said.append((room.code, text))
             self._torture.moment("in play")
