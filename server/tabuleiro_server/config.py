@@ -43,11 +43,11 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     synchronous: Literal["FULL", "NORMAL"] = "FULL"
     """SQLite's synchronous level. NORMAL is faster, but a power cut may take acknowledged moves back."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    """What is worth a line in the log."""
+    """What is worth a line in the log: debug, info, warning or error."""
     log_style: Literal["text", "json"] = "text"
-    """Log lines for people, or one JSON object a line."""
+    """Log lines for people (text), or one JSON object a line (json)."""
     metrics: Literal["off", "local", "all"] = "local"
-    """Who may read /metrics: nobody, this machine without a proxy in between, or everybody."""
+    """Who may read /metrics: nobody (off), this machine without a proxy in between (local), or everybody (all)."""
     bot_workers: Annotated[int, msgspec.Meta(ge=0, le=256)] = 0
     """Processes that think for bots; 0 means one less than there are cores, at least one."""
     bot_think_limit_ms: Milliseconds = 30_000
