@@ -170,17 +170,20 @@ def _checked(values: dict[str, Any], source: str, *, is_text: bool = False) -> d
         try:
             checked[key] = getattr(msgspec.convert({key: value}, Config, strict=not is_text), key)
         except msgspec.ValidationError as error:
-            expected = _expectation(key, known[key])
+            expected = _expectation(key, known[key], value)
             reason = str(error) if expected is None else f"{expected}, got {shown(value)}"
             raise ConfigError(source, key, reason) from error
     return checked
 
 
-def _expectation(key: str, type_: inspect.Type) -> str | None:
-    """What a value of this key looks like, in its unit; ``None`` when the error itself says it best."""
+def _expectation(key: str, type_: inspect.Type, value: object) -> str | None:
+    """What a value of this key looks like, in its unit; ``None`` when the error about ``value`` says it best."""
     if isinstance(type_, inspect.IntType):
         unit = next((unit for ending, unit in UNITS.items() if key.endswith(ending)), "a whole number")
         return f"{unit} from {type_.ge} to {type_.le}"
     if isinstance(type_, inspect.LiteralType):
         return "one of " + ", ".join(str(value) for value in type_.values)
+    if isinstance(type_, inspect.VarTupleType):
+        is_texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        return None if is_texts else "a list of texts"
     return "text" if isinstance(type_, inspect.StrType) else None
