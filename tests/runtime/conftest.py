@@ -14,7 +14,7 @@ import pytest
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.codec import MsgpackCodec
-from tabuleiro.protocol.events import Event, SequencedEvent
+from tabuleiro.protocol.events import Event, SeatTaken, SequencedEvent
 from tabuleiro.protocol.messages import Ok, RoomEntered, RoomGone, SeatRequest, Update
 from tabuleiro_server.config import Config
 from tabuleiro_server.room.views import summary_of
@@ -42,7 +42,8 @@ START_MS = 1_000_000
 class FaultyLog(EventLog):
     """An event log that does what the test says before it appends.
 
-    ``failures`` are raised for their room, instead of storing; ``after`` is raised although it was stored.
+    ``failures`` are raised for their room, and ``refuses_all`` for any, instead of storing; ``after`` is raised
+    although it was stored.
     ``gate`` holds every append while it is not set. ``read_failure`` is raised by every load.
     """
 
@@ -53,17 +54,30 @@ class FaultyLog(EventLog):
         self.read_failure: Exception | None = None
         self.gate = asyncio.Event()
         self.gate.set()
-        self.last_seq: dict[str, int] = {}
+        self.refuses_all: Exception | None = None
+        self._is_reached = asyncio.Event()
+        self._is_refused = asyncio.Event()
 
     async def append(self, room: RoomCode, expected_seq: Seq, events: Any, *args: Any, **kwargs: Any) -> None:
+        if not self.gate.is_set():
+            self._is_reached.set()
         await self.gate.wait()
-        if room in self.failures:
-            raise self.failures[room]
+        failure = self.failures.get(room, self.refuses_all)
+        if failure is not None:
+            self._is_refused.set()
+            raise failure
         await super().append(room, expected_seq, events, *args, **kwargs)
-        self.last_seq[room] = events[-1].seq
         if self.after is not None:
             failure, self.after = self.after, None
             raise failure
+
+    async def refused(self) -> None:
+        """Wait until an append has failed."""
+        await asyncio.wait_for(self._is_refused.wait(), LIMIT_S)
+
+    async def reached(self) -> None:
+        """Wait until an append waits at the gate."""
+        await asyncio.wait_for(self._is_reached.wait(), LIMIT_S)
 
     async def load(self, room: RoomCode, after_seq: Seq = BEFORE_FIRST) -> Any:
         if self.read_failure is not None:
@@ -243,3 +257,13 @@ def open_stage(tmp_path: Path) -> Any:
 async def stage(open_stage: Any) -> AsyncIterator[Stage]:
     async with open_stage() as opened:
         yield opened
+
+
+@pytest.fixture
+async def match_of(stage: Stage) -> tuple[Stage, Client, Client, str]:
+    """The stage, ana, who is to move, rui, and the code of their room."""
+    ana, rui = stage.client("ana"), stage.client("rui")
+    code = (await ana.create()).head.room
+    await rui.join(code)
+    await ana.hear_event(SeatTaken)
+    return stage, ana, rui, code
