@@ -48,7 +48,7 @@ from tabuleiro_server.bots.engine.mcts import (
     select_child,
 )
 
-TUNING: Final = Tuning(exploration=0.15, rave_weight=0.002, prior_visits=4.0, expand_at_visits=3)
+TUNING: Final = Tuning(exploration=0.03, rave_weight=0.002, prior_visits=4.0, expand_at_visits=8)
 
 
 @kernel
