@@ -12,7 +12,7 @@ from tabuleiro.rules import State
 from tabuleiro.rules.games.iris import Iris, IrisState
 from tabuleiro.rules.games.minefield import Minefield, MinefieldState
 from tabuleiro_server.bots.engine.plain_search import PlainSearcher
-from tabuleiro_server.bots.engine.readiness import ready_searcher
+from tabuleiro_server.bots.engine.readiness import KERNELS
 from tabuleiro_server.bots.thinking_time import ThinkingTime
 
 PATIENCE_S: Final = 1.0
@@ -34,7 +34,7 @@ class SearchLevel:
         """Choose the actions that complete the turn of the mover."""
         deadline_s = time.monotonic() + time_left.left_ms / 1000
         patience_s = min(PATIENCE_S, PATIENCE_SHARE * time_left.left_ms / 1000)
-        search = ready_searcher(state.game, patience_s) or PlainSearcher(_playout_actions)
+        search = KERNELS.searcher(state.game, patience_s) or PlainSearcher(_playout_actions)
         result = search.choose_turn(
             state, max_nodes=self.max_nodes, deadline_s=deadline_s, seed=rng.getrandbits(32)
         )
@@ -50,14 +50,14 @@ def _playout_actions(state: State) -> Sequence[int]:
 SEARCH_LEVELS: Final[Mapping[str, tuple[SearchLevel, ...]]] = {
     Iris.name: (
         SearchLevel("easy", 60, limit_ms=1_000),
-        SearchLevel("medium", 600, limit_ms=1_000),
-        SearchLevel("hard", 6_000, limit_ms=1_500),
+        SearchLevel("medium", 500, limit_ms=1_000),
+        SearchLevel("hard", 4_000, limit_ms=1_500),
         SearchLevel("expert", 60_000, limit_ms=2_000),
     ),
     Minefield.name: (
         SearchLevel("easy", 30, limit_ms=1_000),
         SearchLevel("medium", 200, limit_ms=1_000),
-        SearchLevel("hard", 2_000, limit_ms=1_500),
+        SearchLevel("hard", 1_500, limit_ms=1_500),
         SearchLevel("expert", 20_000, limit_ms=2_000),
     ),
 }

@@ -29,7 +29,7 @@ Candidates = Callable[[State], Sequence[int]]
 
 
 class _Node:
-    """A position in the tree; ``total`` and ``later_total`` are as seen by the player who chooses it.
+    """A position in the tree. ``total`` and ``later_total`` are sums of results for player 0.
 
     ``proof`` is the result for player 0 where it is known, else ``None``.
     """
@@ -81,7 +81,8 @@ class PlainSearcher:
         actions = tuple(node.action for node in line)
         if root.proof is not None:
             return SearchResult(actions, _gain(root.proof, mover), True, done, (actions,))
-        return SearchResult(actions, line[0].total / max(line[0].visits, 1), False, done, (actions,))
+        value = _gain(line[0].total / max(line[0].visits, 1), mover)
+        return SearchResult(actions, value, False, done, (actions,))
 
     def _look_once(self, root: _Node, rng: Random) -> None:
         path = [root]
@@ -138,6 +139,7 @@ def _prove(node: _Node) -> None:
 def _select(node: _Node) -> _Node:
     mover = node.state.to_move
     curiosity = EXPLORATION * math.sqrt(math.log(node.visits + 1))
+    expected = PRIOR_VISITS * node.total / max(node.visits, 1)
 
     def score(child: _Node) -> float:
         if child.proof is not None:
@@ -145,27 +147,27 @@ def _select(node: _Node) -> _Node:
         later = child.later_visits
         share = later / (later + child.visits + later * child.visits * RAVE_WEIGHT)
         own = child.total / child.visits if child.visits else 0.0
-        return share * child.later_total / later + (1 - share) * own + curiosity / math.sqrt(child.visits + 1)
+        mean = share * (child.later_total + expected) / later + (1 - share) * own
+        return _gain(mean, mover) + curiosity / math.sqrt(child.visits + 1)
 
     return max(node.children, key=score)
 
 
 def _back_up(path: Sequence[_Node], result: float, played: tuple[set[int], set[int]]) -> None:
     """Count a result for the nodes of ``path``, from its end, and for what was played after each of them."""
-    path[-1].visits += 1
-    for depth in range(len(path) - 1, -1, -1):
-        node, mover = path[depth], path[depth].state.to_move
-        if depth < len(path) - 1:
-            node.visits += 1
-            path[depth + 1].total += _gain(result, mover)
-            if mover is not None:
-                played[mover].add(path[depth + 1].action)
-        if mover is None:
-            continue
-        for child in node.children:
-            if child.action in played[mover]:
-                child.later_visits += 1
-                child.later_total += _gain(result, mover)
+    action: int | None = None
+    for node in reversed(path):
+        node.visits += 1
+        node.total += result
+        mover = node.state.to_move
+        if mover is not None:
+            if action is not None:
+                played[mover].add(action)
+            for child in node.children:
+                if child.action in played[mover]:
+                    child.later_visits += 1
+                    child.later_total += result
+        action = node.action
 
 
 def _best_child(node: _Node) -> _Node:
@@ -174,6 +176,6 @@ def _best_child(node: _Node) -> _Node:
 
     def rank(child: _Node) -> tuple[float, float, float]:
         known = 0.0 if child.proof is None else _gain(child.proof, mover)
-        return known, child.visits, child.later_total / child.later_visits
+        return known, child.visits, _gain(child.later_total, mover) / child.later_visits
 
     return max(node.children, key=rank)

@@ -7,8 +7,7 @@ then, and without the extra ``bots``, there is no compiled search to be had and 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from tabuleiro.rules import Game, registry
@@ -18,45 +17,62 @@ from tabuleiro_server.bots.engine.base import Searcher
 WARM_UP_NODES: Final = 4
 """Enough for a search to call each of its kernels."""
 
-_FINISHED: Final[Mapping[str, threading.Event]] = MappingProxyType(
-    {name: threading.Event() for name in engine.SEARCHED_GAMES}
-)
-_READY: Final[set[str]] = set()
-_STARTED: Final[set[str]] = set()
-_LOCK: Final = threading.Lock()
+
+class Readiness:
+    """The kernels of some games, made ready by ``make_searcher`` in threads of this process."""
+
+    def __init__(
+        self,
+        make_searcher: Callable[[Game], Searcher] = engine.searcher,
+        games: Iterable[str] = engine.SEARCHED_GAMES,
+    ) -> None:
+        self._make_searcher = make_searcher
+        self._ready: set[str] = set()
+        self._started: set[str] = set()
+        self._finished = {name: threading.Event() for name in games}
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Have a thread compile or load the kernels of all games that were not asked for before."""
+        self._start(self._finished)
+
+    def finish(self) -> bool:
+        """Wait until the kernels of all games are ready; False when they cannot be had: the extra is missing."""
+        self.start()
+        for finished in self._finished.values():
+            finished.wait()
+        return len(self._ready) == len(self._finished)
+
+    def searcher(self, game: Game, patience_s: float) -> Searcher | None:
+        """The compiled search for ``game``, if its kernels are ready after ``patience_s`` seconds at most.
+
+        ``None`` means that they are not ready yet, or never will be. The first wish for a game starts on them.
+        """
+        self._start((game.name,))
+        self._finished[game.name].wait(patience_s)
+        return self._make_searcher(game) if game.name in self._ready else None
+
+    def _start(self, games: Iterable[str]) -> None:
+        with self._lock:
+            wanted = [name for name in games if name not in self._started]
+            self._started.update(wanted)
+        if wanted:
+            # A daemon: a process that has nothing else to do need not wait for it.
+            threading.Thread(target=self._warm_up, args=(wanted,), name="kernel warm-up", daemon=True).start()
+
+    def _warm_up(self, games: Iterable[str]) -> None:
+        for name in games:
+            try:
+                game = registry.load(name)
+                search = self._make_searcher(game)
+                search.choose_turn(game.initial_state(), max_nodes=WARM_UP_NODES, deadline_s=None, seed=0)
+                self._ready.add(name)
+            except ImportError:
+                # Without the extra there is nothing to get ready; the bots think in plain Python.
+                pass
+            finally:
+                self._finished[name].set()
 
 
-def warm_up(games: Iterable[str] = engine.SEARCHED_GAMES) -> bool:
-    """Compile or load the kernels of ``games`` now; whether they can be used. False without the extra ``bots``."""
-    for name in games:
-        try:
-            game = registry.load(name)
-            search = engine.searcher(game)
-            search.choose_turn(game.initial_state(), max_nodes=WARM_UP_NODES, deadline_s=None, seed=0)
-        except ImportError:
-            return False
-        else:
-            _READY.add(name)
-        finally:
-            _FINISHED[name].set()
-    return True
-
-
-def start_warm_up(games: Iterable[str] = engine.SEARCHED_GAMES) -> None:
-    """Have a thread compile or load the kernels of those of ``games`` that were not asked for before."""
-    with _LOCK:
-        wanted = [name for name in games if name not in _STARTED]
-        _STARTED.update(wanted)
-    if wanted:
-        # A daemon: a process that has nothing else to do need not compile to the end.
-        threading.Thread(target=warm_up, args=(wanted,), name="kernel warm-up", daemon=True).start()
-
-
-def ready_searcher(game: Game, patience_s: float) -> Searcher | None:
-    """The compiled search for ``game``, if its kernels are ready after ``patience_s`` seconds at most.
-
-    The first wish for a game starts its warm-up. ``None`` means that they are not ready, or never will be.
-    """
-    start_warm_up((game.name,))
-    _FINISHED[game.name].wait(patience_s)
-    return engine.searcher(game) if game.name in _READY else None
+KERNELS: Final = Readiness()
+"""Those of this process."""
