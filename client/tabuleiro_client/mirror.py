@@ -44,7 +44,8 @@ class Mirror:
     """A room as ``account`` sees it, from the answer to entering it onwards.
 
     ``state`` is the position of the running or last match (before the first: the start position), ``actions``
-    the texts that led to it; ``chat`` the last lines that were said. ``is_stale`` tells that the copy can't be trusted and needs a snapshot.
+    the texts that led to it; ``chat`` the last lines that were said. ``is_stale`` tells that the
+    copy can't be trusted and needs a snapshot.
 
     Raises: ClientError when the room plays a game that this version doesn't know.
     """

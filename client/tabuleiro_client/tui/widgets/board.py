@@ -13,7 +13,6 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import BindingType
-from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -233,12 +232,3 @@ class Board(Widget, can_focus=True):
         middle = min(view.cells, key=lambda cell: (abs(cell.x - x) + 2 * abs(cell.y - y), cell.index))
         self._wanted_x = middle.x
         return middle.index
-
-    @property
-    def board_region(self) -> Region:
-        """The part of the screen that the picture covers."""
-        if self.layout_shown is None:
-            return Region()
-        left, top = self._origin
-        size = Size(self.layout_shown.width, self.layout_shown.height)
-        return Region.from_offset(self.region.offset + (left, top), size)
