@@ -6,6 +6,7 @@ What the command line asked for comes in as the first screen; see :mod:`tabuleir
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -29,10 +30,16 @@ from tabuleiro_client.tui.widgets.top_bar import TopBar
 FirstScreen = Callable[[], Screen[Any]]
 
 
+def time_of_day_ms() -> int:
+    """The time of day by this machine's clock, in milliseconds since 1970 UTC."""
+    return time.time_ns() // 1_000_000
+
+
 class TabuleiroApp(App[int]):
     """The terminal client. ``opening`` makes the first screen; when the last is left, so is the program.
 
-    ``session`` is the server this user is at, ``settings`` what is chosen; ``writing`` what may be written.
+    ``now_ms`` reads the clock. ``session`` is the server this user is at, ``settings`` what is chosen;
+    ``writing`` what may be written.
     """
 
     TITLE = "tabuleiro"
@@ -50,12 +57,14 @@ class TabuleiroApp(App[int]):
         *,
         settings: Settings | None = None,
         force_ascii: bool = False,
+        now_ms: Callable[[], int] = time_of_day_ms,
     ) -> None:
         has_no_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__(ansi_color=True if has_no_colour else None)
         self.settings = load_settings(config_folder()) if settings is None else settings
         self.identities = IdentityFolder(config_folder())
         self.session = Session(self.identities, self._connection_changed)
+        self.now_ms = now_ms
         self.is_looked_at = True
         self._opening = opening
         self._force_ascii = force_ascii

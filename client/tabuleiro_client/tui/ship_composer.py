@@ -49,6 +49,10 @@ class ShipComposer(TurnComposer):
             self._let_go()
         return super().rebase(base)
 
+    def drop(self) -> None:
+        self._let_go()
+        super().drop()
+
     def set_value(self, value: int) -> bool:
         """Choose the value to place next; return whether there is such a ship left."""
         is_left = self.position.is_setup and value in dict(self.position.supply())

@@ -79,6 +79,13 @@ class Timeline:
                 break
         return end
 
+    def ply_of_turn(self, text: str) -> int | None:
+        """The ply after the turn whose number is ``text``; ``None`` when there is no such turn."""
+        if not (text.isascii() and text.isdigit()):
+            return None
+        found = [turn for turn in self.turns() if turn.number == int(text[:9])]
+        return found[0].ply + len(found[0].actions) if found else None
+
     def changed_by_last_turn(self, ply: int) -> frozenset[int]:
         """The cells that the turn of the action before ``ply`` has changed up to there."""
         start = self.turn_start(ply)

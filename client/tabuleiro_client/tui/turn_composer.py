@@ -93,6 +93,11 @@ class TurnComposer:
         self._replay()
         return had_actions
 
+    def drop(self) -> None:
+        """Forget everything composed so far."""
+        self.actions, self.message = [], ""
+        self._replay()
+
     def choose(self, target: Target) -> bool:
         """Choose a cell or an edge; return whether something came of it. ``message`` says why not."""
         self.message = ""
