@@ -49,6 +49,8 @@ class TabuleiroApp(App[int]):
     CSS = """
     Screen { background: $background; color: $foreground; }
     Footer { background: $panel; }
+    FooterKey { margin-right: 1; }
+    FooterKey .footer-key--key { padding: 0 0 0 1; }
     """
 
     def __init__(

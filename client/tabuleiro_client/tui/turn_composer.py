@@ -167,11 +167,9 @@ class TurnComposer:
         """What is to be done next, as a sentence."""
         if self.is_complete:
             return f"turn complete: {' '.join(self.texts())} - Enter sends it, u undoes"
-        left = self.view.actions_left
-        if left is None or self.is_single:
+        if not self.actions:
             return "choose a cell"
-        done = f"{' '.join(self.texts())}: " if self.actions else ""
-        return f"{done}{left} action{'' if left == 1 else 's'} left"
+        return f"{' '.join(self.texts())} - go on, or s sends it now"
 
     def overlay(self, cursor: Target | None, hover: Target | None) -> Overlay:
         """What the turn in the making adds to the picture of ``state``."""

@@ -28,12 +28,14 @@ def cell_note(view: BoardView, cell: int) -> str:
     return ", ".join(words)
 
 
-def score_text(view: BoardView, sides: tuple[str, str]) -> str:
-    """The group scores of both sides on one line; empty for games without."""
+def facts(view: BoardView, sides: tuple[str, str]) -> str:
+    """What is worth seeing all the time beside the board: group scores or the compass; empty for nothing."""
     if view.scores is None:
-        return ""
-    return "   ".join(
-        f"{side} {' '.join(map(str, scores)) or '0'}" for side, scores in zip(sides, view.scores, strict=True)
+        return compass(view, sides)
+    width = max(map(len, sides))
+    return "\n".join(
+        f"{side:<{width}}  groups {' '.join(map(str, scores)) or '0'}"
+        for side, scores in zip(sides, view.scores, strict=True)
     )
 
 

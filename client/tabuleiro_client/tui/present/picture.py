@@ -7,7 +7,9 @@ The characters beside a glyph say what colour says as well::
     !x!  the reason asked for         *x*  on the route
     ~x~  opposite the cursor          :x:  a piece that may be chosen
      +   an empty cell that may be    *    the only cell the rules leave
-     -   forbidden by the rules
+     -   forbidden by the rules       .    any other empty cell
+
+Where most empty cells may be chosen, those keep the dot, and the others are blank.
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ class _Picture:
         self._overlay = overlay
         self._glyphs = glyphs
         self._letters = ground_letters(view)
+        self._marks_legal = overlay.shows_legal and not self._is_mostly_legal()
         self._canvas = Canvas(layout.width, layout.height)
 
     def rows(self) -> list[Row]:
@@ -63,6 +66,11 @@ class _Picture:
         if isinstance(target, int):
             return Mark.LEGAL in self._view.cells[target].marks
         return any(edge.side == target and edge.is_target for edge in self._view.edges)
+
+    def _is_mostly_legal(self) -> bool:
+        """Whether more than half of the empty cells may be chosen, so that the others are the ones to mark."""
+        empty = [cell.index for cell in self._view.cells if cell.piece == "."]
+        return 2 * sum(self._targets(index) for index in empty) > len(empty)
 
     def _draw_lines(self) -> None:
         if self._layout.topology == "hex":
@@ -83,8 +91,7 @@ class _Picture:
         self._canvas.write(x - 1, y, "|   |", ink)
         self._canvas.write(x, y + 1, "\\", ink)
         self._canvas.write(x + 2, y + 1, "/", ink)
-        if not any(other.y == cell.y + 1 for other in self._view.cells):
-            self._canvas.write(x + 1, y + 1, " ", ink)
+        self._canvas.write(x + 1, y + 1, " ", ink)
 
     def _draw_cell(self, cell: CellView, box: Box) -> None:
         ground = self._ground(cell)
@@ -136,10 +143,12 @@ class _Picture:
             return "*", Ink(Role.LEGAL, bold=True)
         if cell.index in overlay.route:
             return "*", Ink(Role.MARK, bold=True)
-        if overlay.shows_legal and self._targets(cell.index):
+        if self._marks_legal and self._targets(cell.index):
             return "+", Ink(Role.LEGAL, bold=True)
         if overlay.shows_forbidden and Mark.FORBIDDEN in marks:
             return "-", Ink(Role.FORBIDDEN, bold=True)
+        if overlay.shows_legal and not self._marks_legal and not self._targets(cell.index):
+            return " ", Ink()
         return ".", Ink(Role.GROUND_LETTER if cell.ground else Role.EMPTY)
 
     def _mark(self, cell: CellView) -> tuple[str, Role | None]:

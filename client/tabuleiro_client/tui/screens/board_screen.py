@@ -12,14 +12,15 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer, Static
 
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.present.layout import smallest_layout
-from tabuleiro_client.tui.present.notes import cell_note, score_text
+from tabuleiro_client.tui.present.layout import fitting_layout, smallest_layout
+from tabuleiro_client.tui.present.notes import cell_note
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.choices import Choices
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 PANEL_MIN_COLUMNS: Final = 26
 PANEL_MAX_COLUMNS: Final = 44
+OTHER_ROWS: Final = 6
+"""Rows that are not the board's: the bar at the top, the lines below the board, the footer."""
 
 
 class BoardScreen(Screen[None]):
@@ -42,7 +45,7 @@ class BoardScreen(Screen[None]):
     BoardScreen #lines { height: auto; padding: 0 1; }
     BoardScreen #lines Static { height: 1; text-overflow: ellipsis; text-wrap: nowrap; padding: 0; }
     BoardScreen #turn { text-style: bold; }
-    BoardScreen #say { color: $warning; }
+    BoardScreen #say.message { color: $warning; }
     BoardScreen #note { color: $text-muted; }
     BoardScreen #panel { width: 36; height: 1fr; background: $surface; }
     BoardScreen.narrow #panel { display: none; }
@@ -86,19 +89,18 @@ class BoardScreen(Screen[None]):
         self.board.focus()
 
     def on_resize(self, event: events.Resize) -> None:
-        self.part_columns(event.size.width)
+        self.part_columns(event.size)
 
-    def part_columns(self, width: int) -> None:
-        """Part the columns between board and panel: the board gets what it needs, the panel what is left."""
+    def part_columns(self, size: Size) -> None:
+        """Part the columns between board and panel: first a board as large as it can be, then the panel."""
         view = self.current_view()
         if view is None:
             return
-        need = smallest_layout(view).width + 1
-        spare = width - need
+        rows = size.height - OTHER_ROWS
+        layout = fitting_layout(view, size.width - PANEL_MIN_COLUMNS - 1, rows, self.board.wished_size)
+        spare = size.width - 1 - (layout or smallest_layout(view)).width
         self.set_class(spare < PANEL_MIN_COLUMNS, "narrow")
-        self.query_one("#panel").styles.width = max(
-            PANEL_MIN_COLUMNS, min(PANEL_MAX_COLUMNS, spare, width * 3 // 8)
-        )
+        self.query_one("#panel").styles.width = max(PANEL_MIN_COLUMNS, min(PANEL_MAX_COLUMNS, spare))
 
     def current_view(self) -> BoardView | None:
         """The position on the board, ``None`` before there is one."""
@@ -110,18 +112,13 @@ class BoardScreen(Screen[None]):
         self.show_note()
 
     def show_note(self) -> None:
-        """Write what is known of the cell that is pointed at, and the group scores."""
+        """Write what is known of the cell that is pointed at."""
         view, board = self.current_view(), self.board
         if view is None:
             return
         target = board.hover if board.hover is not None else board.cursor
         note = cell_note(view, target) if isinstance(target, int) else ""
-        scores = score_text(view, self.side_names())
-        self.write_line("note", "   ".join(part for part in (note, scores) if part))
-
-    def side_names(self) -> tuple[str, str]:
-        """What the two sides are called."""
-        return "first", "second"
+        self.write_line("note", note)
 
     def write_line(self, name: str, text: str) -> None:
         """Write one of the lines below the board: ``turn``, ``say`` or ``note``."""

@@ -19,7 +19,7 @@ from tabuleiro.rules.view import BoardView
 from tabuleiro_client.entered_room import EnteredRoom
 from tabuleiro_client.sentences import options_text, side_glyphs
 from tabuleiro_client.tui.match_model import MatchModel
-from tabuleiro_client.tui.present.notes import compass
+from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.present.players import player_lines
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
@@ -39,10 +39,11 @@ class LiveScreen(BoardScreen):
     """A stay in the room that ``entry`` enters. ``model`` is ``None`` until it is entered."""
 
     DEFAULT_CSS = """
-    LiveScreen #offer, LiveScreen #end, LiveScreen #compass { display: none; height: auto; padding: 0 1; }
+    LiveScreen #offer, LiveScreen #end, LiveScreen #facts { display: none; height: auto; padding: 0 1; }
     LiveScreen #offer { background: $warning; color: $background; text-style: bold; }
     LiveScreen #end { background: $panel; border-left: outer $accent; }
-    LiveScreen .open { display: block; }
+    LiveScreen #facts { color: $text-muted; }
+    LiveScreen #offer.open, LiveScreen #end.open, LiveScreen #facts.open { display: block; }
     """
 
     def __init__(self, entry: RoomEntry, *, is_watching: bool) -> None:
@@ -58,7 +59,7 @@ class LiveScreen(BoardScreen):
         yield Players(id="players")
         yield Static("", id="offer", markup=False)
         yield Static("", id="end", markup=False)
-        yield Static("", id="compass", markup=False)
+        yield Static("", id="facts", markup=False)
         yield Moves(id="moves")
         yield Chat(id="chat")
 
@@ -75,7 +76,7 @@ class LiveScreen(BoardScreen):
                 self.room = room
                 self.model = MatchModel(room.mirror, self.client.writing, is_watching=self._is_watching)
                 self.model.time.bound(asked_ms, room.mirror.head.now_ms)
-                self.part_columns(self.size.width)
+                self.part_columns(self.size)
                 self.show_all()
                 async for change in room:
                     self.model.time.hear(self.client.now_ms(), room.mirror.head.now_ms)
@@ -89,9 +90,6 @@ class LiveScreen(BoardScreen):
 
     def current_view(self) -> BoardView | None:
         return None if self.model is None else self.model.view
-
-    def side_names(self) -> tuple[str, str]:
-        return ("", "") if self.model is None else self.model.mirror.game.sides
 
     def make_overlay(self, cursor: Target | None, hover: Target | None) -> Overlay:
         """What is added to the position for where the person points."""
@@ -111,11 +109,12 @@ class LiveScreen(BoardScreen):
         glyphs = side_glyphs(game, self.client.writing)
         self.query_one(Moves).show(model.timeline.turns(), glyphs, model.ply)
         self.query_one(Chat).show(model.mirror.chat, self.client.writing)
-        self._show_banner("compass", compass(model.view, game.sides))
+        self._show_banner("facts", facts(model.view, game.sides))
         ending = model.ending_lines()
         self._show_banner("end", "\n".join([*ending, self.next_steps()]) if ending else "")
         self.write_line("turn", "  ".join(part for part in (model.turn_text(), *model.view.notices) if part))
         self.write_line("say", model.message or model.prompt())
+        self.query_one("#say").set_class(bool(model.message), "message")
         self.refresh_bindings()
         self._call_for_attention()
 

@@ -19,9 +19,8 @@ from textual.widget import Widget
 
 from tabuleiro.rules.view import BoardView, CellView, EdgeSide, Mark
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.present import layout as layouts
 from tabuleiro_client.tui.present.ink import Row
-from tabuleiro_client.tui.present.layout import Layout, fitting_layout, smallest_layout
+from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay, Target
 from tabuleiro_client.tui.present.picture import board_rows
 
@@ -64,6 +63,12 @@ class Board(Widget, can_focus=True):
     def _client(self) -> TabuleiroApp:
         return cast("TabuleiroApp", self.app)
 
+    @property
+    def wished_size(self) -> Size | None:
+        """The size of cells that is not to be gone beyond, ``None`` for the largest that fits."""
+        wish = self._client.settings.board_size
+        return None if wish == "auto" else Size(wish)
+
     def show(self, view: BoardView, make_overlay: OverlayMaker) -> None:
         """Draw ``view`` with what ``make_overlay`` adds for where the person points."""
         if self._view is None or len(self._view.cells) != len(view.cells):
@@ -77,9 +82,7 @@ class Board(Widget, can_focus=True):
         """Work the picture out again: something that it depends on has changed."""
         if self._view is None or not self.size.area:
             return
-        wish = self._client.settings.board_size
-        size = None if wish == "auto" else layouts.Size(wish)
-        self.layout_shown = fitting_layout(self._view, self.size.width, self.size.height, size)
+        self.layout_shown = fitting_layout(self._view, self.size.width, self.size.height, self.wished_size)
         self._overlay = self._make_overlay(self.cursor if self.has_focus else None, self.hover)
         self._rows = []
         if self.layout_shown is not None:

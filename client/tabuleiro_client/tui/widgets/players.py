@@ -58,7 +58,7 @@ class Players(Static):
             return Text("^ " if line.player == 0 else "v ", style="bold")
         app = cast("TabuleiroApp", self.app)
         ink = Ink(_SIDES[line.player], Role.GROUND if is_stone else None, bold=True)
-        return Text(f"{line.glyph} ", style=app.brush(is_stone=is_stone).style(ink))
+        return Text.assemble((line.glyph, app.brush(is_stone=is_stone).style(ink)), " ")
 
     def _note_style(self, line: PlayerLine) -> Style:
         return self._colour("error" if line.is_away else "text-muted")
