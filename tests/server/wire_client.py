@@ -37,7 +37,7 @@ StartServer = Callable[..., AbstractAsyncContextManager[RunningServer]]
 LIMIT_S = 30.0
 """How long anything is waited for before a test counts as failed."""
 
-SMALL = {"rows": 4, "cols": 4, "steps": 2}
+SMALL = {"rows": 7, "cols": 7, "steps": 3}
 """Options of a short match of Virus Wars."""
 
 
