@@ -2,10 +2,10 @@
 
     python tests/bench/bench_mcts.py [--seconds SECONDS] [--compile]
 
-All figures are for the default boards and one core, by processor time: actions a second in random playouts
-and perft nodes a second, in kernels and in plain Python, and playouts a second of the tree search from the
-empty board. With ``--compile`` also how long it takes until a search is ready in a new process, before and
-after its kernels are compiled.
+All figures are for the default boards and one core, by processor time: actions a second in random playouts and
+perft nodes a second, in kernels and in plain Python, and playouts a second of the tree search from the empty
+board. With ``--compile`` also how long it takes until a search is ready in a new process, before and after its
+kernels are compiled.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ marks positions where a search that takes every action for a change of sides cho
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from random import Random
 
@@ -23,7 +22,6 @@ MAX_TURNS = 3
 MANY_TURNS = 12
 """More than the turns that one player can still make in the positions looked at."""
 CASES_PER_LENGTH = 6
-SIGN_TRAPS = 12
 
 
 class ForcedWins:
@@ -153,18 +151,18 @@ def main() -> None:
     """Write the cases to standard output."""
     random = Random(2024)
     sources = (
-        ("iris", {"side": 5}, range(3, 10), False, CASES_PER_LENGTH),
-        ("minefield", {"size": 6}, range(7, 13), False, CASES_PER_LENGTH),
-        ("iris", {"side": 5}, range(3, 9), True, SIGN_TRAPS // MAX_TURNS),
+        ("iris", {"side": 5}, range(3, 10), False, (1, 2, 3)),
+        ("minefield", {"size": 6}, range(7, 13), False, (1, 2, 3)),
+        # A win in one turn is no trap: its two actions flip the sign twice.
+        ("iris", {"side": 5}, range(3, 9), True, (2, 3)),
     )
-    for name, options, late, is_sign_trap, wanted in sources:
-        missing = dict.fromkeys(range(1, MAX_TURNS + 1), wanted)
+    for name, options, late, is_sign_trap, lengths in sources:
+        missing = dict.fromkeys(lengths, CASES_PER_LENGTH)
         for state in random_states(name, options, random, late):
             case = case_of(state, is_sign_trap)
-            if case is not None and missing[case["turns"]] > 0:
+            if case is not None and missing.get(case["turns"], 0) > 0:
                 missing[case["turns"]] -= 1
                 print(json.dumps(case), flush=True)
-                print(name, is_sign_trap, missing, file=sys.stderr)
                 if not any(missing.values()):
                     break
 
