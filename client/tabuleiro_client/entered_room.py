@@ -14,7 +14,16 @@ from typing import Final, Self
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError, TabuleiroError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.messages import Announcement, CreateRoom, Error, RoomEntered, RoomGone, RoomHead, Update
+from tabuleiro.protocol.messages import (
+    Announcement,
+    ClientMessage,
+    CreateRoom,
+    Error,
+    RoomEntered,
+    RoomGone,
+    RoomHead,
+    Update,
+)
 from tabuleiro.rules import State
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.backoff import Backoff
@@ -168,6 +177,14 @@ class EnteredRoom:
             raise ClientError("no match is being played here")
         number = match.number
         await self._send_until_answered(lambda: self._link.resign(self.code, number))
+
+    async def request(self, message: ClientMessage) -> None:
+        """Ask the server for something else, once: an offer, an answer, an undo, a word to the room.
+
+        Raises: CommandError when refused, ConnectionLostError when there is no connection, or it is lost before
+        the answer; then it may or may not have been done.
+        """
+        await self._link.request(message)
 
     async def leave(self) -> None:
         """Tell the server that we leave: gives an own seat up before the match, keeps it later.

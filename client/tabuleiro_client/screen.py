@@ -52,6 +52,12 @@ class Screen:
         """End the line of an open prompt, before something else writes to the terminal."""
         self._write("")
 
+    def break_line(self) -> None:
+        """Begin a new line after what the terminal itself wrote, e.g. the mark of Ctrl-C."""
+        self._is_prompt_open = False
+        if self._has_prompt:
+            self._write("\n")
+
     def _wrapped(self, text: str) -> list[str]:
         if self._width is None or len(text) <= self._width:
             return [text]

@@ -41,7 +41,7 @@ from tabuleiro_client.line_input import Line
 
 ROOM = RoomCode("K7MQ4")
 GAME = "virus-wars"
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class OneRoom:
@@ -134,7 +134,7 @@ class Paper(io.StringIO):
         while (at := self.getvalue().find(text, self._seen)) < 0:
             self._grown.clear()
             try:
-                await asyncio.wait_for(self._grown.wait(), 10)
+                await asyncio.wait_for(self._grown.wait(), PATIENCE_S / 2)
             except TimeoutError:
                 raise AssertionError(f"{text!r} is not in {self.getvalue()[self._seen :]!r}") from None
         self._seen = at + len(text)

@@ -17,7 +17,7 @@ _LISTENS = "tabuleiro listens on "
 
 
 class ServerProcess:
-    """``tabuleiro serve`` on one file and any free port. ``settings`` go in by the environment.
+    """``tabuleiro serve`` on one file and a port, 0 for any free one. ``settings`` go in by the environment.
 
     ``log`` holds the lines written to standard error so far.
     """
@@ -27,12 +27,13 @@ class ServerProcess:
         self.url = ""
         self.log: list[str] = []
         self._process = process
+        self._line_came = asyncio.Event()
         self._log_reader = asyncio.create_task(self._read_log(), name="reading the server's log")
 
     @classmethod
-    async def start(cls, db: Path, **settings: object) -> ServerProcess:
+    async def start(cls, db: Path, port: int = 0, **settings: object) -> ServerProcess:
         """Start a server and wait until it listens. Raises: AssertionError with its log when it ends instead."""
-        server = await cls.launch(db, **settings)
+        server = await cls.launch(db, port, **settings)
         async with asyncio.timeout(LIMIT_S):
             assert server._process.stdout is not None
             line = (await server._process.stdout.readline()).decode().strip()
@@ -43,11 +44,11 @@ class ServerProcess:
         return server
 
     @classmethod
-    async def launch(cls, db: Path, **settings: object) -> ServerProcess:
+    async def launch(cls, db: Path, port: int = 0, **settings: object) -> ServerProcess:
         """Start a server without waiting for anything."""
         environment = {f"TABULEIRO_{key.upper()}": str(value) for key, value in settings.items()}
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tabuleiro_client", "serve", "--db", str(db), "--port", "0"),
+            *(sys.executable, "-m", "tabuleiro_client", "serve", "--db", str(db), "--port", str(port)),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env={**os.environ, **environment},
@@ -97,12 +98,14 @@ class ServerProcess:
                 found = next((line for line in self.log if text in line), None)
                 if found is not None:
                     return found
-                await asyncio.sleep(0.01)
+                self._line_came.clear()
+                await self._line_came.wait()
 
     async def _read_log(self) -> None:
         assert self._process.stderr is not None
         async for line in self._process.stderr:
             self.log.append(line.decode(errors="replace").rstrip("\n"))
+            self._line_came.set()
 
 
 @asynccontextmanager

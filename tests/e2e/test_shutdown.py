@@ -6,7 +6,6 @@ import asyncio
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -112,43 +111,48 @@ async def test_whoever_comes_during_the_notice_is_told_as_well(
 
 async def test_bot_finishes_its_thought_and_the_client_goes_on_at_the_next_server(tmp_path: Path) -> None:
     db = tmp_path / "rooms.db"
-    async with asyncio.timeout(LIMIT_S), serving(db, shutdown_notice_ms=0) as server:
-        async with Link(server.url, name="ana", settings=QUICKLY) as link, create_room(link, SLOW_BOT) as room:
+    async with (
+        asyncio.timeout(LIMIT_S),
+        serving(db, shutdown_notice_ms=0) as server,
+        Link(server.url, name="ana", settings=QUICKLY) as link,
+        create_room(link, SLOW_BOT) as room,
+    ):
+        await play_turn(room)
+        while room.mirror.head.thinking is None:
+            await room.next_change()
+        server.signal(signal.SIGTERM)
+        movers = []
+        while 1 not in movers:
+            change = await room.next_change()
+            if isinstance(change, Happened) and isinstance(change.step.event.event, ActionsPlayed):
+                movers.append(change.step.event.event.player)
+        assert await server.wait() == 0
+        before = list(room.mirror.actions)
+        async with serving(db, shutdown_notice_ms=0) as next_server:
+            link.url = next_server.url
+            assert room.mirror.is_my_turn
             await play_turn(room)
-            while room.mirror.head.thinking is None:
-                await room.next_change()
-            server.signal(signal.SIGTERM)
-            movers = []
-            while 1 not in movers:
-                change = await room.next_change()
-                if isinstance(change, Happened) and isinstance(change.step.event.event, ActionsPlayed):
-                    movers.append(change.step.event.event.player)
-            assert await server.wait() == 0
-            before = list(room.mirror.actions)
-            async with serving(db, shutdown_notice_ms=0) as next_server:
-                link.url = next_server.url
-                assert room.mirror.is_my_turn
-                await play_turn(room)
-                assert room.mirror.actions[: len(before)] == before
-                assert len(room.mirror.actions) > len(before)
+            assert room.mirror.actions[: len(before)] == before
+            assert len(room.mirror.actions) > len(before)
 
 
 async def test_thought_longer_than_the_limit_is_given_up_and_thought_again_after_the_start(tmp_path: Path) -> None:
     db = tmp_path / "rooms.db"
-    async with asyncio.timeout(LIMIT_S), serving(db, shutdown_notice_ms=0, shutdown_limit_ms=1) as server:
-        async with (
-            Link(server.url, name="ana", settings=QUICKLY) as link,
-            create_room(link, VERY_SLOW_BOT) as room,
-        ):
-            await play_turn(room)
-            while room.mirror.head.thinking is None:
+    async with (
+        asyncio.timeout(LIMIT_S),
+        serving(db, shutdown_notice_ms=0, shutdown_limit_ms=1) as server,
+        Link(server.url, name="ana", settings=QUICKLY) as link,
+        create_room(link, VERY_SLOW_BOT) as room,
+    ):
+        await play_turn(room)
+        while room.mirror.head.thinking is None:
+            await room.next_change()
+        assert await server.stop() == 0
+        assert any("given up while stopping" in line and "bots that think" in line for line in server.log)
+        async with serving(db) as next_server:
+            link.url = next_server.url
+            while not room.mirror.is_my_turn:
                 await room.next_change()
-            assert await server.stop() == 0
-            assert any("given up while stopping" in line and "bots that think" in line for line in server.log)
-            async with serving(db) as next_server:
-                link.url = next_server.url
-                while not room.mirror.is_my_turn:
-                    await room.next_change()
 
 
 async def test_server_without_clients_stops_at_once(tmp_path: Path) -> None:
@@ -176,7 +180,5 @@ def test_process_that_hangs_is_ended_all_the_same() -> None:
     script = (
         "import threading; from tabuleiro_server.cli import end_at_last; end_at_last(0); threading.Event().wait()"
     )
-    started_s = time.monotonic()
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=LIMIT_S)
     assert (ended.returncode, ended.stderr) == (1, "tabuleiro did not stop in time and is ended\n")
-    assert time.monotonic() - started_s < LIMIT_S

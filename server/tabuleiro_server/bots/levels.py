@@ -15,6 +15,7 @@ from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro.rules.games.xero_g import XeroG, XeroGState
 from tabuleiro.rules.outcome import Player
 from tabuleiro_server.bots import greedy, minimax
+from tabuleiro_server.bots.engine.mcts_levels import SEARCH_LEVELS
 from tabuleiro_server.bots.thinking_time import ThinkingTime
 from tabuleiro_server.bots.turns import complete_turn
 
@@ -58,6 +59,10 @@ def _choose_iris_greedy(state: IrisState, rng: Random, time_left: ThinkingTime) 
     return rng.choice(greedy.best_iris_turns(state))
 
 
+def _search_levels(game: str) -> tuple[Level, ...]:
+    return tuple(Level(level.name, level.choose, level.limit_ms) for level in SEARCH_LEVELS[game])
+
+
 RANDOM: Final = Level("random", _choose_random, limit_ms=1_000)
 
 LEVELS: Final[Mapping[str, tuple[Level, ...]]] = {
@@ -67,12 +72,17 @@ LEVELS: Final[Mapping[str, tuple[Level, ...]]] = {
         Level("minimax-3", _minimax_chooser(3), limit_ms=10_000),
     ),
     "xero-g": (RANDOM, Level("greedy", _greedy_chooser(greedy.ship_progress), limit_ms=1_000)),
-    "iris": (RANDOM, Level("greedy", _choose_iris_greedy, limit_ms=1_000)),
-    "minefield": (RANDOM, Level("greedy", _greedy_chooser(greedy.connection_lead), limit_ms=1_000)),
+    "iris": (RANDOM, Level("greedy", _choose_iris_greedy, limit_ms=1_000), *_search_levels(Iris.name)),
+    "minefield": (
+        RANDOM,
+        Level("greedy", _greedy_chooser(greedy.connection_lead), limit_ms=1_000),
+        *_search_levels(Minefield.name),
+    ),
 }
-"""The levels of each game, weakest first; a game that is not here has :data:`RANDOM` alone.
+"""The levels of each game; a game that is not here has :data:`RANDOM` alone.
 
-Source: RULES.md, "Computer players of the reports".
+First those of the reports (Source: RULES.md, "Computer players of the reports"), then those that search, each
+weakest first.
 """
 
 
@@ -86,7 +96,9 @@ _STATE_TYPES: Final[Mapping[type[State], str]] = {
 
 
 def level_names(game: str) -> tuple[str, ...]:
-    """The names of the levels of ``game``, weakest first. Raises: GameOptionError for an unknown game.
+    """The names of the levels of ``game``, in the order of :data:`LEVELS`.
+
+    Raises: GameOptionError for an unknown game.
 
     >>> level_names("virus-wars")
     ('random', 'minimax-1', 'minimax-3')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tabuleiro.clock import has_flagged
 from tabuleiro.errors import CommandError, IllegalActionError, NotationError
-from tabuleiro.ids import Ply
+from tabuleiro.ids import AccountId, Ply
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import ActionsPlayed, ActionsUndone, Event, MatchEnded
 from tabuleiro.rules.base import State
@@ -115,15 +115,29 @@ def decide_undo(room: RoomState, command: commands.Undo, now_ms: int) -> Events:
 
 
 def decide_resign(room: RoomState, command: commands.Resign, now_ms: int) -> Events:
-    """Give the match up."""
+    """Give the match up; nothing more happens when it was given up already and the answer got lost."""
     loser = acting_seat(room, command.account)
+    if _has_ended_by(room, command.match, Termination.RESIGNATION) and _has_lost(room, command.account):
+        return ()
     match = running_match(room, command.match)
     return (MatchEnded(match.number, opponent(loser), Termination.RESIGNATION),)
+
+
+def _has_ended_by(room: RoomState, number: int, termination: Termination) -> bool:
+    match = room.match
+    return match is not None and (match.number, match.termination) == (number, termination)
+
+
+def _has_lost(room: RoomState, account: AccountId) -> bool:
+    match = room.match
+    return match is not None and match.winner is not None and opponent(match.winner) in room.seats_of(account)
 
 
 def decide_abort(room: RoomState, command: commands.Abort, now_ms: int) -> Events:
     """End a match without a result while not both have made an action."""
     held_seats(room, command.account)
+    if _has_ended_by(room, command.match, Termination.ABORTED):
+        return ()
     match = running_match(room, command.match)
     if match.has_begun:
         refuse(ErrorCode.NOT_ALLOWED, "both players have made an action: resign or offer a draw instead")

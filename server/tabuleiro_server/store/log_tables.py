@@ -79,11 +79,15 @@ def _room_rows(connection: sqlite3.Connection, query: str, room: RoomCode, *valu
 
 @contextmanager
 def blaming(room: RoomCode) -> Iterator[None]:
-    """Raise DamagedRoomError for ``room`` where SQLite finds a malformed page: other rooms lie on others."""
+    """Raise DamagedRoomError for ``room`` where SQLite finds a malformed page: other rooms lie on others.
+
+    The same where Python finds text that is not UTF-8 in the place of bytes, an error without a code.
+    """
     try:
         yield
     except sqlite3.DatabaseError as error:
-        if primary_code(error) == sqlite3.SQLITE_CORRUPT:
+        is_undecodable = isinstance(error, sqlite3.OperationalError) and primary_code(error) is None
+        if is_undecodable or primary_code(error) == sqlite3.SQLITE_CORRUPT:
             raise DamagedRoomError(room, None, str(error)) from error
         raise
 

@@ -5,11 +5,16 @@ Which level of a game searches how long is left to the level tables.
 
 from __future__ import annotations
 
+from typing import Final
+
 from tabuleiro.errors import BotError
 from tabuleiro.rules import Game
 from tabuleiro.rules.games.iris import Iris
 from tabuleiro.rules.games.minefield import Minefield
 from tabuleiro_server.bots.engine.base import Searcher
+
+SEARCHED_GAMES: Final = (Iris.name, Minefield.name)
+"""The games that have a compiled search."""
 
 
 def searcher(game: Game) -> Searcher:

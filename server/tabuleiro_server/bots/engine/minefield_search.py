@@ -88,7 +88,7 @@ def expand_minefield(
     """Add the children of ``node``, whose board is ``board``; those that win at once are proven, and so is it."""
     player = int(board[MOVER])
     found = list_minefield(board, tables, actions)
-    if add_children(tree, node, player, actions, found, tuning.prior_visits, is_root):
+    if add_children(tree, node, player, actions, found, tuning, is_root):
         for child in range(tree.first_child[node], tree.first_child[node] + found):
             if would_join(board, tables, tree.action[child], player):
                 tree.proof[child] = tree.proof[node] = player + 1

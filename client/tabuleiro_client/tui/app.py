@@ -1,0 +1,153 @@
+"""The Textual application: settings, theme and session that all screens share, and the way from one to the next.
+
+What the command line asked for comes in as the first screen; see :mod:`tabuleiro_client.tui.launch`.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import msgspec
+from textual.app import App
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from tabuleiro.errors import ClientError
+from tabuleiro_client.board_text import TextStyle
+from tabuleiro_client.folders import config_folder
+from tabuleiro_client.identity import IdentityFolder
+from tabuleiro_client.tui.keys import EVERYWHERE
+from tabuleiro_client.tui.present.glyphs import ASCII, UNICODE, GlyphSet
+from tabuleiro_client.tui.registry import SCREENS as NAMED_SCREENS
+from tabuleiro_client.tui.session import Session
+from tabuleiro_client.tui.settings import Settings, load_settings, save_settings
+from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
+from tabuleiro_client.tui.widgets.top_bar import TopBar
+
+FirstScreen = Callable[[], Screen[Any]]
+
+
+def time_of_day_ms() -> int:
+    """The time of day by this machine's clock, in milliseconds since 1970 UTC."""
+    return time.time_ns() // 1_000_000
+
+
+class TabuleiroApp(App[int]):
+    """The terminal client. ``opening`` makes the first screen; when the last is left, so is the program.
+
+    ``now_ms`` reads the clock. ``session`` is the server this user is at, ``settings`` what is chosen;
+    ``writing`` what may be written.
+    """
+
+    TITLE = "tabuleiro"
+    ENABLE_COMMAND_PALETTE = True
+    SCREENS: ClassVar[dict[str, Callable[[], Screen[Any]]]] = dict(NAMED_SCREENS)
+    BINDINGS: ClassVar[list[BindingType]] = list(EVERYWHERE)
+    CSS = """
+    Screen { background: $background; color: $foreground; }
+    Footer { background: $panel; }
+    FooterKey .footer-key--description { padding: 0 2 0 0; }
+    """
+
+    def __init__(
+        self,
+        opening: FirstScreen,
+        *,
+        settings: Settings | None = None,
+        force_ascii: bool = False,
+        now_ms: Callable[[], int] = time_of_day_ms,
+    ) -> None:
+        has_no_colour = bool(os.environ.get("NO_COLOR"))
+        super().__init__(ansi_color=True if has_no_colour else None)
+        self.settings = load_settings(config_folder()) if settings is None else settings
+        self.identities = IdentityFolder(config_folder())
+        self.session = Session(self.identities, self._connection_changed)
+        self.now_ms = now_ms
+        self.is_looked_at = True
+        self._opening = opening
+        self._force_ascii = force_ascii
+        self._has_no_colour = has_no_colour
+        for theme in THEMES.values():
+            self.register_theme(theme.ui)
+        self.theme = theme_named(self.settings.theme).name
+
+    @property
+    def writing(self) -> TextStyle:
+        """What may be written on this terminal."""
+        return TextStyle(color=self.colour_count > 0, ascii=self._force_ascii or self.settings.is_ascii)
+
+    @property
+    def glyphs(self) -> GlyphSet:
+        """The characters that boards are drawn with."""
+        return ASCII if self.writing.ascii else UNICODE
+
+    @property
+    def colour_count(self) -> int:
+        """How many colours the terminal has, 0 for none."""
+        if self._has_no_colour or self.console.color_system is None:
+            return 0
+        return {"standard": 16, "windows": 16, "256": 256}.get(self.console.color_system, 1 << 24)
+
+    def brush(self, *, is_stone: bool) -> Brush:
+        """What turns a picture's ink into styles, by the theme and the terminal."""
+        return Brush(theme_named(self.theme), is_stone=is_stone, colour_count=self.colour_count)
+
+    def change_settings(self, **changes: object) -> None:
+        """Change settings, apply them at once and keep them; a file that cannot be written is told."""
+        self.settings = msgspec.structs.replace(self.settings, **changes)
+        self.theme = theme_named(self.settings.theme).name
+        self.refresh(layout=True)
+        try:
+            save_settings(config_folder(), self.settings)
+        except ClientError as error:
+            self.notify(str(error), severity="error")
+
+    def on_mount(self) -> None:
+        self.push_screen(self._opening())
+
+    async def on_unmount(self) -> None:
+        await self.session.leave()
+
+    def on_app_focus(self) -> None:
+        self.is_looked_at = True
+
+    def on_app_blur(self) -> None:
+        self.is_looked_at = False
+
+    def action_help(self) -> None:
+        """Show the keys that work on the present screen."""
+        if not isinstance(self.screen, NAMED_SCREENS["help"]):  # type: ignore[arg-type]
+            self.push_screen("help")
+
+    def leave_screen(self, problem: str = "") -> None:
+        """Go back to the screen before, with a word about the problem; the program ends after the first."""
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+            if problem:
+                self.notify(problem, severity="error")
+        elif problem:
+            self.exit(1, return_code=1, message=f"tabuleiro: {problem}")
+        else:
+            self.exit(0)
+
+    def call_for_attention(self, title: str) -> None:
+        """Ring and change the terminal's title, as far as that is wanted, while nobody looks at the terminal."""
+        if self.is_looked_at:
+            return
+        if self.settings.rings_bell:
+            self.bell()
+        if self.settings.changes_title:
+            self.write_title(title)
+
+    def write_title(self, title: str) -> None:
+        """Set the terminal's title."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(f"\x1b]2;{title}\x07")
+
+    def _connection_changed(self) -> None:
+        for screen in self.screen_stack:
+            for bar in screen.query(TopBar):
+                bar.show_connection(self.session)

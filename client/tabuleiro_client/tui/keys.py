@@ -1,0 +1,108 @@
+"""The key map: what every key does, by the screens on which it works.
+
+The footer shows the short text of a key, the help page on ``?`` its sentence.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.binding import Binding
+
+
+def key(
+    keys: str, action: str, label: str, sentence: str, *, shown: bool = True, sign: str | None = None
+) -> Binding:
+    """A key (or several, parted by commas) that does ``action``.
+
+    ``label`` goes into the footer if ``shown``, ``sentence`` into the help page. ``sign`` is how the key is
+    written, ``None`` for its own name.
+    """
+    return Binding(keys, action, label, show=shown, tooltip=sentence, key_display=sign)
+
+
+EVERYWHERE: Final = (
+    key("question_mark", "help", "help", "Show the keys that work here.", sign="?"),
+    key(
+        "ctrl+q", "quit", "quit", "Leave the program; seats in running matches stay yours.", shown=False, sign="^q"
+    ),
+    key("ctrl+c", "quit", "quit", "Leave the program.", shown=False, sign="^c"),
+)
+
+BACK: Final = key("escape", "back", "back", "Go back one step, or to the screen before.", sign="Esc")
+
+BOARD: Final = (
+    key("left,h", "move(-1, 0)", "left", "Move the cursor left.", shown=False),
+    key("down,j", "move(0, 1)", "down", "Move the cursor down.", shown=False),
+    key("up,k", "move(0, -1)", "up", "Move the cursor up.", shown=False),
+    key("right,l", "move(1, 0)", "right", "Move the cursor right.", shown=False),
+    key("home", "jump_legal(-1)", "before", "Jump to the cell before that can be chosen.", shown=False),
+    key("end", "jump_legal(1)", "next", "Jump to the next cell that can be chosen.", shown=False),
+    key("enter,space", "choose", "choose", "Choose the cell under the cursor, as a click does.", sign="Enter"),
+)
+
+MATCH: Final = (
+    key("u,backspace", "undo", "undo", "Undo the last step of your turn.", sign="u"),
+    key("s", "send", "send", "Send what is composed of the turn now.", sign="s"),
+    key("p", "pass_turn", "pass", "Pass, where the game has it.", sign="p"),
+    key("i,colon", "type", "type", "Type actions, e.g. c3 d4.", shown=False, sign="i"),
+    key(
+        "w",
+        "why",
+        "why?",
+        "Show what is known about the cell under the cursor, and why it is forbidden.",
+        sign="w",
+    ),
+    key("t", "chat", "chat", "Write to the room.", sign="t"),
+    key("d", "offer('draw')", "draw", "Offer a draw.", shown=False),
+    key("b", "offer('takeback')", "take back", "Ask to take your last turn back.", shown=False),
+    key("r", "offer('rematch')", "rematch", "Offer a rematch once the match is over.", shown=False),
+    key("y", "answer(True)", "yes", "Accept the offer on the banner.", shown=False),
+    key("n", "answer(False)", "no", "Decline the offer on the banner, or withdraw your own.", shown=False),
+    key("R", "resign", "resign", "Give the match up, after a question.", shown=False, sign="R"),
+    key("A", "abort", "abort", "End a match hardly begun without a result.", shown=False, sign="A"),
+    key("C", "claim", "claim", "Claim the win over an opponent who stays away.", shown=False, sign="C"),
+    key("c", "copy_code", "copy code", "Copy the code of the room.", shown=False),
+    key(
+        "left_square_bracket",
+        "scroll(-1)",
+        "earlier",
+        "Look at the position one action earlier.",
+        shown=False,
+        sign="[",
+    ),
+    key(
+        "right_square_bracket",
+        "scroll(1)",
+        "later",
+        "Look at the position one action later.",
+        shown=False,
+        sign="]",
+    ),
+)
+
+SHIPS: Final = (
+    key("1", "ship(1)", "1", "Place a ship of value 1.", shown=False),
+    key("2", "ship(2)", "2", "Place a ship of value 2.", shown=False),
+    key("3", "ship(3)", "3", "Place a ship of value 3.", shown=False),
+    key("f", "boost", "boost", "Rocket Boost: run on by the value of the ship landed on.", shown=False),
+    key("x", "reprogram", "reprogram", "Reprogram Coordinates: put the ship landed on elsewhere.", shown=False),
+)
+
+STEPPING: Final = (
+    key("left_square_bracket,comma", "scroll(-1)", "back", "One action back.", sign="["),
+    key("right_square_bracket,full_stop", "scroll(1)", "on", "One action on.", sign="]"),
+    key("left_curly_bracket,pageup", "scroll_turn(-1)", "turn back", "One turn back.", shown=False, sign="{"),
+    key("right_curly_bracket,pagedown", "scroll_turn(1)", "turn on", "One turn on.", shown=False, sign="}"),
+    key("0", "scroll_to_start", "start", "To the start.", shown=False),
+    key("dollar_sign,9", "scroll_to_end", "end", "To the end; in a running match: live again.", sign="$"),
+    key("g", "go_to_turn", "go to", "Go to a turn by its number.", sign="g"),
+)
+
+REPLAY: Final = (
+    key("a", "autoplay", "autoplay", "Play the record by itself, or stop.", sign="a"),
+    key("plus,equals_sign", "faster(1)", "faster", "Autoplay faster.", shown=False, sign="+"),
+    key("minus", "faster(-1)", "slower", "Autoplay slower.", shown=False, sign="-"),
+    key("v", "branch", "try moves", "Branch off here and try moves; again: back to the record.", sign="v"),
+    key("u,backspace", "undo", "undo", "Undo the last move tried.", shown=False, sign="u"),
+)

@@ -1,0 +1,146 @@
+"""Starting the Textual client for what the command line asks, and leaving a clean terminal on every way out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+from textual.screen import Screen
+
+from tabuleiro.errors import TabuleiroError
+from tabuleiro.notation.match_record import MatchRecord
+from tabuleiro.rules.outcome import Player
+from tabuleiro_client.entered_room import join_room, watch_room
+from tabuleiro_client.terminal import detect_style
+from tabuleiro_client.tui.app import TabuleiroApp
+
+CLEAN_TERMINAL: Final = (
+    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l"  # no mouse reports
+    "\x1b[?2004l\x1b[?1004l\x1b[<u"  # no bracketed paste, no focus reports, no enhanced keys
+    "\x1b[?1049l\x1b[?25h\x1b[0m"  # the screen before, a cursor, no colours
+)
+"""What takes back every mode that a Textual application sets; harmless when none is set."""
+
+
+async def replay_record(record: MatchRecord, *, is_ascii: bool) -> int:
+    """Look through a record. Raises: GameOptionError, NotationError or IllegalActionError for a refused one."""
+    from tabuleiro_client.tui.screens.replay import ReplayScreen
+
+    screen = ReplayScreen(record)
+    return await run(TabuleiroApp(lambda: screen, force_ascii=is_ascii_wanted(is_ascii)))
+
+
+async def play_in_room(url: str, code: str, *, name: str | None, seat: Player | None, is_ascii: bool) -> int:
+    """Join a room of a server and play there. Raises: ClientError, CommandError."""
+    from tabuleiro_client.tui.screens.match import MatchScreen
+
+    def first(app: TabuleiroApp) -> Screen[Any]:
+        assert app.session.venue is not None
+        link = app.session.venue.link
+        return MatchScreen(lambda: join_room(link, code.strip().upper(), seat))
+
+    app = TabuleiroApp(lambda: first(app), force_ascii=is_ascii_wanted(is_ascii))
+    await app.session.go_online(url, name)
+    return await run(app)
+
+
+async def watch_in_room(url: str, code: str, *, name: str | None, is_ascii: bool) -> int:
+    """Watch a room of a server. Raises: ClientError, CommandError."""
+    from tabuleiro_client.tui.screens.watch import WatchScreen
+
+    def first(app: TabuleiroApp) -> Screen[Any]:
+        assert app.session.venue is not None
+        link = app.session.venue.link
+        return WatchScreen(lambda: watch_room(link, code.strip().upper()))
+
+    app = TabuleiroApp(lambda: first(app), force_ascii=is_ascii_wanted(is_ascii))
+    if name is None:
+        await app.session.go_looking_on(url)
+    else:
+        await app.session.go_online(url, name)
+    return await run(app)
+
+
+def is_ascii_wanted(is_asked: bool) -> bool:
+    """Whether nothing beyond ASCII may be drawn: asked for, or the terminal has no more characters."""
+    is_console = os.environ.get("TERM") == "linux"
+    return detect_style(sys.stdout, os.environ, force_ascii=is_asked or is_console).ascii
+
+
+async def run(app: TabuleiroApp) -> int:
+    """Run the application until it is left, and return the exit status: 1 after a crash, 128 + N after signal N.
+
+    The terminal is left as it was found, also after a signal, a crash or when it is gone.
+    """
+    loop = asyncio.get_running_loop()
+    stopping: list[int] = []
+
+    def stop(number: int) -> None:
+        stopping.append(number)
+        app.exit(128 + number)
+
+    numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+    with clean_terminal():
+        for number in numbers:
+            with suppress(NotImplementedError, RuntimeError):
+                loop.add_signal_handler(number, stop, number)
+        try:
+            status = await app.run_async()
+        finally:
+            for number in numbers:
+                with suppress(NotImplementedError, RuntimeError):
+                    loop.remove_signal_handler(number)
+            with suppress(TabuleiroError):
+                await app.session.leave()
+    if stopping:
+        return 128 + stopping[0]
+    return app.return_code or status or 0
+
+
+@contextmanager
+def clean_terminal() -> Iterator[None]:
+    """Give the terminal back as it was: its line settings always, its modes unless the way out was orderly."""
+    handle = _terminal_handle()
+    saved = _line_settings(handle)
+    is_orderly = False
+    try:
+        yield
+        is_orderly = True
+    finally:
+        if handle is not None:
+            with suppress(OSError):  # a terminal that was closed needs no cleaning
+                if not is_orderly:
+                    os.write(handle, CLEAN_TERMINAL.encode("ascii"))
+                _set_line_settings(handle, saved)
+
+
+def _terminal_handle() -> int | None:
+    stream = sys.__stdout__
+    try:
+        return stream.fileno() if stream is not None and stream.isatty() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _line_settings(handle: int | None) -> list[Any] | None:
+    if handle is None or sys.platform == "win32":
+        return None
+    import termios
+
+    with suppress(termios.error):
+        return termios.tcgetattr(handle)
+    return None
+
+
+def _set_line_settings(handle: int, settings: list[Any] | None) -> None:
+    if settings is None or sys.platform == "win32":
+        return
+    import termios
+
+    with suppress(termios.error):
+        termios.tcsetattr(handle, termios.TCSADRAIN, settings)

@@ -1,0 +1,289 @@
+"""A stay in a room as a screen needs it: the position to show, the turn in the making, what can be done now.
+
+No textual and no I/O: changes of the room are taken in, and requests are handed out for the screen to send.
+"""
+
+from __future__ import annotations
+
+from tabuleiro.errors import NotationError
+from tabuleiro.ids import Ply
+from tabuleiro.protocol.events import MatchEnded, MatchStarted, OfferEnded, OfferKind, TurnTakenBack
+from tabuleiro.protocol.messages import OfferView, Undo
+from tabuleiro.rules import State
+from tabuleiro.rules.outcome import Player
+from tabuleiro.rules.view import BoardView
+from tabuleiro_client.board_text import TextStyle
+from tabuleiro_client.entered_room import Change, Gone, Happened, Lost, Restored, Said
+from tabuleiro_client.mirror import Mirror
+from tabuleiro_client.sentences import Cast
+from tabuleiro_client.terminal import showable
+from tabuleiro_client.tui.present.notes import hints_of_cell
+from tabuleiro_client.tui.present.overlay import Overlay, Target
+from tabuleiro_client.tui.server_time import ServerTime
+from tabuleiro_client.tui.ship_composer import composer_for
+from tabuleiro_client.tui.timeline import Timeline
+from tabuleiro_client.tui.turn_composer import TurnComposer
+
+OFFER_TEXTS = {"draw": "a draw", "takeback": "to take the last turn back", "rematch": "a rematch"}
+
+
+class MatchModel:
+    """What a screen knows of the room of ``mirror``.
+
+    ``message`` is the last thing worth saying, ``is_linked`` whether the connection is there, ``is_sending``
+    whether a turn is on its way. ``shown_ply`` is the position looked back at, ``None`` while it is the live one.
+    With ``is_watching`` nothing can be played even if this guest holds a seat.
+    """
+
+    def __init__(self, mirror: Mirror, style: TextStyle, *, is_watching: bool = False) -> None:
+        self.mirror = mirror
+        self.is_watching = is_watching
+        self.message = ""
+        self.is_linked = True
+        self.is_sending = False
+        self.is_gone = False
+        self.shown_ply: int | None = None
+        self.time = ServerTime()
+        self.timeline = Timeline(mirror.game, mirror.actions)
+        self.composer: TurnComposer = composer_for(mirror.state)
+        self._style = style
+        self._reasons_of: int | None = None
+
+    @property
+    def own_seats(self) -> tuple[Player, ...]:
+        """The seats that are played from here."""
+        return () if self.is_watching else self.mirror.own_seats
+
+    @property
+    def cast(self) -> Cast:
+        """What the players are called now."""
+        return Cast(self.mirror.game, self.mirror.head, self.own_seats, self._style)
+
+    @property
+    def can_act(self) -> bool:
+        """Whether this guest may compose a turn now."""
+        return bool(self.own_seats) and self.mirror.is_my_turn and not self.is_sending and not self.is_gone
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the position shown is the present one."""
+        return self.shown_ply is None
+
+    @property
+    def state(self) -> State:
+        """The position shown: one looked back at, or the present one with the turn in the making."""
+        return self.composer.state if self.shown_ply is None else self.timeline.states[self.shown_ply]
+
+    @property
+    def view(self) -> BoardView:
+        """The picture of the position shown."""
+        return self.composer.view if self.shown_ply is None else self.state.view()
+
+    @property
+    def ply(self) -> int:
+        """The number of actions that the server knows of in the position shown."""
+        return self.timeline.last_ply if self.shown_ply is None else self.shown_ply
+
+    def overlay(self, cursor: Target | None, hover: Target | None, *, shows_legal: bool) -> Overlay:
+        """What is added to the picture for where the person points."""
+        last = self.timeline.changed_by_last_turn(self.ply)
+        if not self.is_live:
+            return Overlay(cursor=cursor, hover=hover, targets=frozenset(), last=last)
+        made = self.composer.overlay(cursor, hover)
+        reasons: frozenset[int] = frozenset()
+        if self._reasons_of is not None:
+            cells = [cell for hint in hints_of_cell(self.view, self._reasons_of) for cell in hint.cells]
+            reasons = frozenset(cells)
+        return Overlay(
+            cursor=cursor,
+            hover=hover,
+            targets=made.targets if self.can_act else frozenset(),
+            picked=made.picked,
+            last=last - made.picked,
+            route=made.route,
+            opposite=made.opposite,
+            reasons=reasons,
+            shows_legal=shows_legal and self.can_act,
+            shows_forbidden=True,
+        )
+
+    def follow(self) -> bool:
+        """Take in what the mirror holds now; return whether a turn in the making was dropped by it."""
+        self.timeline.follow(self.mirror.game, self.mirror.actions)
+        if type(composer_for(self.mirror.state)) is not type(self.composer):
+            self.composer = composer_for(self.mirror.state)
+        dropped = self.composer.rebase(self.mirror.state)
+        if self.shown_ply is not None and self.shown_ply >= self.timeline.last_ply:
+            self.shown_ply = None
+        if dropped:
+            self._reasons_of = None
+        return dropped
+
+    def take(self, change: Change | None) -> None:
+        """Take in a change of the room."""
+        match change:
+            case Lost():
+                self.is_linked = False
+            case Restored():
+                self.is_linked = True
+                self.message = "connected again"
+            case Said(text):
+                self.message = f"the server says: {showable(text, self._style)}"
+            case Gone(reason):
+                self.is_gone = True
+                self.message = f"the room is gone: {showable(reason, self._style)}"
+            case Happened(step, _):
+                self._tell(step.event.event)
+        had_sent = self.is_sending
+        if self.follow() and not had_sent:
+            self.message = "the position changed: what you had composed was dropped"
+
+    def _tell(self, event: object) -> None:
+        match event:
+            case MatchStarted():
+                self.shown_ply = None
+                self.message = "the match begins"
+            case TurnTakenBack(player=player):
+                self.message = f"{self.cast.actor(player)} took the last turn back"
+            case OfferEnded(kind=kind, player=player, how="declined") if player in self.own_seats:
+                self.message = f"your offer was declined: {OFFER_TEXTS[kind]}"
+            case OfferEnded(kind=kind, player=player, how="withdrawn") if player not in self.own_seats:
+                self.message = f"the offer was withdrawn: {OFFER_TEXTS[kind]}"
+            case MatchEnded(winner=winner, termination=termination):
+                self.message = self.cast.ending(winner, termination)
+
+    def look(self, ply: int) -> None:
+        """Show the position after ``ply`` actions; the last one is the live one."""
+        ply = max(0, min(ply, self.timeline.last_ply))
+        self.shown_ply = None if ply == self.timeline.last_ply else ply
+        self._reasons_of = None
+
+    def choose(self, target: Target) -> bool:
+        """Choose a target for the turn in the making; return whether something came of it."""
+        self._reasons_of = None
+        if not self._may_compose():
+            return False
+        is_chosen = self.composer.choose(target)
+        self.message = self.composer.message
+        return is_chosen
+
+    def type_actions(self, text: str) -> bool:
+        """Add typed actions to the turn in the making; return whether they were legal."""
+        if not self._may_compose():
+            return False
+        is_added = self.composer.add_turn(text)
+        self.message = self.composer.message
+        return is_added
+
+    def _may_compose(self) -> bool:
+        if not self.is_live:
+            self.shown_ply = None
+            self.message = "back to the present position"
+        elif self.is_sending:
+            self.message = "your turn is on its way"
+        elif self.is_watching or not self.own_seats:
+            self.message = "you are watching"
+        elif self.mirror.head.phase != "playing":
+            self.message = "no match is being played"
+        elif not self.mirror.is_my_turn:
+            self.message = "it is not your turn"
+        else:
+            return True
+        return False
+
+    def explain(self, target: Target | None) -> None:
+        """Say what is known of a cell, and mark the cells that this is about; a second time: no more."""
+        if not isinstance(target, int) or self._reasons_of == target:
+            self._reasons_of = None
+            return
+        hints = hints_of_cell(self.view, target)
+        self._reasons_of = target if hints else None
+        self.message = " ".join(hint.text for hint in hints) or self._why_not(target)
+
+    def _why_not(self, cell: int) -> str:
+        name, state = self.view.cells[cell].name, self.state
+        if state.is_terminal:
+            return f"{name}: the game is over"
+        try:
+            action = state.string_to_action(name)
+        except NotationError:
+            return f"{name}: nothing to say"
+        return f"{name}: " + ("may be chosen" if state.is_legal(action) else state.illegal_reason(action))
+
+    def undo_request(self) -> Undo | None:
+        """The request that undoes the last action already sent, ``None`` when there is none to undo."""
+        match, base = self.mirror.match, self.composer.base
+        if not self.can_act or match is None or not base.actions_in_turn or not self.mirror.head.settings.may_undo:
+            return None
+        ply = Ply(self.timeline.last_ply - 1)
+        return Undo(id=0, room=self.mirror.head.room, match=match.number, ply=ply)
+
+    def settle(self, refusal: str = "") -> None:
+        """The answer to what was sent has come: either the mirror holds the turn, or ``refusal`` says why not."""
+        self.is_sending = False
+        if refusal:
+            self.composer.drop()
+            self.message = refusal
+        self.follow()
+
+    def offer_to_answer(self) -> OfferView | None:
+        """The offer that waits for an answer from here, ``None`` when none does."""
+        waiting = [offer for offer in self.mirror.head.offers if offer.player not in self.own_seats]
+        return waiting[0] if waiting and self.own_seats else None
+
+    def own_offer(self) -> OfferView | None:
+        """The own offer that waits for the other player, ``None`` when none does."""
+        own = [offer for offer in self.mirror.head.offers if offer.player in self.own_seats]
+        return own[0] if own else None
+
+    def offer_text(self) -> str:
+        """The banner of an offer; empty when none waits."""
+        offer = self.offer_to_answer()
+        if offer is not None:
+            wish = {"takeback": "asks to take the last turn back"}.get(offer.kind, f"offers {_wish(offer.kind)}")
+            return f"{self.cast.actor(offer.player)} {wish}: y accepts, n declines"
+        offer = self.own_offer()
+        if offer is None:
+            return ""
+        wish = {"takeback": "you asked to take your turn back"}.get(offer.kind, f"you offered {_wish(offer.kind)}")
+        return f"{wish}: n withdraws"
+
+    def turn_text(self) -> str:
+        """Whose turn it is, or what the room waits for."""
+        head = self.mirror.head
+        if not self.is_live:
+            return f"looking back: action {self.ply} of {self.timeline.last_ply} ($ shows the present)"
+        if self.is_sending:
+            return "sending your turn" if self.is_linked else "your turn is sent as soon as the connection is back"
+        if head.phase == "waiting":
+            return f"waiting for an opponent: the code of this room is {head.room}"
+        if head.phase != "playing" or head.match is None:
+            return "the match is over" if head.match is not None else "the room is closed"
+        return "your turn is complete" if self.composer.is_complete else self.cast.turn(self.composer.state)
+
+    def prompt(self) -> str:
+        """What there is to do, as a sentence; empty when nothing is."""
+        return self.composer.prompt() if self.can_act and self.is_live else ""
+
+    def ending_lines(self) -> list[str]:
+        """Result, reason and scores once the match is over; empty before."""
+        match = self.mirror.match
+        if match is None or match.termination is None:
+            return []
+        cast, scores = self.cast, self.mirror.state.view().scores
+        own = self.own_seats
+        if match.winner is None:
+            title = "No result" if match.termination == "aborted" else "Draw"
+        elif len(own) == 1:
+            title = "You win" if match.winner == own[0] else "You lose"
+        else:
+            title = f"{cast.title(match.winner)} wins"
+        lines = [title, cast.ending(match.winner, match.termination)]
+        if scores is not None:
+            both: tuple[Player, Player] = (0, 1)
+            lines += [f"{cast.side(player)}: {' '.join(map(str, scores[player])) or '0'}" for player in both]
+        return lines
+
+
+def _wish(kind: OfferKind) -> str:
+    return OFFER_TEXTS[kind]

@@ -1,0 +1,123 @@
+"""What a picture is made of: rows of spans, each a text with the ink it is written in.
+
+Ink names roles, never colours: which colour a role has is left to :mod:`tabuleiro_client.tui.themes`, and on a
+terminal without colours the attributes and the characters alone say everything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+
+class Role(StrEnum):
+    """What something on a board is, so that a theme can give it a colour."""
+
+    GROUND = "ground"
+    GROUND_ALT = "ground-alt"
+    GROUND_THIRD = "ground-third"
+    RED = "red"
+    ORANGE = "orange"
+    YELLOW = "yellow"
+    GREEN = "green"
+    CYAN = "cyan"
+    BLUE = "blue"
+    VIOLET = "violet"
+    """The seven colours that a cell itself may have."""
+    GROUND_LETTER = "ground-letter"
+    """The letter of such a colour, written on it."""
+    SIDE_0 = "side-0"
+    SIDE_1 = "side-1"
+    SHIP_1 = "ship-1"
+    SHIP_2 = "ship-2"
+    SHIP_3 = "ship-3"
+    EMPTY = "empty"
+    GRID = "grid"
+    LABEL = "label"
+    LABEL_STRONG = "label-strong"
+    LEGAL = "legal"
+    FORBIDDEN = "forbidden"
+    MARK = "mark"
+    """The characters beside a glyph that say something about its cell."""
+    CURSOR = "cursor"
+    HOVER = "hover"
+    LAST = "last"
+    PICKED = "picked"
+    ROUTE = "route"
+    OPPOSITE = "opposite"
+    REASON = "reason"
+    WINNING = "winning"
+    """From CURSOR on: grounds of cells that are marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """How a text is written. ``None`` for a role: as the screen around it."""
+
+    fg: Role | None = None
+    bg: Role | None = None
+    bold: bool = False
+    dim: bool = False
+    reverse: bool = False
+    underline: bool = False
+
+    def on(self, bg: Role | None) -> Ink:
+        """The same ink on another ground."""
+        return replace(self, bg=bg)
+
+
+PLAIN: Final = Ink()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of text in one ink."""
+
+    text: str
+    ink: Ink = PLAIN
+
+
+Row = tuple[Span, ...]
+
+
+def row_text(row: Row) -> str:
+    """The characters of a row, without trailing spaces.
+
+    >>> row_text((Span("a "), Span("b  ")))
+    'a b'
+    """
+    return "".join(span.text for span in row).rstrip()
+
+
+class Canvas:
+    """A rectangle of characters that is written on in any order; what lies outside is cut off."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width = width
+        self.height = height
+        self._characters = [[" "] * width for _ in range(height)]
+        self._inks = [[PLAIN] * width for _ in range(height)]
+
+    def write(self, x: int, y: int, text: str, ink: Ink = PLAIN) -> None:
+        """Write ``text`` from column ``x`` of line ``y`` on, all its characters one column wide."""
+        if not 0 <= y < self.height:
+            return
+        for place, character in enumerate(text, start=x):
+            if 0 <= place < self.width:
+                self._characters[y][place] = character
+                self._inks[y][place] = ink
+
+    def rows(self) -> list[Row]:
+        """The rows from the top, each as wide as the canvas."""
+        return [_row(line, inks) for line, inks in zip(self._characters, self._inks, strict=True)]
+
+
+def _row(characters: list[str], inks: list[Ink]) -> Row:
+    spans: list[Span] = []
+    start = 0
+    for place in range(1, len(characters) + 1):
+        if place == len(characters) or inks[place] != inks[start]:
+            spans.append(Span("".join(characters[start:place]), inks[start]))
+            start = place
+    return tuple(spans)

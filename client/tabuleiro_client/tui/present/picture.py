@@ -1,0 +1,258 @@
+"""Drawing a position with what a person adds to it: view, layout, overlay and glyphs in, rows of ink out.
+
+The characters beside a glyph say what colour says as well::
+
+    >x<  under the cursor             [x]  chosen or changed by the last turn
+    =x=  chosen in the turn made now  (x)  part of what decided the game
+    !x!  the reason asked for         *x*  on the route
+    ~x~  opposite the cursor          :x:  a piece that may be chosen
+     +   an empty cell that may be    *    the only cell the rules leave
+     -   forbidden by the rules       .    any other empty cell
+
+Where most empty cells may be chosen, those keep the dot, and the others are blank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark
+from tabuleiro_client.board_text import ground_letters
+from tabuleiro_client.tui.present.glyphs import FILL, ROLES, GlyphSet
+from tabuleiro_client.tui.present.ink import Canvas, Ink, Role, Row
+from tabuleiro_client.tui.present.layout import Box, Layout, Size
+from tabuleiro_client.tui.present.overlay import Overlay, Target
+
+GROUNDS: Final = (Role.GROUND, Role.GROUND_ALT, Role.GROUND_THIRD)
+_COLOURED: Final[Mapping[str, Role]] = {
+    role.value: role
+    for role in (Role.RED, Role.ORANGE, Role.YELLOW, Role.GREEN, Role.CYAN, Role.BLUE, Role.VIOLET)
+}
+_LABEL: Final = Ink(Role.LABEL)
+_LABEL_STRONG: Final = Ink(Role.LABEL_STRONG, bold=True)
+
+
+def board_rows(view: BoardView, layout: Layout, overlay: Overlay, glyphs: GlyphSet) -> list[Row]:
+    """Draw ``view``; ``layout`` is one of the same board. The rows are ``layout.width`` wide."""
+    return _Picture(view, layout, overlay, glyphs).rows()
+
+
+class _Picture:
+    """A picture in the making."""
+
+    def __init__(self, view: BoardView, layout: Layout, overlay: Overlay, glyphs: GlyphSet) -> None:
+        self._view = view
+        self._layout = layout
+        self._overlay = overlay
+        self._glyphs = glyphs
+        self._letters = ground_letters(view)
+        self._marks_legal = overlay.shows_legal and not self._is_mostly_legal()
+        self._canvas = Canvas(layout.width, layout.height)
+
+    def rows(self) -> list[Row]:
+        if self._layout.size is Size.MEDIUM:
+            self._draw_lines()
+        for cell in self._view.cells:
+            self._draw_cell(cell, self._layout.boxes[cell.index])
+        self._draw_labels()
+        self._draw_edges()
+        return self._canvas.rows()
+
+    def _targets(self, target: Target) -> bool:
+        """Whether ``target`` may be chosen."""
+        if self._overlay.targets is not None:
+            return target in self._overlay.targets
+        if isinstance(target, int):
+            return Mark.LEGAL in self._view.cells[target].marks
+        return any(edge.side == target and edge.is_target for edge in self._view.edges)
+
+    def _is_mostly_legal(self) -> bool:
+        """Whether more than half of the empty cells may be chosen, so that the others are the ones to mark."""
+        empty = [cell.index for cell in self._view.cells if cell.piece == "."]
+        return 2 * sum(self._targets(index) for index in empty) > len(empty)
+
+    def _draw_lines(self) -> None:
+        if self._layout.topology == "hex":
+            for cell in self._view.cells:
+                self._draw_hexagon(cell, self._layout.boxes[cell.index])
+            return
+        ink = Ink(Role.GRID, Role.GROUND)
+        box = self._layout.board_box
+        for y in range(box.height):
+            pattern = "+---" if y % 2 == 0 else "|   "
+            self._canvas.write(box.x, box.y + y, (pattern * (box.width // 4 + 1))[: box.width], ink)
+
+    def _draw_hexagon(self, cell: CellView, box: Box) -> None:
+        """The six lines round a cell, shared with its neighbours."""
+        ink = Ink(Role.GRID, Role.GROUND)
+        x, y = box.x, box.y
+        self._canvas.write(x, y - 1, "/ \\", ink)
+        self._canvas.write(x - 1, y, "|   |", ink)
+        self._canvas.write(x, y + 1, "\\", ink)
+        self._canvas.write(x + 2, y + 1, "/", ink)
+        self._canvas.write(x + 1, y + 1, " ", ink)
+
+    def _draw_cell(self, cell: CellView, box: Box) -> None:
+        ground = self._ground(cell)
+        pair, marked = self._mark(cell)
+        bg = marked or ground
+        for row in range(box.height):
+            self._canvas.write(box.x, box.y + row, " " * box.width, Ink(bg=bg))
+        if self._layout.size is Size.LARGE and cell.piece != ".":
+            self._draw_sprite(cell, box, bg)
+        else:
+            glyph, ink = self._glyph(cell)
+            x, y = box.centre
+            self._canvas.write(x, y, glyph, ink.on(bg))
+        if pair:
+            self._draw_pair(pair, box, bg)
+        if cell.ground:
+            self._draw_ground_letter(cell, box, bg)
+
+    def _draw_pair(self, pair: str, box: Box, bg: Role) -> None:
+        ink = Ink(Role.MARK, bg, bold=True)
+        for row in range(box.height):
+            self._canvas.write(box.x, box.y + row, pair[0], ink)
+            self._canvas.write(box.x + box.width - 1, box.y + row, pair[1], ink)
+
+    def _ground(self, cell: CellView) -> Role:
+        if cell.ground:
+            return _COLOURED[cell.ground]
+        if self._layout.topology == "hex":
+            return GROUNDS[cell.x % 3] if self._layout.size is not Size.MEDIUM else Role.GROUND
+        return GROUNDS[(cell.x // 2 + cell.y) % 2] if self._layout.size is not Size.MEDIUM else Role.GROUND
+
+    def _draw_ground_letter(self, cell: CellView, box: Box, bg: Role) -> None:
+        letter = self._letters[cell.ground]
+        if self._layout.size is Size.MEDIUM:
+            ink = Ink(Role.GROUND_LETTER, _COLOURED[cell.ground], bold=True)
+            self._canvas.write(box.x + 1, box.y - 1, letter, ink)
+        else:
+            x = box.x + 1 if self._layout.size is Size.SMALL else box.x
+            self._canvas.write(x, box.y, letter, Ink(Role.GROUND_LETTER, bg, bold=True))
+
+    def _glyph(self, cell: CellView) -> tuple[str, Ink]:
+        """The character of a cell and its ink, but for the ground."""
+        overlay, marks = self._overlay, cell.marks
+        if cell.piece != ".":
+            is_asleep = Mark.ASLEEP in marks
+            ink = Ink(ROLES.get(cell.piece), bold=not is_asleep, dim=is_asleep)
+            return self._glyphs.glyph(cell.piece, is_asleep=is_asleep), ink
+        if Mark.REQUIRED in marks:
+            return "*", Ink(Role.LEGAL, bold=True)
+        if cell.index in overlay.route:
+            return "*", Ink(Role.MARK, bold=True)
+        if self._marks_legal and self._targets(cell.index):
+            return "+", Ink(Role.LEGAL, bold=True)
+        if overlay.shows_forbidden and Mark.FORBIDDEN in marks:
+            return "-", Ink(Role.FORBIDDEN, bold=True)
+        if overlay.shows_legal and not self._marks_legal and not self._targets(cell.index):
+            return " ", Ink()
+        return ".", Ink(Role.GROUND_LETTER if cell.ground else Role.EMPTY)
+
+    def _mark(self, cell: CellView) -> tuple[str, Role | None]:
+        """The characters beside the glyph and the ground below it; the most urgent of what is to be said."""
+        overlay, index = self._overlay, cell.index
+        ranked: tuple[tuple[bool, str, Role], ...] = (
+            (index == overlay.cursor, "><", Role.CURSOR),
+            (index in overlay.picked, "==", Role.PICKED),
+            (index in overlay.reasons, "!!", Role.REASON),
+            (index in overlay.route, "**", Role.ROUTE),
+            (index == overlay.opposite, "~~", Role.OPPOSITE),
+            (Mark.WINNING in cell.marks, "()", Role.WINNING),
+            (Mark.LAST in cell.marks or index in overlay.last, "[]", Role.LAST),
+        )
+        pair, bg = next(((pair, bg) for is_so, pair, bg in ranked if is_so), ("", None))
+        if bg is None and index == overlay.hover:
+            bg = Role.HOVER
+        is_choosable = overlay.shows_legal and cell.piece != "." and self._targets(index)
+        if not pair and is_choosable:
+            pair = "::"
+        return pair, bg
+
+    def _draw_sprite(self, cell: CellView, box: Box, bg: Role) -> None:
+        is_asleep = Mark.ASLEEP in cell.marks
+        ink = Ink(ROLES.get(cell.piece), bg, bold=not is_asleep, dim=is_asleep)
+        sprite = self._glyphs.sprite(cell.piece, is_asleep=is_asleep)
+        for row, line in enumerate(sprite):
+            for column, character in enumerate(line):
+                if character != " ":
+                    self._draw_dot(box.x + 1 + column, box.y + row, character, ink, is_solid=FILL in line)
+
+    def _draw_dot(self, x: int, y: int, character: str, ink: Ink, *, is_solid: bool) -> None:
+        if not self._glyphs.fills_by_reverse:
+            self._canvas.write(x, y, character, ink)
+        elif character == FILL or (character.isalnum() and is_solid):
+            filled = Ink(ink.fg, ink.bg, bold=ink.bold, reverse=True)
+            self._canvas.write(x, y, " " if character == FILL else character, filled)
+        else:
+            self._canvas.write(x, y, character, Ink(ink.fg, ink.bg))
+
+    def _draw_labels(self) -> None:
+        layout, cursor = self._layout, self._overlay.cursor
+        at = self._view.cells[cursor] if isinstance(cursor, int) else None
+        for y, label in enumerate(self._view.row_labels):
+            ink = _LABEL_STRONG if at is not None and at.y == y else _LABEL
+            row = [cell for cell in self._view.cells if cell.y == y]
+            if layout.topology == "hex":
+                first, last = layout.boxes[row[0].index], layout.boxes[row[-1].index]
+                gap = 2 if layout.size is Size.MEDIUM else 1
+                self._canvas.write(first.x - gap - len(label), layout.row(y), label, ink)
+                self._canvas.write(last.x + last.width + gap, layout.row(y), row[-1].name, ink)
+            else:
+                self._canvas.write(0, layout.row(y), label.rjust(layout.label_width), ink)
+                if any(Mark.HOME in cell.marks for cell in row):
+                    home = layout.left + layout.board_width + layout.right_bar
+                    self._canvas.write(home, layout.row(y), " <", _LABEL_STRONG)
+        for x, label in self._view.column_labels:
+            ink = _LABEL_STRONG if at is not None and at.x == x else _LABEL
+            self._canvas.write(layout.column(x), layout.below, label, ink)
+
+    def _draw_edges(self) -> None:
+        side_texts = []
+        for edge in self._view.edges:
+            if edge.side in ("top", "bottom"):
+                self._draw_bar(edge)
+            else:
+                self._draw_side(edge)
+                side_texts.append(edge)
+        if side_texts:
+            same = len({edge.text for edge in side_texts}) == 1
+            texts = [edge.text if same else f"{edge.side}: {edge.text}" for edge in side_texts[: 1 if same else 2]]
+            self._draw_below("  ".join(texts))
+
+    def _draw_below(self, text: str) -> None:
+        layout = self._layout
+        start = max(0, layout.left + (layout.board_width - len(text)) // 2)
+        self._canvas.write(start, layout.side_text_y, text, _LABEL)
+
+    def _edge_ink(self, edge: EdgeView) -> Ink:
+        is_pointed_at = edge.side in (self._overlay.cursor, self._overlay.hover)
+        bg = Role.CURSOR if is_pointed_at else Role.GROUND
+        return Ink(Role.SIDE_1 if edge.owner else Role.SIDE_0, bg, bold=edge.is_target or is_pointed_at)
+
+    def _draw_bar(self, edge: EdgeView) -> None:
+        """The edge above or below the board: a bar with its text, between plus signs when it may be entered."""
+        layout, width = self._layout, self._layout.board_width
+        is_target = self._overlay.shows_legal and self._targets(edge.side)
+        text = edge.text if len(edge.text) + 4 <= width else _shortened(edge.text, width - 4)
+        text = f"+ {text} +" if is_target else f" {text} "
+        fill = "=" if edge.owner == 0 else "-"
+        y = 0 if edge.side == "top" else layout.bottom_edge_y
+        self._canvas.write(layout.left, y, text.center(width, fill)[:width], self._edge_ink(edge))
+
+    def _draw_side(self, edge: EdgeView) -> None:
+        """The edge left or right of the board: a bar of one column."""
+        layout = self._layout
+        x = layout.left - 1 if edge.side == "left" else layout.left + layout.board_width
+        for y in range(layout.board_height):
+            self._canvas.write(x, layout.top + y, "=" if edge.owner == 0 else "|", self._edge_ink(edge))
+
+
+def _shortened(text: str, width: int) -> str:
+    """The words of ``text`` that fit ``width``: of a base, what is done with it; else the first ones."""
+    text = text.partition(" that ")[2] or text
+    while len(text) > width and " " in text:
+        text = text.rpartition(" ")[0]
+    return text[: max(width, 0)]

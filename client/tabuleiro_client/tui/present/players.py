@@ -1,0 +1,94 @@
+"""Who sits at the board, as the panel beside it shows them: names, connections, clocks, thinking bots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tabuleiro.protocol.messages import RoomHead, SeatView
+from tabuleiro.rules import Game
+from tabuleiro.rules.outcome import Player
+from tabuleiro_client.board_text import TextStyle
+from tabuleiro_client.sentences import side_glyphs
+from tabuleiro_client.terminal import showable
+from tabuleiro_client.tui.present.clocks import ClockFace, clock_face, format_elapsed
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerLine:
+    """One player. ``glyph`` is what their pieces look like, empty where pieces belong to nobody.
+
+    ``presence`` says how they are connected, ``clock`` is ``None`` without one.
+    """
+
+    player: Player
+    glyph: str
+    name: str
+    side: str
+    presence: str
+    clock: ClockFace | None
+    is_to_move: bool
+    is_away: bool
+
+
+def player_lines(
+    head: RoomHead, game: Game, own_seats: tuple[Player, ...], now_ms: int, style: TextStyle
+) -> tuple[PlayerLine, PlayerLine]:
+    """Both players at ``now_ms`` of the server's time."""
+    glyphs = side_glyphs(game, style)
+
+    def line(player: Player) -> PlayerLine:
+        seat, match = head.seats[player], head.match
+        clock = None if match is None else clock_face(head.settings.time_control, match.clock, player, now_ms)
+        name = "(free seat)" if seat.holder.name is None else showable(seat.holder.name, style)
+        return PlayerLine(
+            player=player,
+            glyph=glyphs[player],
+            name=f"{name} (you)" if player in own_seats else name,
+            side=game.sides[player],
+            presence=_presence(head, seat, player, now_ms),
+            clock=clock,
+            is_to_move=head.phase == "playing" and match is not None and match.to_move == player,
+            is_away=seat.holder.kind == "person" and not seat.is_connected,
+        )
+
+    return line(0), line(1)
+
+
+def _presence(head: RoomHead, seat: SeatView, player: Player, now_ms: int) -> str:
+    thinking = ""
+    if head.thinking is not None and head.thinking.player == player:
+        thinking = f"bot is thinking {format_elapsed(now_ms - head.thinking.since_ms)}"
+    match seat.holder.kind:
+        case "open":
+            return "waiting for somebody"
+        case "bot":
+            return thinking or f"bot {seat.holder.level}"
+    if seat.holder.stand_in is not None:
+        return thinking or f"away, {seat.holder.stand_in} plays"
+    if seat.is_connected:
+        return "here"
+    since = "" if seat.away_since_ms is None else f" for {format_elapsed(now_ms - seat.away_since_ms)}"
+    return f"away{since}"
+
+
+def can_claim(head: RoomHead, own_seats: tuple[Player, ...], now_ms: int) -> bool:
+    """Whether a claim of the win is worth sending: the one opponent has been away for as long as the room asks."""
+    if head.phase != "playing" or len(own_seats) != 1:
+        return False
+    seat = head.seats[1 if own_seats[0] == 0 else 0]
+    since_ms = seat.away_since_ms
+    return (
+        seat.holder.kind == "person" and since_ms is not None and now_ms - since_ms >= head.settings.away_after_ms
+    )
+
+
+def brief_text(lines: tuple[PlayerLine, PlayerLine]) -> str:
+    """Both players on one line, for windows without room for more."""
+
+    def brief(line: PlayerLine) -> str:
+        clock = "" if line.clock is None else f" {line.clock.text}"
+        away = " (away)" if line.is_away else ""
+        sign = line.glyph or line.side
+        return f"{'> ' if line.is_to_move else ''}{sign} {line.name}{away}{clock}"
+
+    return "   ".join(brief(line) for line in lines)

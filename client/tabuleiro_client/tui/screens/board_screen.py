@@ -1,0 +1,140 @@
+"""What the screens with a board share: the board at the left, the panel at the right, the lines below.
+
+Which position is shown, and what choices mean, is left to the screens of matches, watching and replays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, Final, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Footer, Static
+
+from tabuleiro.rules.view import BoardView
+from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.present.layout import fitting_layout, smallest_layout
+from tabuleiro_client.tui.present.notes import cell_note
+from tabuleiro_client.tui.present.overlay import Target
+from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
+from tabuleiro_client.tui.widgets.chat import Entry
+from tabuleiro_client.tui.widgets.choices import Choices
+from tabuleiro_client.tui.widgets.top_bar import TopBar
+
+if TYPE_CHECKING:
+    from tabuleiro_client.tui.app import TabuleiroApp
+
+PANEL_MIN_COLUMNS: Final = 26
+PANEL_MAX_COLUMNS: Final = 44
+OTHER_ROWS: Final = 6
+"""Rows that are not the board's: the bar at the top, the lines below the board, the footer."""
+
+
+class BoardScreen(Screen[None]):
+    """A board with a panel; below the board whose turn it is, what to do, and what is under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [keys.BACK]
+    DEFAULT_CSS = """
+    BoardScreen #table { height: 1fr; }
+    BoardScreen #lines { height: auto; padding: 0 1; }
+    BoardScreen #lines Static { height: 1; text-overflow: ellipsis; text-wrap: nowrap; padding: 0; }
+    BoardScreen #turn { text-style: bold; }
+    BoardScreen #say.message { color: $warning; }
+    BoardScreen #note { color: $text-muted; }
+    BoardScreen #panel { width: 36; height: 1fr; background: $surface; }
+    BoardScreen.narrow #panel { display: none; }
+    BoardScreen #brief { display: none; text-style: bold; }
+    BoardScreen.narrow #brief { display: block; }
+    """
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._first_title = title
+
+    @property
+    def client(self) -> TabuleiroApp:
+        """The application, by its own type."""
+        return cast("TabuleiroApp", self.app)
+
+    @property
+    def board(self) -> Board:
+        """The board."""
+        return self.query_one("#board", Board)
+
+    def compose(self) -> ComposeResult:
+        yield TopBar(self._first_title)
+        with Horizontal(id="table"):
+            yield Board(self.choose, id="board")
+            with Vertical(id="panel"):
+                yield from self.compose_panel()
+        with Vertical(id="lines"):
+            yield Static("", id="brief", markup=False)
+            yield Static("", id="turn", markup=False)
+            yield Static("", id="say", markup=False)
+            yield Static("", id="note", markup=False)
+            yield Choices(id="choices")
+        yield Entry(id="entry")
+        yield Footer(show_command_palette=False)
+
+    def compose_panel(self) -> Iterable[Widget]:
+        """The widgets of the panel, from the top."""
+        return ()
+
+    def on_mount(self) -> None:
+        self.query_one(TopBar).show_connection(self.client.session)
+        self.board.focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.part_columns(event.size)
+
+    def part_columns(self, size: Size) -> None:
+        """Part the columns between board and panel: first a board as large as it can be, then the panel."""
+        view = self.current_view()
+        if view is None:
+            return
+        rows = size.height - OTHER_ROWS
+        layout = fitting_layout(view, size.width - PANEL_MIN_COLUMNS - 1, rows, self.board.wished_size)
+        spare = size.width - 1 - (layout or smallest_layout(view)).width
+        self.set_class(spare < PANEL_MIN_COLUMNS, "narrow")
+        self.query_one("#panel").styles.width = max(PANEL_MIN_COLUMNS, min(PANEL_MAX_COLUMNS, spare))
+
+    def current_view(self) -> BoardView | None:
+        """The position on the board, ``None`` before there is one."""
+        return None
+
+    def show_position(self, view: BoardView, make_overlay: OverlayMaker) -> None:
+        """Draw a position, and the note about the cell that is pointed at."""
+        self.board.show(view, make_overlay)
+        self.show_note()
+
+    def show_note(self) -> None:
+        """Write what is known of the cell that is pointed at."""
+        view, board = self.current_view(), self.board
+        if view is None:
+            return
+        target = board.hover if board.hover is not None else board.cursor
+        note = cell_note(view, target) if isinstance(target, int) else ""
+        self.write_line("note", note)
+
+    def write_line(self, name: str, text: str) -> None:
+        """Write one of the lines below the board: ``brief`` (for the panel), ``turn``, ``say``, ``note``."""
+        self.query_one(f"#{name}", Static).update(text)
+
+    def choose(self, target: Target) -> None:
+        """A cell or an edge was chosen on the board."""
+
+    def on_board_pointed(self, event: Board.Pointed) -> None:
+        self.show_note()
+
+    def on_entry_given_up(self, event: Entry.GivenUp) -> None:
+        self.board.focus()
+
+    def action_back(self) -> None:
+        """Leave the screen."""
+        self.client.leave_screen()

@@ -1,0 +1,85 @@
+"""The keys that work on the screen below, from its own bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from tabuleiro_client.tui.keys import key
+
+
+class HelpScreen(ModalScreen[None]):
+    """A page of keys with their sentences; any of its keys closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        key("escape,question_mark,q,enter", "close", "close", "Close this page.", sign="Esc"),
+    ]
+    DEFAULT_CSS = """
+    HelpScreen { align: center middle; }
+    HelpScreen > VerticalScroll {
+        width: 72; max-width: 96%; height: auto; max-height: 90%;
+        background: $panel; padding: 1 2;
+    }
+    """
+
+    def compose(self) -> ComposeResult:
+        below = self.app.screen_stack[-2] if len(self.app.screen_stack) > 1 else self
+        bindings = [active.binding for active in below.active_bindings.values()]
+        with VerticalScroll():
+            yield Static(key_page(bindings), id="keys", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(VerticalScroll).focus()
+
+    def action_close(self) -> None:
+        """Close the page."""
+        self.dismiss()
+
+
+def key_page(bindings: Iterable[Binding]) -> str:
+    """The sentences of ``bindings`` that have one, each with all keys that do the same."""
+    keys: dict[str, list[str]] = {}
+    for binding in bindings:
+        if binding.tooltip:
+            signs = keys.setdefault(binding.tooltip, [])
+            sign = key_sign(binding)
+            if sign not in signs:
+                signs.append(sign)
+    width = max((len(" ".join(signs)) for signs in keys.values()), default=0)
+    return "\n".join(f"{' '.join(signs):<{width}}  {sentence}" for sentence, signs in keys.items())
+
+
+_SIGNS = {
+    "question_mark": "?",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "comma": ",",
+    "full_stop": ".",
+    "dollar_sign": "$",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
+    "colon": ":",
+    "escape": "Esc",
+    "enter": "Enter",
+    "space": "Space",
+    "backspace": "Backspace",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+}
+
+
+def key_sign(binding: Binding) -> str:
+    """How the key of a binding is written on its cap."""
+    name = binding.key
+    if name in _SIGNS:
+        return _SIGNS[name]
+    return f"^{name[5:]}" if name.startswith("ctrl+") else name if len(name) == 1 else name.capitalize()

@@ -1,0 +1,213 @@
+"""A room while it goes on: enters it, keeps what is shown in step with it, and sends requests.
+
+What can be pressed is left to the screens of playing and of watching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final
+
+from textual.widget import Widget
+from textual.widgets import Static
+
+from tabuleiro.errors import CommandError, ConnectionLostError, TabuleiroError
+from tabuleiro.ids import RoomCode
+from tabuleiro.protocol.messages import ClientMessage, MatchView
+from tabuleiro.rules.view import BoardView
+from tabuleiro_client.entered_room import EnteredRoom
+from tabuleiro_client.sentences import options_text, side_glyphs
+from tabuleiro_client.terminal import showable
+from tabuleiro_client.tui.match_model import MatchModel
+from tabuleiro_client.tui.present.notes import facts
+from tabuleiro_client.tui.present.overlay import Overlay, Target
+from tabuleiro_client.tui.present.players import brief_text, player_lines
+from tabuleiro_client.tui.screens.board_screen import BoardScreen
+from tabuleiro_client.tui.widgets.chat import Chat
+from tabuleiro_client.tui.widgets.moves import Moves
+from tabuleiro_client.tui.widgets.players import Players
+from tabuleiro_client.tui.widgets.top_bar import TopBar
+
+RoomEntry = Callable[[], AbstractAsyncContextManager[EnteredRoom]]
+"""Enters a room, e.g. ``lambda: join_room(link, code)``; the room is left with the context."""
+
+TICK_S: Final = 0.1
+"""How often clocks are looked at; they are drawn only when they show something else."""
+
+
+class LiveScreen(BoardScreen):
+    """A stay in the room that ``entry`` enters. ``model`` is ``None`` until it is entered."""
+
+    DEFAULT_CSS = """
+    LiveScreen #offer, LiveScreen #end, LiveScreen #facts { display: none; height: auto; padding: 0 1; }
+    LiveScreen #offer { background: $warning; color: $background; text-style: bold; }
+    LiveScreen #end { background: $panel; border-left: outer $accent; }
+    LiveScreen #facts { color: $text-muted; }
+    LiveScreen #offer.open, LiveScreen #end.open, LiveScreen #facts.open { display: block; }
+    """
+
+    def __init__(self, entry: RoomEntry, *, is_watching: bool) -> None:
+        super().__init__("entering the room")
+        self.model: MatchModel | None = None
+        self.room: EnteredRoom | None = None
+        self._entry = entry
+        self._is_watching = is_watching
+        self._was_my_turn = False
+        self._banners: dict[str, str] = {}
+
+    def compose_panel(self) -> Iterable[Widget]:
+        yield Players(id="players")
+        yield Static("", id="offer", markup=False)
+        yield Static("", id="end", markup=False)
+        yield Static("", id="facts", markup=False)
+        yield Moves(id="moves")
+        yield Chat(id="chat")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.run_worker(self._stay(), name="stay in a room", exit_on_error=True)
+        self.set_interval(TICK_S, self.show_players)
+
+    async def _stay(self) -> None:
+        """Enter the room and show what happens in it, until it is gone or this screen is."""
+        asked_ms = self.client.now_ms()
+        try:
+            async with self._entry() as room:
+                self.room = room
+                self.model = MatchModel(room.mirror, self.client.writing, is_watching=self._is_watching)
+                self.model.time.bound(asked_ms, room.mirror.head.now_ms)
+                self.part_columns(self.size)
+                self.show_all()
+                async for change in room:
+                    self.model.time.hear(self.client.now_ms(), room.mirror.head.now_ms)
+                    self.model.take(change)
+                    if not room.has_unread:
+                        self.show_all()
+        except TabuleiroError as error:
+            problem = showable(str(error), self.client.writing)
+            if self.model is None:
+                self.client.leave_screen(problem)
+            else:
+                self.say(problem)
+        finally:
+            self.room = None
+
+    def current_view(self) -> BoardView | None:
+        return None if self.model is None else self.model.view
+
+    def make_overlay(self, cursor: Target | None, hover: Target | None) -> Overlay:
+        """What is added to the position for where the person points."""
+        assert self.model is not None
+        return self.model.overlay(cursor, hover, shows_legal=self.client.settings.shows_legal)
+
+    def show_all(self) -> None:
+        """Draw everything anew."""
+        model = self.model
+        if model is None or not self.is_attached:
+            return
+        head, game = model.mirror.head, model.mirror.game
+        title = f"{game.title} ({options_text(type(game), head.options)})  room {head.room}"
+        self.query_one(TopBar).show_title(f"{title}  {head.watchers} watching" if head.watchers else title)
+        self.show_position(model.view, self.make_overlay)
+        self.show_players()
+        glyphs = side_glyphs(game, self.client.writing)
+        self.query_one(Moves).show(model.timeline.turns(), glyphs, model.ply)
+        self.query_one(Chat).show(model.mirror.chat, self.client.writing)
+        self._show_banner("facts", facts(model.view, game.sides))
+        ending = model.ending_lines()
+        self._show_banner("end", "\n".join([*ending, self.next_steps()]) if ending else "")
+        self.write_line("turn", "  ".join(part for part in (model.turn_text(), *model.view.notices) if part))
+        self.write_line("say", model.message or model.prompt())
+        self.query_one("#say").set_class(bool(model.message), "message")
+        self.refresh_bindings()
+        self._call_for_attention()
+
+    def next_steps(self) -> str:
+        """What can be done after the match, for the end card."""
+        return "[ ] look back   Esc leave"
+
+    def show_players(self) -> None:
+        """Draw names and clocks, if they show something else by now."""
+        model = self.model
+        if model is None or not self.is_attached:
+            return
+        now_ms = model.time.at(self.client.now_ms())
+        mirror = model.mirror
+        lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.client.writing)
+        self.query_one(Players).show(lines, is_stone="b" in model.view.piece_names)
+        self.write_line("brief", brief_text(lines))
+        self._show_banner("offer", self.banner_text())
+
+    def banner_text(self) -> str:
+        """What waits for an answer; empty when nothing does."""
+        return "" if self.model is None else self.model.offer_text()
+
+    def _show_banner(self, name: str, text: str) -> None:
+        if self._banners.get(name) != text:
+            self._banners[name] = text
+            banner = self.query_one(f"#{name}", Static)
+            banner.set_class(bool(text), "open")
+            banner.update(text)
+
+    def _call_for_attention(self) -> None:
+        model = self.model
+        is_my_turn = model is not None and model.mirror.is_my_turn and bool(model.own_seats)
+        if is_my_turn and not self._was_my_turn:
+            self.client.call_for_attention("your turn - tabuleiro")
+        self._was_my_turn = is_my_turn
+
+    def say(self, text: str) -> None:
+        """Say something in the line below the board."""
+        if self.model is not None:
+            self.model.message = text
+            self.show_all()
+
+    def ask(self, make: Callable[[RoomCode, MatchView], ClientMessage], said: str = "") -> None:
+        """Send the request that ``make`` makes for the room and its match, and say ``said`` when it was done."""
+        room, model = self.room, self.model
+        if room is None or model is None:
+            return
+        match = model.mirror.match
+        if match is None:
+            self.say("no match is being played here")
+        else:
+            self.run_asking(room.request(make(room.code, match)), said)
+
+    def run_asking(self, request: Coroutine[Any, Any, None], said: str = "") -> None:
+        """Run a request as a worker of this screen; a refusal is said."""
+        self.run_worker(self._answered(request, said), name="request", group="requests")
+
+    async def _answered(self, request: Coroutine[Any, Any, None], said: str) -> None:
+        try:
+            await request
+        except CommandError as error:
+            self.say(f"the server refuses: {error.message}")
+        except ConnectionLostError as error:
+            self.say(f"not sent: {error}")
+        else:
+            if said:
+                self.say(said)
+
+    def look(self, ply: int) -> None:
+        """Show the position after ``ply`` actions; the last one is the live one."""
+        if self.model is not None:
+            self.model.look(ply)
+            self.model.message = ""
+            self.show_all()
+
+    def action_scroll(self, step: int) -> None:
+        """Look one action back or on."""
+        if self.model is not None:
+            self.look(self.model.ply + step)
+
+    def action_scroll_to_end(self) -> None:
+        """Show the present position again."""
+        if self.model is not None:
+            self.look(self.model.timeline.last_ply)
+
+    def action_copy_code(self) -> None:
+        """Copy the code of the room; it is also said, for terminals that do not let us."""
+        if self.room is not None:
+            self.app.copy_to_clipboard(self.room.code)
+            self.say(f"the code of this room is {self.room.code} (copied, if your terminal allows it)")

@@ -1,0 +1,71 @@
+"""Watching a match: live, and back and forth through what was played while it goes on."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from tabuleiro.protocol.messages import Say
+from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.screens.live import LiveScreen, RoomEntry
+from tabuleiro_client.tui.widgets.chat import Entry
+
+_MATCH_KEYS = frozenset({"why", "chat", "copy_code"})
+
+
+class WatchScreen(LiveScreen):
+    """A match as a watcher sees it; nothing can be played even if this guest holds a seat."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *keys.STEPPING,
+        *(binding for binding in keys.MATCH if binding.action in _MATCH_KEYS),
+    ]
+
+    def __init__(self, entry: RoomEntry) -> None:
+        super().__init__(entry, is_watching=True)
+
+    def next_steps(self) -> str:
+        return "[ ] step   { } turns   Esc leave"
+
+    def action_scroll_turn(self, step: int) -> None:
+        """Look one turn back or on."""
+        model = self.model
+        if model is not None:
+            timeline = model.timeline
+            self.look(timeline.turn_start(model.ply) if step < 0 else timeline.next_turn_start(model.ply))
+
+    def action_scroll_to_start(self) -> None:
+        """Look at the start of the match."""
+        self.look(0)
+
+    def action_go_to_turn(self) -> None:
+        """Ask for the number of a turn."""
+        self.query_one(Entry).open_for("turn")
+
+    def action_chat(self) -> None:
+        """Write to the room."""
+        self.query_one(Entry).open_for("say")
+
+    def action_why(self) -> None:
+        """Say what is known of the cell that is pointed at."""
+        if self.model is not None:
+            self.model.explain(self.board.hover if self.board.hover is not None else self.board.cursor)
+            self.show_all()
+
+    def on_entry_typed(self, event: Entry.Typed) -> None:
+        """A line was typed: a word to the room, or the number of a turn."""
+        self.board.focus()
+        if event.kind == "say":
+            if self.room is not None:
+                self.run_asking(self.room.request(Say(id=0, room=self.room.code, text=event.text)))
+        elif self.model is not None:
+            ply = self.model.timeline.ply_of_turn(event.text)
+            self.say(f"there is no turn {event.text}") if ply is None else self.look(ply)
+
+    def action_back(self) -> None:
+        """Come back to the present, or leave."""
+        if self.model is not None and not self.model.is_live:
+            self.look(self.model.timeline.last_ply)
+        else:
+            self.client.leave_screen()

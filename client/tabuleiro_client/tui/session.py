@@ -1,0 +1,119 @@
+"""The server this user is at: connecting, being told how the connection is, leaving. No textual, no screens.
+
+A task of its own keeps the connection open, so that screens may come and go meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from tabuleiro.errors import TabuleiroError
+from tabuleiro_client.identity import IdentityFolder
+from tabuleiro_client.link import LinkState
+from tabuleiro_client.subscription import LinkLost, LinkRestored
+from tabuleiro_client.venue import Venue, local_venue, remote_gallery, remote_venue
+
+Listener = Callable[[], None]
+
+
+class Session:
+    """The venue this user is at, ``None`` for none; ``on_change`` is called whenever the connection changes.
+
+    ``reason`` is why the connection was lost last, for people; empty while all is well.
+    """
+
+    def __init__(self, identities: IdentityFolder, on_change: Listener) -> None:
+        self.venue: Venue | None = None
+        self.reason = ""
+        self._identities = identities
+        self._on_change = on_change
+        self._keeping: asyncio.Task[None] | None = None
+        self._leaving = asyncio.Event()
+
+    @property
+    def state(self) -> LinkState:
+        """How the connection is now; ``CLOSED`` without a venue."""
+        return LinkState.CLOSED if self.venue is None else self.venue.link.state
+
+    async def go_online(self, url: str, name: str | None = None) -> Venue:
+        """Leave where we are and connect to ``url`` as ``name``, ``None``: as the guest used last, or a new one.
+
+        Raises: ClientError, CommandError, ConnectionLostError.
+        """
+        return await self._go(remote_venue(url, self._identities, name, None))
+
+    async def go_looking_on(self, url: str) -> Venue:
+        """Leave where we are and connect to ``url`` only to watch. Raises: as :meth:`go_online`."""
+        return await self._go(remote_gallery(url, self._identities))
+
+    async def go_local(self, name: str | None = None) -> Venue:
+        """Leave where we are and run a server in this process.
+
+        Raises: ModuleNotFoundError when the extra `server` is not installed, StoreError, ClientError.
+        """
+        return await self._go(local_venue(self._identities, name))
+
+    async def leave(self) -> None:
+        """End the connection; nothing happens without one."""
+        keeping, self._keeping = self._keeping, None
+        if keeping is None:
+            return
+        self._leaving.set()
+        await asyncio.wait([keeping])
+        self.venue = None
+
+    async def _go(self, place: AbstractAsyncContextManager[Venue]) -> Venue:
+        await self.leave()
+        self._leaving = asyncio.Event()
+        arrived: asyncio.Future[Venue] = asyncio.get_running_loop().create_future()
+        self._keeping = asyncio.create_task(self._keep(place, arrived, self._leaving), name="session")
+        try:
+            return await arrived
+        except BaseException:
+            await self.leave()
+            raise
+
+    async def _keep(
+        self,
+        place: AbstractAsyncContextManager[Venue],
+        arrived: asyncio.Future[Venue],
+        leaving: asyncio.Event,
+    ) -> None:
+        """Stay at ``place`` until told to leave; why we did not get there is the answer of ``arrived``."""
+        try:
+            async with place as venue:
+                self.venue, self.reason = venue, ""
+                listening = asyncio.create_task(self._listen(venue), name="session listening")
+                arrived.set_result(venue)
+                self._on_change()
+                try:
+                    await leaving.wait()
+                finally:
+                    listening.cancel()
+                    await asyncio.wait([listening])
+        except (TabuleiroError, ModuleNotFoundError, OSError) as error:
+            if arrived.done():
+                self.reason = str(error)
+            else:
+                arrived.set_exception(error)
+        finally:
+            self._on_change()
+
+    async def _listen(self, venue: Venue) -> None:
+        subscription = venue.link.subscribe()
+        try:
+            async for told in subscription:
+                if isinstance(told, LinkLost):
+                    self.reason = told.reason
+                elif isinstance(told, LinkRestored):
+                    self.reason = ""
+                else:
+                    continue
+                self._on_change()
+        except TabuleiroError as error:
+            self.reason = str(error)
+        finally:
+            venue.link.unsubscribe(subscription)
+            self._on_change()

@@ -1,0 +1,98 @@
+"""All positions of a match up to now, its turns, and what each turn changed. Kept in step with a mirror.
+
+It plays by the rules what a mirror already holds, and decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tabuleiro.rules import Game, State
+from tabuleiro.rules.outcome import Player
+from tabuleiro.rules.view import BoardView
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLine:
+    """A turn as a list shows it; ``ply`` counts the actions of the match before it."""
+
+    number: int
+    player: Player
+    ply: int
+    actions: tuple[str, ...]
+
+
+class Timeline:
+    """The positions of a match: ``states[n]`` is the one after ``n`` actions, ``actions`` their texts."""
+
+    def __init__(self, game: Game, actions: Sequence[str] = ()) -> None:
+        self.game = game
+        self.states: list[State] = [game.initial_state()]
+        self.actions: list[str] = []
+        self.follow(game, actions)
+
+    @property
+    def last_ply(self) -> int:
+        """The number of actions played."""
+        return len(self.actions)
+
+    def follow(self, game: Game, actions: Sequence[str]) -> None:
+        """Take in the actions of a match from its start on, keeping the positions that are still the same."""
+        if game != self.game:
+            self.game, self.states, self.actions = game, [game.initial_state()], []
+        same = 0
+        for known, text in zip(self.actions, actions, strict=False):
+            if known != text:
+                break
+            same += 1
+        del self.actions[same:], self.states[same + 1 :]
+        for text in actions[same:]:
+            state = self.states[-1]
+            self.states.append(state.apply(state.string_to_action(text)))
+            self.actions.append(text)
+
+    def turns(self) -> list[TurnLine]:
+        """The turns played, the one in progress included."""
+        lines: list[TurnLine] = []
+        for ply, (text, state) in enumerate(zip(self.actions, self.states, strict=False)):
+            if lines and lines[-1].number == state.turn_number:
+                last = lines[-1]
+                lines[-1] = TurnLine(last.number, last.player, last.ply, (*last.actions, text))
+            elif state.to_move is not None:
+                lines.append(TurnLine(state.turn_number, state.to_move, ply, (text,)))
+        return lines
+
+    def turn_start(self, ply: int) -> int:
+        """The ply at which the turn of the action before ``ply`` began; 0 at the start."""
+        start = ply
+        while start > 0 and self.states[start - 1].turn_number == self.states[ply - 1].turn_number:
+            start -= 1
+        return start
+
+    def next_turn_start(self, ply: int) -> int:
+        """The ply after the turn that is being played at ``ply``; the last one at the end."""
+        end = ply
+        while end < self.last_ply:
+            end += 1
+            if self.states[end].turn_number != self.states[ply].turn_number:
+                break
+        return end
+
+    def ply_of_turn(self, text: str) -> int | None:
+        """The ply after the turn whose number is ``text``; ``None`` when there is no such turn."""
+        if not (text.isascii() and text.isdigit()):
+            return None
+        found = [turn for turn in self.turns() if turn.number == int(text[:9])]
+        return found[0].ply + len(found[0].actions) if found else None
+
+    def changed_by_last_turn(self, ply: int) -> frozenset[int]:
+        """The cells that the turn of the action before ``ply`` has changed up to there."""
+        start = self.turn_start(ply)
+        return changed_cells(self.states[start].view(), self.states[ply].view()) if start < ply else frozenset()
+
+
+def changed_cells(before: BoardView, after: BoardView) -> frozenset[int]:
+    """The indexes of the cells that hold something else."""
+    pairs = zip(before.cells, after.cells, strict=True)
+    return frozenset(old.index for old, new in pairs if old.piece != new.piece)

@@ -1,0 +1,235 @@
+"""The board: draws a position as large as fits, and tells where a person points, clicks and moves the cursor.
+
+What is drawn comes from :mod:`tabuleiro_client.tui.present`; what a choice means is for the screen to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tabuleiro.rules.view import BoardView, CellView, EdgeSide, Mark
+from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.present.ink import Row
+from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout
+from tabuleiro_client.tui.present.overlay import NOTHING, Overlay, Target
+from tabuleiro_client.tui.present.picture import board_rows
+
+if TYPE_CHECKING:
+    from tabuleiro_client.tui.app import TabuleiroApp
+
+OverlayMaker = Callable[[Target | None, Target | None], Overlay]
+"""Makes the overlay for a cursor and a hovered target."""
+
+
+class Board(Widget, can_focus=True):
+    """Draws what :meth:`show` was given last; ``cursor`` and ``hover`` are what is pointed at.
+
+    ``choose`` is called with what is clicked, or chosen by a key.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = list(keys.BOARD)
+    DEFAULT_CSS = """
+    Board { width: 1fr; height: 1fr; }
+    """
+
+    class Pointed(Message):
+        """The cursor or the mouse is somewhere else."""
+
+    def __init__(self, choose: Callable[[Target], None], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        # Called at once, not told by a message: a key pressed right after must find the choice made.
+        self._choose = choose
+        self.cursor: Target | None = None
+        self.hover: Target | None = None
+        self.layout_shown: Layout | None = None
+        self._view: BoardView | None = None
+        self._make_overlay: OverlayMaker = lambda cursor, hover: NOTHING
+        self._overlay = NOTHING
+        self._rows: list[Row] = []
+        self._wanted_x = 0
+
+    @property
+    def _client(self) -> TabuleiroApp:
+        return cast("TabuleiroApp", self.app)
+
+    @property
+    def wished_size(self) -> Size | None:
+        """The size of cells that is not to be gone beyond, ``None`` for the largest that fits."""
+        wish = self._client.settings.board_size
+        return None if wish == "auto" else Size(wish)
+
+    def show(self, view: BoardView, make_overlay: OverlayMaker) -> None:
+        """Draw ``view`` with what ``make_overlay`` adds for where the person points."""
+        if self._view is None or len(self._view.cells) != len(view.cells):
+            self.cursor = self.hover = None
+        self._view, self._make_overlay = view, make_overlay
+        if self.cursor is None:
+            self.cursor = self._first_cursor(view)
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Work the picture out again: something that it depends on has changed."""
+        if self._view is None or not self.size.area:
+            return
+        self.layout_shown = fitting_layout(self._view, self.size.width, self.size.height, self.wished_size)
+        self._overlay = self._make_overlay(self.cursor if self.has_focus else None, self.hover)
+        self._rows = []
+        if self.layout_shown is not None:
+            self._rows = board_rows(self._view, self.layout_shown, self._overlay, self._client.glyphs)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        if self.layout_shown is None or self._view is None:
+            return self._word_too_small(y)
+        row, left = y - self._origin[1], self._origin[0]
+        base = self.rich_style
+        if not 0 <= row < len(self._rows):
+            return Strip.blank(self.size.width, base)
+        brush = self._client.brush(is_stone="b" in self._view.piece_names)
+        segments = [Segment(" " * left, base)]
+        segments += [Segment(span.text, base + brush.style(span.ink)) for span in self._rows[row]]
+        return Strip(segments).adjust_cell_length(self.size.width, base)
+
+    @property
+    def _origin(self) -> tuple[int, int]:
+        """Where the picture's top left corner is: in the middle of the room there is, at the top."""
+        assert self.layout_shown is not None
+        return max(0, (self.size.width - self.layout_shown.width) // 2), 0
+
+    def _word_too_small(self, y: int) -> Strip:
+        lines: list[str] = []
+        if self._view is not None:
+            need = smallest_layout(self._view)
+            lines = [
+                "The window is too small.",
+                f"The board needs {need.width} x {need.height},",
+                f"there is {self.size.width} x {self.size.height}.",
+            ]
+        text = lines[y] if y < len(lines) else ""
+        return Strip([Segment(text, self.rich_style + Style(bold=True))]).adjust_cell_length(self.size.width)
+
+    def target_at(self, x: int, y: int) -> Target | None:
+        """What lies at column ``x`` of row ``y`` of this widget."""
+        if self.layout_shown is None:
+            return None
+        left, top = self._origin
+        return self.layout_shown.hit(x - left, y - top)
+
+    def place_of(self, target: Target) -> tuple[int, int] | None:
+        """The column and row of this widget at which ``target`` is drawn; ``None`` while it is not."""
+        place = self.layout_shown.place(target) if self.layout_shown is not None else None
+        return None if place is None else (place[0] + self._origin[0], place[1] + self._origin[1])
+
+    def on_resize(self) -> None:
+        self.redraw()
+
+    def on_focus(self) -> None:
+        self.redraw()
+
+    def on_blur(self) -> None:
+        self.redraw()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        self._hover_over(self.target_at(event.x, event.y))
+
+    def on_leave(self) -> None:
+        self._hover_over(None)
+
+    def on_click(self, event: events.Click) -> None:
+        target = self.target_at(event.x, event.y)
+        if target is not None and event.button == 1:
+            self._put_cursor(target)
+            self._choose(target)
+
+    def _hover_over(self, target: Target | None) -> None:
+        if target != self.hover:
+            self.hover = target
+            self.redraw()
+            self.post_message(self.Pointed())
+
+    def _put_cursor(self, target: Target) -> None:
+        if isinstance(target, int) and self._view is not None:
+            self._wanted_x = self._view.cells[target].x
+        self.cursor = target
+        self.hover = None
+        self.redraw()
+        self.post_message(self.Pointed())
+
+    def action_choose(self) -> None:
+        """Choose what is under the cursor."""
+        if self.cursor is not None:
+            self._choose(self.cursor)
+
+    def action_move(self, dx: int, dy: int) -> None:
+        """Move the cursor by one cell, or onto an edge that may be entered and back."""
+        view = self._view
+        if view is None or self.cursor is None:
+            return
+        if not isinstance(self.cursor, int):
+            self._leave_edge(view, self.cursor, dy)
+            return
+        here = view.cells[self.cursor]
+        if dx:
+            row = sorted((cell for cell in view.cells if cell.y == here.y), key=lambda cell: cell.x)
+            place = row.index(here) + dx
+            if 0 <= place < len(row):
+                self._wanted_x = row[place].x
+                self._put_cursor(row[place].index)
+            return
+        row = [cell for cell in view.cells if cell.y == here.y + dy]
+        if row:
+            self._step_into(row)
+        else:
+            self._enter_edge("top" if dy < 0 else "bottom")
+
+    def _step_into(self, row: list[CellView]) -> None:
+        """Go to the cell of another row that is nearest to where the cursor was put last, keeping that in mind."""
+        wanted = self._wanted_x
+        self._put_cursor(min(row, key=lambda cell: (abs(cell.x - wanted), cell.x)).index)
+        self._wanted_x = wanted
+
+    def _enter_edge(self, side: EdgeSide) -> None:
+        targets = self._overlay.targets
+        edges = [edge for edge in self._view.edges if edge.side == side] if self._view is not None else []
+        if any(edge.is_target for edge in edges) if targets is None else side in targets:
+            self._put_cursor(side)
+
+    def _leave_edge(self, view: BoardView, side: EdgeSide, dy: int) -> None:
+        y = 0 if side == "top" else len(view.row_labels) - 1
+        if (side == "top") == (dy > 0):
+            self._step_into([cell for cell in view.cells if cell.y == y])
+
+    def action_jump_legal(self, step: int) -> None:
+        """Move the cursor to the next cell that can be chosen, or the one before."""
+        if self._view is None:
+            return
+        targets = self._overlay.targets
+        cells = [
+            cell
+            for cell in sorted(self._view.cells, key=lambda cell: (cell.y, cell.x))
+            if (Mark.LEGAL in cell.marks if targets is None else cell.index in targets)
+        ]
+        if not cells:
+            return
+        indexes = [cell.index for cell in cells]
+        if self.cursor in indexes:
+            self._put_cursor(indexes[(indexes.index(self.cursor) + step) % len(indexes)])
+        else:
+            self._put_cursor(indexes[0])
+
+    def _first_cursor(self, view: BoardView) -> int:
+        """A cell in the middle of the board."""
+        xs, ys = [cell.x for cell in view.cells], [cell.y for cell in view.cells]
+        x, y = (min(xs) + max(xs)) / 2, max(ys) / 2
+        middle = min(view.cells, key=lambda cell: (abs(cell.x - x) + 2 * abs(cell.y - y), cell.index))
+        self._wanted_x = middle.x
+        return middle.index

@@ -1,0 +1,28 @@
+"""The search levels: which there are, and that each looks further than the one before."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from tabuleiro.rules import registry
+from tabuleiro_server.bots.engine.mcts_levels import SEARCH_LEVELS
+from tabuleiro_server.bots.levels import choose_turn, level_names
+
+
+@pytest.mark.parametrize("game", sorted(SEARCH_LEVELS))
+def test_levels_look_further_and_further_within_two_seconds(game: str) -> None:
+    levels = SEARCH_LEVELS[game]
+    assert [level.name for level in levels] == ["easy", "medium", "hard", "expert"]
+    assert all(near.max_nodes * 4 <= far.max_nodes for near, far in pairwise(levels))
+    assert max(level.limit_ms for level in levels) <= 2_000
+    assert level_names(game)[-4:] == tuple(level.name for level in levels)
+
+
+@pytest.mark.parametrize(("game", "options"), [("iris", {"side": 5}), ("minefield", {"size": 7})])
+def test_a_level_answers_with_a_whole_turn_even_without_time(game: str, options: dict[str, int]) -> None:
+    state = registry.load(game, options).initial_state()
+    for level in ("easy", "expert"):
+        turn = choose_turn(state, level, seed=1, budget_ms=1)
+        assert state.apply(turn[0]).turn_number == 2
