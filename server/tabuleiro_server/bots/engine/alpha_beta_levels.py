@@ -14,14 +14,14 @@ from tabuleiro_server.bots.engine.search_level import SearchLevel
 SEARCH_LEVELS: Final[Mapping[str, tuple[SearchLevel, ...]]] = {
     VirusWars.name: (
         SearchLevel("easy", 60, 1_000, PlainSearcher),
-        SearchLevel("medium", 400, 1_000, PlainSearcher),
-        SearchLevel("hard", 2_000, 1_500, PlainSearcher),
+        SearchLevel("medium", 300, 1_000, PlainSearcher),
+        SearchLevel("hard", 1_200, 1_500, PlainSearcher),
         SearchLevel("expert", 200_000, 2_000, PlainSearcher),
     ),
     XeroG.name: (
         SearchLevel("easy", 400, 1_000, PlainXeroGSearcher),
-        SearchLevel("medium", 4_000, 1_000, PlainXeroGSearcher),
-        SearchLevel("hard", 40_000, 1_500, PlainXeroGSearcher),
+        SearchLevel("medium", 2_000, 1_000, PlainXeroGSearcher),
+        SearchLevel("hard", 60_000, 1_500, PlainXeroGSearcher),
         SearchLevel("expert", 400_000, 2_000, PlainXeroGSearcher),
     ),
 }
