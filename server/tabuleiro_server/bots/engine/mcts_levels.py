@@ -49,16 +49,16 @@ def _playout_actions(state: State) -> Sequence[int]:
 
 SEARCH_LEVELS: Final[Mapping[str, tuple[SearchLevel, ...]]] = {
     Iris.name: (
-        SearchLevel("easy", 60, limit_ms=1_000),
+        SearchLevel("easy", 40, limit_ms=1_000),
         SearchLevel("medium", 500, limit_ms=1_000),
         SearchLevel("hard", 4_000, limit_ms=1_500),
-        SearchLevel("expert", 60_000, limit_ms=2_000),
+        SearchLevel("expert", 80_000, limit_ms=2_000),
     ),
     Minefield.name: (
         SearchLevel("easy", 30, limit_ms=1_000),
         SearchLevel("medium", 200, limit_ms=1_000),
         SearchLevel("hard", 1_500, limit_ms=1_500),
-        SearchLevel("expert", 20_000, limit_ms=2_000),
+        SearchLevel("expert", 30_000, limit_ms=2_000),
     ),
 }
 """The levels of each game, weakest first."""
