@@ -166,9 +166,14 @@ class EnteredRoom:
             raise ClientError("no match is being played here")
         number, ply, revision = match.number, len(self.mirror.actions), match.revision
         await self._send_until_answered(lambda: self._link.play(self.code, number, ply, actions, revision))
-        while not self._is_over and self.mirror.match == match:
+        while not self._is_over and self._place() == (number, ply, revision):
             self._news.clear()
             await self._news.wait()
+
+    def _place(self) -> tuple[int, int, int] | None:
+        """Where the match is by the mirror, clocks and connections left out; ``None`` without one."""
+        match = self.mirror.match
+        return None if match is None else (match.number, len(self.mirror.actions), match.revision)
 
     async def resign(self) -> None:
         """Give the match up. Raises: as :meth:`play`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from tabuleiro.errors import GameOptionError
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     ActionsUndone,
@@ -188,6 +189,14 @@ def options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
     needed = {name: value for name, value in options.items() if name != "seed"}
     for name in tuple(needed):
         others = {other: value for other, value in needed.items() if other != name}
-        if dict(game.from_options(others).options) == dict(game.from_options(needed).options):
+        if _are_same(game, others, needed):
             needed = others
     return " ".join(f"{name}={value}" for name, value in needed.items()) or "default board"
+
+
+def _are_same(game: type[Game], some: Mapping[str, int | str], others: Mapping[str, int | str]) -> bool:
+    """Whether both mean the same game; options that only go together may mean none by themselves."""
+    try:
+        return dict(game.from_options(some).options) == dict(game.from_options(others).options)
+    except GameOptionError:
+        return False
