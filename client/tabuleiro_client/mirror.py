@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from tabuleiro.errors import ClientError, GameOptionError, IllegalActionError, NotationError
 from tabuleiro.ids import AccountId, Seq
@@ -16,13 +17,17 @@ from tabuleiro.protocol.events import (
     ActionsUndone,
     Event,
     MatchStarted,
+    Said,
     SequencedEvent,
     TurnTakenBack,
 )
-from tabuleiro.protocol.messages import MatchView, RoomEntered, RoomHead, Update
+from tabuleiro.protocol.messages import ChatLine, MatchView, RoomEntered, RoomHead, Update
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.options import Options
 from tabuleiro.rules.outcome import Player
+
+CHAT_MAX_COUNT: Final = 200
+"""Lines of chat that a mirror remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,8 @@ class Mirror:
     """A room as ``account`` sees it, from the answer to entering it onwards.
 
     ``state`` is the position of the running or last match (before the first: the start position), ``actions``
-    the texts that led to it. ``is_stale`` tells that the copy can't be trusted and needs a snapshot.
+    the texts that led to it; ``chat`` the last lines that were said. ``is_stale`` tells that the
+    copy can't be trusted and needs a snapshot.
 
     Raises: ClientError when the room plays a game that this version doesn't know.
     """
@@ -47,6 +53,7 @@ class Mirror:
     def __init__(self, account: AccountId, entered: RoomEntered) -> None:
         self.account = account
         self.actions: list[str] = []
+        self.chat: list[ChatLine] = []
         self.is_stale = False
         self._seq = 0
         self.head = entered.head
@@ -87,6 +94,7 @@ class Mirror:
         self.is_stale = False
         self.head, self._seq = entered.head, entered.head.seq
         self.game = _load(entered.head.game, entered.head.options)
+        self.chat = list(entered.snapshot.chat)
         self._start()
         self._play(entered.snapshot.actions)
         self._compare()
@@ -108,6 +116,8 @@ class Mirror:
                 break
             before = self.state
             self._apply(event.event)
+            if isinstance(event.event, Said):
+                self._hear(event, event.event)
             self._seq = event.seq
             steps.append(Step(event, before, self.state, len(self.actions)))
         self.head = head
@@ -126,6 +136,10 @@ class Mirror:
             left = self.actions[: event.ply]
             self._start()
             self._play(left)
+
+    def _hear(self, event: SequencedEvent, said: Said) -> None:
+        self.chat.append(ChatLine(event.at_ms, said.account, said.name, said.text, said.is_player))
+        del self.chat[:-CHAT_MAX_COUNT]
 
     def _start(self) -> None:
         self.state, self.actions = self.game.initial_state(), []
