@@ -113,12 +113,13 @@ class PlainClient:
             return await self._stay(venue, room)
 
     async def _stay(self, venue: Venue, room: EnteredRoom, *, is_watching: bool = False) -> Stay:
+        head = room.mirror.head
         match = PlainMatch(
             room,
             self.lines,
             self.screen,
-            invitation=venue.invitation(room.code),
-            way_back=venue.way_back(room.code),
+            signposts=venue.signposts(room.code, room.secrets, is_private=head.settings.is_private),
+            levels=venue.levels(type(room.mirror.game)),
             is_watching=is_watching,
         )
         return await match.stay()
