@@ -150,8 +150,8 @@ class PlainMatch:
     @property
     def _is_asking(self) -> bool:
         """Whether an answer is waited for: then a prompt stands."""
-        is_over = self._mirror.head.phase == "finished"
-        return self._is_confirming or self._question is not None or is_over or self._can_act
+        is_between_matches = self._mirror.head.phase in ("waiting", "finished")
+        return self._is_confirming or self._question is not None or is_between_matches or self._can_act
 
     async def _step(self) -> None:
         """Take in one thing: news first, then the answer to what was sent, then what was typed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tabuleiro.clock import SECOND_MS, TIME_CONTROL_FORMS, TimeControl, parse_time_control
+from tabuleiro.clock import SECOND_MS, TimeControl, parse_time_control
 from tabuleiro.errors import NotationError
 from tabuleiro.protocol.settings import DAY_MS, LateBot, RoomSettings
 from tabuleiro_client.plain_menu import Menu, WentBack
@@ -36,7 +36,7 @@ async def ask_settings(menu: Menu, levels: Sequence[str]) -> RoomSettings:
 
 async def ask_time_control(menu: Menu) -> TimeControl:
     """Ask for the clock. Raises: WentBack, WentAway."""
-    return await menu.ask(f"clock: {TIME_CONTROL_FORMS}", parse_time_control, "none")
+    return await menu.ask("clock, e.g. 5+3, 10m+5x30s, 60s/turn, 3d/turn", parse_time_control, "none")
 
 
 async def _every_setting(menu: Menu, levels: Sequence[str]) -> RoomSettings:

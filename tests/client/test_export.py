@@ -97,7 +97,7 @@ async def test_a_match_of_a_room_is_stepped_through(server):
     wanted = ("replay", code, "--server", server.url, "--match", "1", "--ascii")
     status, output, _ = await run(*wanted, typed=b"end\nquit\n")
     assert status == 0
-    assert "Turn 1 (2 of 2): blue played c2. Action 2 of 2.\nThe end: red wins by resignation.\n" in output
+    assert "Turn 1 (2 of 2): blue played c2. Action 2 of 2.\nThe end: blue wins by resignation.\n" in output
 
 
 @pytest.mark.parametrize(

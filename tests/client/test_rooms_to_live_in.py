@@ -152,8 +152,11 @@ async def test_a_host_seats_a_bot_takes_it_off_swaps_and_mutes(real_server, pers
     await ana.shows("the players change seats")
     await ana.shows("random-bot (blue, x) against ana (red, o)")
     await ana.shows("your turn (red, o)")
+    ana.type("resign", "yes", "rematch")
+    await ana.shows("you ask for a rematch")
+    await ana.shows("the match begins: ana (blue, x) against random-bot (red, o)")
     ana.type("resign", "yes", "nobot")
-    await ana.shows("the seat of blue is free again")
+    await ana.shows("the seat of red is free again")
     await leave((ana, ana_plays), (eva, eva_watches))
 
 
