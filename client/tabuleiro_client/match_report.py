@@ -25,6 +25,7 @@ from tabuleiro_client.screen import Screen
 from tabuleiro_client.sentences import Cast, options_text, said
 from tabuleiro_client.settings_text import settings_text
 from tabuleiro_client.signposts import Signposts
+from tabuleiro_client.told_seats import seats_after, seats_of, with_seats
 
 PLAYERS: Final[tuple[Player, Player]] = (0, 1)
 _CHAT_SHOWN_COUNT: Final = 10
@@ -42,6 +43,7 @@ class MatchReport:
         self._signposts = signposts
         self._is_watching = is_watching
         self._head = mirror.head
+        self._seats = seats_of(mirror.head)
 
     @property
     def own_seats(self) -> tuple[Player, ...]:
@@ -50,12 +52,15 @@ class MatchReport:
 
     @property
     def cast(self) -> Cast:
-        """What the players are called now."""
-        return Cast(self._mirror.game, self._head, self.own_seats, self._screen.style)
+        """What the players are called after what has been told."""
+        own_seats = tuple(seat for seat in PLAYERS if self._seats[seat].account == self._mirror.account)
+        head = with_seats(self._head, self._seats)
+        return Cast(self._mirror.game, head, () if self._is_watching else own_seats, self._screen.style)
 
     def show_room(self) -> None:
         """Tell the whole state of the room, as on entering it."""
         self._head = head = self._mirror.head
+        self._seats = seats_of(head)
         options = options_text(type(self._mirror.game), head.options)
         self._screen.say(f"room {head.room}: {self._mirror.game.title}, {options}")
         settings = settings_text(head.settings)
@@ -82,8 +87,9 @@ class MatchReport:
 
     def show_event(self, step: Step, head: RoomHead) -> None:
         """Tell an event that came with ``head``."""
-        self.show_presence(head)
+        self._show_coming_and_going(head)
         event = step.event.event
+        self._seats = seats_of(head) if step.event.seq == head.seq else seats_after(self._seats, event)
         sentence = self.cast.sentence(event)
         if sentence:
             self._screen.say(sentence)
@@ -101,7 +107,11 @@ class MatchReport:
                 self._show_result(winner)
 
     def show_presence(self, head: RoomHead) -> None:
-        """Tell whose connection came or went since the last head."""
+        """Tell what changed without an event: whose connection came or went since the last head."""
+        self._show_coming_and_going(head)
+        self._seats = seats_of(head)
+
+    def _show_coming_and_going(self, head: RoomHead) -> None:
         before, self._head = self._head, head
         for player in PLAYERS:
             was, seat = before.seats[player], head.seats[player]

@@ -143,10 +143,15 @@ class PlainMatch:
         return self._is_input_open and is_free
 
     @property
+    def _is_settling(self) -> bool:
+        """Whether what was typed next has to wait; without a connection it does not, since that may last."""
+        return self._sending is not None and self._is_linked
+
+    @property
     def _is_asking(self) -> bool:
         """Whether an answer is waited for: then a prompt stands."""
-        is_over = self._mirror.head.phase == "finished"
-        return self._is_confirming or self._question is not None or is_over or self._can_act
+        is_between_matches = self._mirror.head.phase in ("waiting", "finished")
+        return self._is_confirming or self._question is not None or is_between_matches or self._can_act
 
     async def _step(self) -> None:
         """Take in one thing: news first, then the answer to what was sent, then what was typed."""
@@ -161,7 +166,7 @@ class PlainMatch:
         elif self._held_text is not None and self._can_act:
             text, self._held_text = self._held_text, None
             self._act(text)
-        elif self._reading is not None and self._reading.done():
+        elif self._reading is not None and self._reading.done() and not self._is_settling:
             line, self._reading = self._reading.result(), None
             self._take_line(line)
         else:
@@ -174,7 +179,7 @@ class PlainMatch:
             self._screen.prompt(self._report.prompt(now_ms))
         if self._reading is None and self._wants_line:
             self._reading = asyncio.create_task(self._lines.next_line())
-        others = [task for task in (self._reading, self._sending) if task is not None]
+        others = [task for task in (self._reading, self._sending) if task is not None and not task.done()]
         timeout_s = None if coming is None else (coming.at_ms - now_ms) / 1000
         await asyncio.wait([news, *others], timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
 

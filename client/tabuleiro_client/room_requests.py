@@ -154,18 +154,21 @@ class RoomRequests(ABC):
         shows: Callable[[Event], bool],
         is_lapsed: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Send a request that the server would not recognise when it comes twice.
+        """Send a request that the server would not recognise when it comes twice; on return the mirror holds it.
 
         After a lost connection it is sent again, unless an event of the time since ``shows`` that it was done, or
         it ``is_lapsed``: then it would mean something else now.
         """
         since, snapshot_count, is_sent = self.mirror.since, self._snapshot_count, False
 
+        def is_done() -> bool:
+            return any(event.seq > since and shows(event.event) for event in self._recent)
+
         async def send() -> None:
             nonlocal is_sent
             if is_sent and self._snapshot_count != snapshot_count:
                 raise ClientError("the connection was lost for long: look whether it was done")
-            if is_sent and any(event.seq > since and shows(event.event) for event in self._recent):
+            if is_sent and is_done():
                 return
             if is_lapsed():
                 raise ClientError("that has lapsed while the connection was down")
@@ -173,6 +176,7 @@ class RoomRequests(ABC):
             await self.request(message)
 
         await self._send_until_answered(send)
+        await self._wait_while(lambda: not is_done() and self._snapshot_count == snapshot_count)
 
     def _note_events(self, events: Iterable[SequencedEvent]) -> None:
         """Remember events by which a request that got no answer may turn out to have been done."""

@@ -142,13 +142,15 @@ async def test_quitting_before_the_match_gives_the_seat_up_and_the_room_goes(rea
     ana, looker = person("ana"), person()
     playing = ana.play(server=real_server.url, options=SMALL)
     await ana.shows("--room ")
-    await plain.list_rooms(looker.client, real_server.url, None)
-    assert re.search(r"\w{5}  virus-wars  rows=4 cols=4 steps=2  ana +\(free\)  waiting\n", looker.text)
+    await plain.list_rooms(looker.client, real_server.url)
+    assert re.search(
+        r"\w{5}  virus-wars  rows=4 cols=4 steps=2  ana +\(free\)  none   0         0m   waiting\n", looker.text
+    )
     ana.type("quit")
     await playing
     emptied = person()
-    await plain.list_rooms(emptied.client, real_server.url, None)
-    assert emptied.text == "ROOM  GAME  BOARD  FIRST  SECOND  STATE\n"
+    await plain.list_rooms(emptied.client, real_server.url)
+    assert emptied.text == "ROOM  GAME  BOARD  FIRST  SECOND  CLOCK  WATCHING  AGE  STATE\n"
 
 
 async def test_a_room_is_found_in_the_list_and_joined_from_the_menu(real_server, person):
@@ -156,7 +158,7 @@ async def test_a_room_is_found_in_the_list_and_joined_from_the_menu(real_server,
     opening = ana.play(server=real_server.url, options=SMALL)
     await ana.shows("--room ")
     joining = rui.play(server=real_server.url)
-    rui.type("5")
+    rui.type("6")
     await rui.shows("Which room?\n     ROOM")
     rui.type("1")
     await rui.shows("ana (blue, x) against rui (red, o)")

@@ -138,8 +138,8 @@ def test_the_list_of_rooms_has_straight_columns_and_shows_games_it_does_not_know
         return RoomSummary(**{**defaults, **fields}, created_at_ms=TimestampMs(0))
 
     playing = summary(phase="playing", game="virus-wars", options={"rows": 4}, seats=(ANA, BOT), plies=3)
-    assert room_lines([summary(), playing]) == [
-        "ROOM   GAME        BOARD                      FIRST  SECOND            STATE",
-        "K7MQ4  go          (unknown to this version)  ana    (free)            waiting",
-        "K7MQ4  virus-wars  rows=4                     ana    random-bot (bot)  playing, 3 actions",
+    assert room_lines([summary(), playing], 3_600_000) == [
+        "ROOM   GAME        BOARD                      FIRST  SECOND            CLOCK  WATCHING  AGE  STATE",
+        "K7MQ4  go          (unknown to this version)  ana    (free)            none   0         1h   waiting",
+        "K7MQ4  virus-wars  rows=4                     ana    random-bot (bot)  none   0         1h   playing, 3 actions",  # noqa: E501
     ]
