@@ -47,7 +47,6 @@ class TabuleiroApp(App[int]):
     SCREENS: ClassVar[dict[str, Callable[[], Screen[Any]]]] = dict(NAMED_SCREENS)
     BINDINGS: ClassVar[list[BindingType]] = list(EVERYWHERE)
     CSS = """
-    Screen { background: $background; color: $foreground; }
     Footer { background: $panel; }
     FooterKey .footer-key--description { padding: 0 2 0 0; }
     """

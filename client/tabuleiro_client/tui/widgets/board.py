@@ -121,8 +121,10 @@ class Board(Widget, can_focus=True):
                 f"The board needs {need.width} x {need.height},",
                 f"there is {self.size.width} x {self.size.height}.",
             ]
-        text = lines[y] if y < len(lines) else ""
-        return Strip([Segment(text, self.rich_style + Style(bold=True))]).adjust_cell_length(self.size.width)
+        base = self.rich_style
+        if y >= len(lines):
+            return Strip.blank(self.size.width, base)
+        return Strip([Segment(lines[y], base + Style(bold=True))]).adjust_cell_length(self.size.width, base)
 
     def target_at(self, x: int, y: int) -> Target | None:
         """What lies at column ``x`` of row ``y`` of this widget."""
