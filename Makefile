@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow check format bench-rules clean
+.PHONY: play test test-slow torture check format bench-rules clean
 
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
@@ -13,6 +13,9 @@ test: $(STAMP)
 
 test-slow: $(STAMP)
 	$(BIN)/pytest -q -m slow
+
+torture: $(STAMP)
+	$(BIN)/python tests/e2e/torture.py --kills 200
 
 check: $(STAMP)
 	$(BIN)/ruff check .
@@ -31,7 +34,7 @@ bench-rules: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade -c constraints.txt pip
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[server]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[server,bots]'
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group dev
 	touch $(STAMP)
 

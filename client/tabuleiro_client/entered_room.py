@@ -24,6 +24,7 @@ from tabuleiro.protocol.messages import (
     RoomHead,
     Update,
 )
+from tabuleiro.rules import State
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.backoff import Backoff
 from tabuleiro_client.link import Link
@@ -92,8 +93,13 @@ class EnteredRoom:
     closed, and raises what ended the link otherwise.
     """
 
-    def __init__(self, link: Link, subscription: Subscription, entered: RoomEntered) -> None:
+    def __init__(
+        self, link: Link, subscription: Subscription, entered: RoomEntered, secret: str | None = None
+    ) -> None:
         self.mirror = Mirror(link.account, entered)
+        self.secrets = entered.secrets
+        """The secret parts of a private room, told to its host; ``None`` otherwise."""
+        self._secret = secret
         self._link = link
         self._subscription = subscription
         self._changes: asyncio.Queue[Change | None] = asyncio.Queue(_UNSEEN_MAX_COUNT)
@@ -132,6 +138,21 @@ class EnteredRoom:
         if self._failure is not None:
             raise self._failure
         return None
+
+    async def turns(self) -> AsyncIterator[State]:
+        """Yield the position each time that this account may act, until the match is over.
+
+        What to do is the caller's: to play, resign, or wait for the next change. Waits for a match to begin.
+        """
+        asked: object = None
+        while True:
+            mirror = self.mirror
+            moment = (mirror.match, mirror.state) if mirror.is_my_turn else None
+            if moment is not None and moment != asked:
+                asked = moment
+                yield mirror.state
+            elif mirror.head.phase in ("finished", "closed") or await self.next_change() is None:
+                return
 
     async def play(self, actions: Sequence[str]) -> None:
         """Make actions of the own turn at the mirror's ply, all or none; on return the mirror holds them.
@@ -257,12 +278,12 @@ class EnteredRoom:
     async def _watch(self, since: int | None) -> RoomEntered:
         for delay_s in Backoff(attempt_count=6).delays():
             try:
-                return await self._link.watch_room(self.code, since)
+                return await self._link.watch_room(self.code, since, self._secret)
             except CommandError as error:
                 if error.code not in _TRY_AGAIN_CODES:
                     raise
                 await asyncio.sleep(delay_s)
-        return await self._link.watch_room(self.code, since)
+        return await self._link.watch_room(self.code, since, self._secret)
 
     async def _go(self, reason: str) -> None:
         self._is_over = True
@@ -270,14 +291,18 @@ class EnteredRoom:
 
 
 @asynccontextmanager
-async def enter_room(link: Link, request: Callable[[], Awaitable[RoomEntered]]) -> AsyncIterator[EnteredRoom]:
+async def enter_room(
+    link: Link, request: Callable[[], Awaitable[RoomEntered]], secret: str | None = None
+) -> AsyncIterator[EnteredRoom]:
     """Enter a room by ``request`` and follow it until the context ends; the server is not told of the end.
+
+    ``secret`` is what a private room wants when it is entered again after a lost connection.
 
     Raises: CommandError, ConnectionLostError, ClientError for a game this version doesn't know.
     """
     subscription = link.subscribe()
     try:
-        room = EnteredRoom(link, subscription, await request())
+        room = EnteredRoom(link, subscription, await request(), secret)
         following = asyncio.create_task(room.follow(), name=f"following room {room.code}")
         try:
             yield room

@@ -46,6 +46,7 @@ from tabuleiro.protocol.messages import (
     Ok,
     Phase,
     Play,
+    QuickPlay,
     RecordPlayed,
     Resign,
     RoomEntered,
@@ -205,9 +206,13 @@ class Link:
         finally:
             del self._pending[number]
 
+    async def enter(self, message: CreateRoom | QuickPlay | JoinRoom | WatchRoom) -> RoomEntered:
+        """Enter a room in one of the ways there are. Raises: as :meth:`request`."""
+        return _expected(RoomEntered, await self.request(message))
+
     async def create_room(self, message: CreateRoom) -> RoomEntered:
         """Make a room and enter it. Raises: as :meth:`request`."""
-        return _expected(RoomEntered, await self.request(message))
+        return await self.enter(message)
 
     async def list_rooms(self, game: str | None = None, phases: Sequence[Phase] | None = None) -> RoomList:
         """Ask for the list of rooms; ``None`` as in the message. Raises: as :meth:`request`."""
@@ -218,9 +223,9 @@ class Link:
         """Sit down in a room, on any open seat when ``seat`` is ``None``. Raises: as :meth:`request`."""
         return _expected(RoomEntered, await self.request(JoinRoom(id=0, room=room, seat=seat)))
 
-    async def watch_room(self, room: str, since: int | None = None) -> RoomEntered:
+    async def watch_room(self, room: str, since: int | None = None, secret: str | None = None) -> RoomEntered:
         """Enter a room, after the event ``since`` or with a snapshot. Raises: as :meth:`request`."""
-        return _expected(RoomEntered, await self.request(WatchRoom(id=0, room=room, since=since)))
+        return await self.enter(WatchRoom(id=0, room=room, since=since, secret=secret))
 
     async def leave_room(self, room: str) -> None:
         """Stop watching; gives an own seat up before the match. Raises: as :meth:`request`."""

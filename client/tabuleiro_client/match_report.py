@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from tabuleiro.protocol.events import ActionsPlayed, MatchEnded, MatchStarted, RoomClosed, SeatFreed, SeatTaken
+from tabuleiro.protocol.events import (
+    ActionsPlayed,
+    ActionsUndone,
+    MatchEnded,
+    MatchStarted,
+    SeatFreed,
+    TurnTakenBack,
+)
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import State
 from tabuleiro.rules.outcome import Player
@@ -57,22 +64,19 @@ class MatchReport:
         """Tell an event that came with ``head``."""
         self.show_presence(head)
         event = step.event.event
+        sentence = self.cast.sentence(event)
+        if sentence:
+            self._screen.say(sentence)
         match event:
-            case SeatTaken(seat=seat, name=name):
-                self._screen.say(f"{name} sits down as {self.cast.side_with_glyph(seat)}")
-            case SeatFreed(seat=seat):
-                self._screen.say(f"the seat of {self.cast.side(seat)} is free again")
+            case SeatFreed():
                 self.show_waiting()
             case MatchStarted():
-                self._screen.say(f"the match begins: {self.cast.opening()}")
                 self._show_state(step.after, is_explained=True)
-            case ActionsPlayed():
-                self._screen.say(self.cast.played(event))
+            case ActionsPlayed() | ActionsUndone() | TurnTakenBack():
                 self._show_state(step.after)
-            case MatchEnded(winner=winner, termination=termination):
-                self._show_ending(winner, termination)
-            case RoomClosed(reason=reason):
-                self._screen.say(f"the room is closed: {reason}")
+            case MatchEnded(winner=winner):
+                self._show_scores()
+                self._screen.say(self.cast.winner(winner))
 
     def show_presence(self, head: RoomHead) -> None:
         """Tell whose connection came or went since the last head."""
@@ -141,8 +145,11 @@ class MatchReport:
 
     def _show_ending(self, winner: Player | None, termination: str) -> None:
         self._screen.say(self.cast.ending(winner, termination))
+        self._show_scores()
+        self._screen.say(self.cast.winner(winner))
+
+    def _show_scores(self) -> None:
         scores = self._mirror.state.view().scores
         if scores is not None:
             for player in PLAYERS:
                 self._screen.say(f"{self.cast.side(player)} scores {' '.join(map(str, scores[player])) or '0'}")
-        self._screen.say(self.cast.winner(winner))

@@ -36,7 +36,6 @@ class PlayWishes:
     game: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     level: str | None = None
-    name: str | None = None
     seat: Player | None = None
 
     @property
@@ -47,12 +46,11 @@ class PlayWishes:
     @property
     def is_nothing(self) -> bool:
         """Whether nothing was said."""
-        return not (self.is_direct or self.server or self.name)
+        return not (self.is_direct or self.server)
 
 
-async def play(wishes: PlayWishes, *, is_ascii: bool) -> None:
+async def play(client: PlainClient, wishes: PlayWishes) -> None:
     """Run `tabuleiro play`. Raises: ClientError, CommandError, StoreError, ModuleNotFoundError."""
-    client = PlainClient(is_ascii=is_ascii, name=wishes.name)
     try:
         if wishes.is_nothing and not client.lines.is_terminal:
             await _show_a_game(client)
@@ -69,17 +67,15 @@ async def play(wishes: PlayWishes, *, is_ascii: bool) -> None:
         client.screen.close_prompt()
 
 
-async def watch(code: str, server: str | None, *, name: str | None, is_ascii: bool) -> None:
+async def watch(client: PlainClient, code: str, server: str) -> None:
     """Run `tabuleiro watch`. Raises: ClientError, CommandError."""
-    client = PlainClient(is_ascii=is_ascii, name=name)
-    async with client.gallery(server or default_server()) as venue:
+    async with client.gallery(server) as venue:
         await client.watch(venue, code)
 
 
-async def list_rooms(server: str | None, game: str | None) -> None:
-    """Run `tabuleiro rooms`. Raises: ClientError, CommandError."""
-    client = PlainClient(is_ascii=False, name=None)
-    async with client.gallery(server or default_server()) as venue:
+async def list_rooms(client: PlainClient, server: str, game: str | None) -> None:
+    """Run `tabuleiro rooms`; ``game`` ``None`` lists those of every game. Raises: ClientError, CommandError."""
+    async with client.gallery(server) as venue:
         answer = await venue.link.list_rooms(game)
     client.screen.say(*room_lines(answer.rooms))
     if answer.is_cut:

@@ -10,7 +10,7 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, Self
 
 from tabuleiro.protocol.messages import CreateRoom, SeatRequest
 from tabuleiro.rules.options import OptionValue
@@ -39,15 +39,22 @@ def seats_for(mine: Player, me: SeatRequest, other: SeatRequest) -> Seats:
 class PlainClient:
     """A person or script at a terminal or pipe, with the names kept for them."""
 
-    def __init__(self, *, is_ascii: bool, name: str | None) -> None:
-        style = detect_style(sys.stdout, os.environ, force_ascii=is_ascii)
-        # Without a standard input its number may belong to some other file by now.
-        self.lines = LineReader(-1 if sys.stdin is None else sys.stdin.fileno())
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        self.screen = Screen(sys.stdout, style, has_prompt=self.lines.is_terminal, width=width)
-        self.menu = Menu(self.screen, self.lines)
-        self._identities = IdentityFolder(config_folder())
+    def __init__(self, lines: LineReader, screen: Screen, identities: IdentityFolder, name: str | None) -> None:
+        self.lines = lines
+        self.screen = screen
+        self.menu = Menu(screen, lines)
+        self._identities = identities
         self._name = name
+
+    @classmethod
+    def of_this_process(cls, *, is_ascii: bool, name: str | None) -> Self:
+        """The client at standard input and output; ``name`` is the guest to be, ``None`` the one used last."""
+        # Without a standard input its number may belong to some other file by now.
+        lines = LineReader(-1 if sys.stdin is None else sys.stdin.fileno())
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        style = detect_style(sys.stdout, os.environ, force_ascii=is_ascii)
+        screen = Screen(sys.stdout, style, has_prompt=lines.is_terminal, width=width)
+        return cls(lines, screen, IdentityFolder(config_folder()), name)
 
     @asynccontextmanager
     async def remote(self, url: str) -> AsyncIterator[Venue]:

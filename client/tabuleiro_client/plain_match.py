@@ -95,7 +95,7 @@ class PlainMatch:
                 await self._step()
             return self._end
         except asyncio.CancelledError:
-            self._screen.say("")  # Ctrl-C left its own mark on the line
+            self._screen.break_line()
             self._say_how_to_come_back()
             raise
         finally:

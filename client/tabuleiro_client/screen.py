@@ -52,13 +52,20 @@ class Screen:
         """End the line of an open prompt, before something else writes to the terminal."""
         self._write("")
 
+    def break_line(self) -> None:
+        """Begin a new line after what the terminal itself wrote, e.g. the mark of Ctrl-C."""
+        self._is_prompt_open = False
+        if self._has_prompt:
+            self._write("\n")
+
     def _wrapped(self, text: str) -> list[str]:
         if self._width is None or len(text) <= self._width:
             return [text]
         return textwrap.wrap(text, self._width, break_long_words=False, break_on_hyphens=False)
 
     def _clean(self, text: str) -> str:
-        clean = strip_controls(text)
+        # Word by word: the spaces between them are the layout of our own lines and tables.
+        clean = " ".join(map(strip_controls, text.split(" ")))
         return clean.encode("ascii", "replace").decode() if self.style.ascii else clean
 
     def _write(self, text: str) -> None:

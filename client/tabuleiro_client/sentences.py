@@ -5,7 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tabuleiro.protocol.events import ActionsPlayed, SeatInfo
+from tabuleiro.protocol.events import (
+    ActionsPlayed,
+    ActionsUndone,
+    BotSeated,
+    Event,
+    MatchEnded,
+    MatchStarted,
+    Muted,
+    OfferEnd,
+    OfferEnded,
+    OfferKind,
+    OfferMade,
+    RoomClosed,
+    Said,
+    SeatFreed,
+    SeatInfo,
+    SeatsSwapped,
+    SeatTaken,
+    StandInSeated,
+    TurnTakenBack,
+)
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.outcome import Player, Termination, opponent
@@ -70,9 +90,50 @@ class Cast:
         """Who plays whom, first mover first."""
         return f"{self.title(0)} against {self.title(1)}; {self.side(0)} begins"
 
-    def played(self, event: ActionsPlayed) -> str:
-        """What somebody played."""
-        return f"{self.actor(event.player)} played {' '.join(event.actions)}"
+    def sentence(self, event: Event) -> str:
+        """What happened; empty for events that say nothing to people here."""
+        match event:
+            case SeatTaken(seat=seat, name=name):
+                return f"{name} sits down as {self.side_with_glyph(seat)}"
+            case BotSeated(seat=seat, level=level):
+                return f"a computer ({level}) sits down as {self.side_with_glyph(seat)}"
+            case SeatFreed(seat=seat):
+                return f"the seat of {self.side(seat)} is free again"
+            case SeatsSwapped():
+                return f"the players change seats: {self.title(0)}, {self.title(1)}"
+            case StandInSeated(seat=seat, level=level):
+                return f"a computer ({level}) plays for {self.actor(seat)} until the return"
+            case MatchStarted():
+                return f"the match begins: {self.opening()}"
+            case ActionsPlayed(player=player, actions=actions, by_stand_in=by_stand_in):
+                actor = f"the computer, for {self.actor(player)}," if by_stand_in else self.actor(player)
+                return f"{actor} played {' '.join(actions)}"
+            case ActionsUndone(player=player) | TurnTakenBack(player=player):
+                return f"{self.actor(player)} took the last actions back"
+            case OfferMade(kind=kind, player=player) | OfferEnded(kind=kind, player=player):
+                return self._offer_sentence(kind, player, event.how if isinstance(event, OfferEnded) else None)
+            case MatchEnded(winner=winner, termination=termination):
+                return self.ending(winner, termination)
+            case _:
+                return self._talk_sentence(event)
+
+    def _offer_sentence(self, kind: OfferKind, player: Player, how: OfferEnd | None) -> str:
+        wish = {"draw": "a draw", "takeback": "to take the last turn back", "rematch": "a rematch"}[kind]
+        if how is not None:
+            return f"the wish of {self.title(player)} for {wish} was {'made void' if how == 'void' else how}"
+        asks = "ask" if self.actor(player) == "you" else "asks"
+        return f"{self.actor(player)} {asks} {wish if kind == 'takeback' else f'for {wish}'}"
+
+    def _talk_sentence(self, event: Event) -> str:
+        match event:
+            case Said(name=name, text=text, is_player=is_player):
+                return f"{name}{'' if is_player else ' (watching)'}: {text}"
+            case Muted(name=name, is_muted=is_muted):
+                return f"{name} is muted" if is_muted else f"{name} may talk again"
+            case RoomClosed(reason=reason):
+                return f"the room is closed: {reason}"
+            case _:
+                return ""
 
     def turn(self, state: State) -> str:
         """Whose turn it is and how many steps are left; empty at the end of the game."""

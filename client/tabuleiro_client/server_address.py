@@ -24,6 +24,11 @@ def default_server(environ: Mapping[str, str] | None = None) -> str:
     return parse_server_url(named, SERVER_VARIABLE) if named else DEFAULT_SERVER
 
 
+def chosen_server(text: str | None) -> str:
+    """The server that a command line names, or the default one. Raises: ConfigError."""
+    return default_server() if text is None else parse_server_url(text)
+
+
 def parse_server_url(text: str, source: str = "--server") -> str:
     """Return the address as a WebSocket URL; without a scheme it means ``ws://``.
 

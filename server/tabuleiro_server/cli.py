@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
+import threading
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import structlog
 import typer
 
-from tabuleiro.errors import ConfigError
 from tabuleiro_server.config import Config, load_config
 from tabuleiro_server.obs.logs import configure_logs
-from tabuleiro_server.wiring import running_server
+from tabuleiro_server.runtime.lifecycle import Lifecycle
+from tabuleiro_server.wiring import now_ms, running_server
+
+STOP_PARTS_COUNT: Final = 8
+"""Parts of a stop that each have the whole of `shutdown_limit_ms`."""
+
+STOP_MARGIN_S: Final = 15.0
+"""What a stop may take beyond its limits: what is given up gets a moment to see that."""
 
 log = structlog.get_logger(__name__)
 
@@ -25,18 +33,9 @@ def serve(
     db: Annotated[Path | None, typer.Option(help="SQLite file; made if absent.")] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file with settings.")] = None,
 ) -> None:
-    """Host a game server until it is told to stop (Ctrl-C or SIGTERM)."""
+    """Host a game server until it is told to stop (Ctrl-C or SIGTERM); told twice, it hurries."""
     settings = load_config(config, host=host, port=port, db=None if db is None else str(db))
-    configure_logs(settings.log_level)
-    try:
-        _run(settings)
-    except OSError as error:
-        raise ConfigError(
-            f"{settings.host}:{settings.port}", "host and port", f"a free address: {error}"
-        ) from error
-
-
-def _run(settings: Config) -> None:
+    configure_logs(settings.log_level, settings.log_style)
     if sys.platform == "win32":
         asyncio.run(_serve(settings))
     else:
@@ -46,12 +45,39 @@ def _run(settings: Config) -> None:
 
 
 async def _serve(settings: Config) -> None:
-    stop = asyncio.Event()
+    lifecycle = Lifecycle(settings, now_ms)
+    _stop_when_told(lifecycle)
+    async with running_server(settings, lifecycle) as server:
+        print(f"tabuleiro listens on {server.url}", flush=True)
+        await lifecycle.stop_requested()
+        longest_ms = settings.shutdown_notice_ms + STOP_PARTS_COUNT * settings.shutdown_limit_ms
+        end_at_last(longest_ms / 1000 + STOP_MARGIN_S)
+        log.info("stopping")
+        await server.wind_down()
+    log.info("stopped")
+
+
+def end_at_last(limit_s: float) -> None:
+    """End this process with status 1 if it still lives in ``limit_s`` seconds, whatever it is waiting for.
+
+    A thread that hangs in the disk lets neither the event loop nor the interpreter end by themselves. What is
+    committed is safe by then, and what is not was not acknowledged.
+    """
+
+    def end() -> None:
+        print("tabuleiro did not stop in time and is ended", file=sys.stderr, flush=True)
+        os._exit(1)
+
+    timer = threading.Timer(limit_s, end)
+    timer.daemon = True
+    timer.start()
+
+
+def _stop_when_told(lifecycle: Lifecycle) -> None:
+    """Ask for the stop at Ctrl-C or SIGTERM."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    async with running_server(settings) as server:
-        print(f"tabuleiro listens on {server.url}", flush=True)
-        await stop.wait()
-        log.info("stopping")
-    log.info("stopped")
+        try:
+            loop.add_signal_handler(number, lifecycle.request_stop)
+        except NotImplementedError:  # the event loops of Windows
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(lifecycle.request_stop))

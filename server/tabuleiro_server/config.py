@@ -1,22 +1,29 @@
 """The settings of a server: defaults, then a TOML file, then the environment, then the command line.
 
-Every key carries its unit in its name. A value that cannot be used is a `ConfigError` naming file and key.
+Every key carries its unit in its name. A value that cannot be used is a `ConfigError` naming where it was found,
+the key, and what was expected in which unit. What the settings do is left to whoever is given a `Config`.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from msgspec import inspect
 
-from tabuleiro.errors import ConfigError
+from tabuleiro.errors import ConfigError, shown
+from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES
 from tabuleiro.protocol.settings import RoomLimits
 
-ENVIRONMENT_PREFIX = "TABULEIRO_"
+ENVIRONMENT_PREFIX: Final = "TABULEIRO_"
+
+UNITS: Final = {"_ms": "milliseconds", "_bytes": "bytes", "_count": "a whole number"}
+"""What the endings of keys stand for."""
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=86_400_000)]
@@ -36,16 +43,33 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     synchronous: Literal["FULL", "NORMAL"] = "FULL"
     """SQLite's synchronous level. NORMAL is faster, but a power cut may take acknowledged moves back."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """What is worth a line in the log."""
+    log_style: Literal["text", "json"] = "text"
+    """Log lines for people, or one JSON object a line."""
+    metrics: Literal["off", "local", "all"] = "local"
+    """Who may read /metrics: nobody, this machine without a proxy in between, or everybody."""
     bot_workers: Annotated[int, msgspec.Meta(ge=0, le=256)] = 0
     """Processes that think for bots; 0 means one less than there are cores, at least one."""
     bot_think_limit_ms: Milliseconds = 30_000
     """A bot that thinks longer is ended and asked again."""
+    handshake_timeout_ms: Milliseconds = 10_000
+    """A connection whose WebSocket handshake is not done by then is cut."""
     hello_timeout_ms: Milliseconds = 10_000
     """A connection that has not said hello by then is closed."""
+    ping_interval_ms: Milliseconds = 20_000
+    """How often each connection is asked whether it is still there; lag is measured with it."""
+    ping_timeout_ms: Milliseconds = 20_000
+    """A connection that has not answered a ping by then is closed."""
+    close_timeout_ms: Milliseconds = 5_000
+    """How long a closed connection may take to say goodbye before it is cut."""
+    shutdown_notice_ms: Annotated[int, msgspec.Meta(ge=0, le=3_600_000)] = 3_000
+    """How long before closing their connections a stopping server tells its clients; matches go on meanwhile."""
     shutdown_limit_ms: Milliseconds = 10_000
-    """How long a stopping server waits for commits and connections."""
+    """How long a stopping server then waits for thinking bots, connections, commands and commits, for each."""
     outbox_frames_count: Count = 512
     """Frames that may wait for a slow reader before its connection is closed."""
+    outbox_bytes: Annotated[int, msgspec.Meta(ge=65_536, le=2**31)] = 8 * 1024 * 1024
+    """Bytes that may wait for a slow reader before its connection is closed."""
     room_queue_count: Count = 64
     """Commands that may wait for one room before further ones are refused as busy."""
     storage_retry_ms: Milliseconds = 1_000
@@ -65,7 +89,9 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     connections_count: Count = 5_000
     """Connections in all."""
     connections_per_address_count: Count = 100
-    """Connections from one address."""
+    """Connections from one address (of IPv6, from one /64 network)."""
+    handshakes_count: Count = 200
+    """Connections that may be on their way in, or be refused, at once; further ones are cut."""
     rooms_per_account_count: Count = 20
     """Unfinished rooms that one guest may have made."""
     entered_rooms_count: Count = 50
@@ -73,11 +99,22 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     messages_per_second_count: Count = 20
     """Messages that one connection may send a second, in the long run."""
     messages_burst_count: Count = 100
-    """Messages that one connection may send at once."""
+    """Messages that one connection may send at once; as many too many close it."""
+    client_frame_bytes: Annotated[int, msgspec.Meta(ge=1024, le=CLIENT_FRAME_MAX_BYTES)] = CLIENT_FRAME_MAX_BYTES
+    """Longest message that a client may send."""
     trusted_proxies: tuple[str, ...] = ()
-    """Addresses of proxies whose X-Forwarded-For is believed."""
+    """Addresses or networks of proxies whose X-Forwarded-For is believed."""
     idle_room_unload_ms: Milliseconds = 60_000
     """A room that nobody has entered leaves memory after this time; it stays on disk."""
+
+    def __post_init__(self) -> None:
+        """Raises: ValueError."""
+        for proxy in self.trusted_proxies:
+            try:
+                ipaddress.ip_network(proxy, strict=False)
+            except ValueError:
+                expected = "addresses or networks such as 127.0.0.1 or 10.0.0.0/8"
+                raise ValueError(f"{expected}, got {shown(proxy)}") from None
 
     def room_limits(self) -> RoomLimits:
         """The limits that a new room is given."""
@@ -122,15 +159,30 @@ def _environment_values(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _checked(values: dict[str, Any], source: str, *, is_text: bool = False) -> dict[str, Any]:
-    """Check each value by itself, so that the error names its key."""
-    types = msgspec.inspect.type_info(Config)
-    known = {field.name for field in types.fields} if isinstance(types, msgspec.inspect.StructType) else set()
+    """Check each value by itself, so that the error names its key; ``is_text``: all values are texts."""
+    types = inspect.type_info(Config)
+    assert isinstance(types, inspect.StructType)
+    known = {field.name: field.type for field in types.fields}
     checked = {}
     for key, value in values.items():
         if key not in known:
             raise ConfigError(source, key, "one of " + ", ".join(sorted(known)))
+        if is_text and isinstance(known[key], inspect.VarTupleType):
+            value = [part.strip() for part in value.split(",") if part.strip()]
         try:
             checked[key] = getattr(msgspec.convert({key: value}, Config, strict=not is_text), key)
         except msgspec.ValidationError as error:
-            raise ConfigError(source, key, str(error).split(" - at")[0].removeprefix("Expected ")) from error
+            expected = _expectation(key, known[key])
+            reason = str(error) if expected is None else f"{expected}, got {shown(value)}"
+            raise ConfigError(source, key, reason) from error
     return checked
+
+
+def _expectation(key: str, type_: inspect.Type) -> str | None:
+    """What a value of this key looks like, in its unit; ``None`` when the error itself says it best."""
+    if isinstance(type_, inspect.IntType):
+        unit = next((unit for ending, unit in UNITS.items() if key.endswith(ending)), "a whole number")
+        return f"{unit} from {type_.ge} to {type_.le}"
+    if isinstance(type_, inspect.LiteralType):
+        return "one of " + ", ".join(str(value) for value in type_.values)
+    return "text" if isinstance(type_, inspect.StrType) else None

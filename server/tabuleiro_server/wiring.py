@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
+import sqlite3
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-import structlog
 
 import tabuleiro
 from tabuleiro.ids import TimestampMs
@@ -19,23 +17,27 @@ from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.seat import BotSeats
 from tabuleiro_server.config import Config
+from tabuleiro_server.net.figures import NetFigures
+from tabuleiro_server.net.http_pages import HttpPages
 from tabuleiro_server.net.websocket_server import WebSocketServer
 from tabuleiro_server.obs.logs import configure_logs
+from tabuleiro_server.obs.loop_lag import LoopLagProbe
+from tabuleiro_server.obs.metrics import ServerCollector, render_metrics
 from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.caretaker import Caretaker
 from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
 from tabuleiro_server.runtime.journal import Journal
+from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.runtime.lobby import Lobby
 from tabuleiro_server.runtime.requests import Requests
+from tabuleiro_server.runtime.room_quota import RoomQuota
 from tabuleiro_server.runtime.room_task import RoomTask
 from tabuleiro_server.runtime.services import Services
 from tabuleiro_server.store.accounts import Accounts
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,25 @@ class RunningServer:
     host: str
     port: int
     directory: Directory
+    lifecycle: Lifecycle
+    _sockets: WebSocketServer
+    _bot_seats: BotSeats
+    _notice_ms: int
 
     @property
     def url(self) -> str:
         """Where clients connect to."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"ws://{host}:{self.port}"
+
+    async def wind_down(self) -> None:
+        """Tell every client, go on for the notice without new rooms, and let bots finish their thoughts."""
+        self.lifecycle.begin_stop(self._notice_ms if self._sockets.connections_count else 0)
+        announcement = self.lifecycle.announcement
+        assert announcement is not None
+        self._sockets.send_all(announcement)
+        await self.lifecycle.give_notice()
+        await self.lifecycle.within_limit(self._bot_seats.finish(), "bots that think")
 
 
 def now_ms() -> TimestampMs:
@@ -59,54 +74,100 @@ def now_ms() -> TimestampMs:
 
 
 @asynccontextmanager
-async def running_server(config: Config) -> AsyncIterator[RunningServer]:
+async def running_server(
+    config: Config,
+    lifecycle: Lifecycle | None = None,
+    connection_class: type[sqlite3.Connection] = sqlite3.Connection,
+) -> AsyncIterator[RunningServer]:
     """Run a server for as long as the context lasts.
 
     On the way out connections are told to come back, commands that wait are stored, and every task and process
-    that was started is ended.
+    that was started is ended, each within its limit. ``lifecycle`` is given by whoever wants to hurry that.
+    ``connection_class`` is for tests of failing disks.
 
-    Raises: StoreError when the database cannot be used, OSError when the address cannot be had.
+    Raises: StoreError when the database cannot be used, ConfigError when the address cannot be had.
     """
+    lifecycle = lifecycle or Lifecycle(config, now_ms)
     async with AsyncExitStack() as stack:
-        database = await Database.open(Path(config.db), synchronous=config.synchronous)
+
+        def at_the_end(stop: Callable[[], Awaitable[None]], what: str) -> None:
+            stack.push_async_callback(lambda: lifecycle.within_limit(stop(), what))
+
+        database = await Database.open(
+            Path(config.db), synchronous=config.synchronous, connection_class=connection_class
+        )
+        # Not given up: a process does not end before the threads of its connections do.
         stack.push_async_callback(database.close)
         event_log = EventLog(database)
         await event_log.start()
-        stack.push_async_callback(event_log.stop)
-        journal = Journal(event_log)
-        lobby = Lobby(await journal.summaries())
+        at_the_end(event_log.stop, "commits")
         pool = BotPool(config.bot_workers or max((os.cpu_count() or 2) - 1, 1), config.bot_think_limit_ms)
         await pool.start()
-        stack.push_async_callback(pool.stop)
-        seats = BotSeats(pool, now_ms)
-
-        def on_change(room: RoomTask) -> None:
-            lobby.update(summary_of(room.state, room.watchers_count))
-            seats.consider(room)
-
-        last_alive_ms = TimestampMs(database.last_alive_ms or now_ms())
-        directory = Directory(journal, config, now_ms, on_change, last_alive_ms)
-        stack.push_async_callback(directory.stop)
-        stack.push_async_callback(seats.stop)
-        accounts = Accounts(database)
-        services = Services(
-            config=config,
-            guests=Guests(accounts, now_ms),
-            directory=directory,
-            lobby=lobby,
-            archive=Archive(journal),
-            levels={name: level_names(name) for name in registry.names()},
-            now_ms=now_ms,
-            version=tabuleiro.__version__,
-        )
-        stack.callback(lobby.stop)
-        server = WebSocketServer(Requests(services), config)
-        await server.start()
-        stack.push_async_callback(_stop_server, server, config)
-        caretaker = Caretaker(database, directory, accounts, config, now_ms)
+        at_the_end(pool.stop, "bot workers")
+        bot_seats = BotSeats(pool, now_ms)
+        services = await _rooms(config, database, event_log, bot_seats, lifecycle)
+        at_the_end(services.directory.stop, "rooms")
+        at_the_end(bot_seats.stop, "bots")
+        stack.callback(services.lobby.stop)
+        probe = LoopLagProbe()
+        probe.start()
+        stack.callback(probe.stop)
+        sockets = _sockets(config, services, event_log, pool, probe)
+        await sockets.start()
+        at_the_end(sockets.stop, "connections")
+        caretaker = Caretaker(database, services.directory, services.guests, config, now_ms)
         caretaker.start()
-        stack.push_async_callback(caretaker.stop)
-        yield RunningServer(config.host, server.port, directory)
+        at_the_end(caretaker.stop, "the caretaker")
+        yield RunningServer(
+            config.host, sockets.port, services.directory, lifecycle, sockets, bot_seats, config.shutdown_notice_ms
+        )
+
+
+async def _rooms(
+    config: Config, database: Database, event_log: EventLog, bot_seats: BotSeats, lifecycle: Lifecycle
+) -> Services:
+    """Put together what sessions talk to."""
+    journal = Journal(event_log)
+    lobby = Lobby(await journal.summaries())
+    quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
+
+    def on_change(room: RoomTask) -> None:
+        lobby.update(summary_of(room.state, room.watchers_count))
+        quota.note(room.state)
+        bot_seats.consider(room)
+
+    last_alive_ms = TimestampMs(database.last_alive_ms or now_ms())
+    return Services(
+        config=config,
+        guests=Guests(Accounts(database), now_ms),
+        directory=Directory(journal, config, now_ms, on_change, last_alive_ms),
+        lobby=lobby,
+        archive=Archive(journal),
+        lifecycle=lifecycle,
+        quota=quota,
+        levels={name: level_names(name) for name in registry.names()},
+        now_ms=now_ms,
+        version=tabuleiro.__version__,
+    )
+
+
+def _sockets(
+    config: Config, services: Services, event_log: EventLog, pool: BotPool, probe: LoopLagProbe
+) -> WebSocketServer:
+    """Put together what is behind the port, and let what happens there be measured."""
+    requests = Requests(services)
+    figures = NetFigures()
+    collector = ServerCollector(
+        version=services.version,
+        net=figures,
+        requests=requests.figures,
+        commits=event_log.figures,
+        loop_lags_us=probe.lags_us,
+        rooms_count=lambda: services.directory.rooms_count,
+        bots=lambda: pool.counts,
+    )
+    pages = HttpPages(config, lambda: render_metrics(collector))
+    return WebSocketServer(requests, config, pages, figures)
 
 
 @asynccontextmanager
@@ -118,11 +179,3 @@ async def embedded_server(db: Path) -> AsyncIterator[RunningServer]:
     configure_logs("error")
     async with running_server(Config(db=str(db), port=0)) as server:
         yield server
-
-
-async def _stop_server(server: WebSocketServer, config: Config) -> None:
-    try:
-        async with asyncio.timeout(config.shutdown_limit_ms / 1000):
-            await server.stop()
-    except TimeoutError:
-        log.warning("connections did not close in time", limit_ms=config.shutdown_limit_ms)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import AsyncIterator, Callable
 from itertools import count
 
@@ -36,10 +37,11 @@ from tabuleiro.protocol.messages import (
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.outcome import Player
+from tabuleiro_client.line_input import Line
 
 ROOM = RoomCode("K7MQ4")
 GAME = "virus-wars"
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class OneRoom:
@@ -95,6 +97,47 @@ class OneRoom:
         if since is None:
             return RoomEntered(self.head(), 0, Snapshot(tuple(self.actions)))
         return RoomEntered(self.head(), 0, None, tuple(self.events[since:]))
+
+
+class Typist:
+    """Lines as a person at a terminal, or a script on a pipe, types them."""
+
+    def __init__(self, *, is_terminal: bool) -> None:
+        self.is_terminal = is_terminal
+        self._lines: asyncio.Queue[Line | None] = asyncio.Queue()
+
+    def type(self, *texts: str | None) -> None:
+        for text in texts:
+            self._lines.put_nowait(None if text is None else Line(text))
+
+    def type_unusable(self, problem: str) -> None:
+        self._lines.put_nowait(Line("", problem))
+
+    async def next_line(self) -> Line | None:
+        return await self._lines.get()
+
+
+class Paper(io.StringIO):
+    """What was written, and a way to wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._grown = asyncio.Event()
+        self._seen = 0
+
+    def write(self, text: str) -> int:
+        self._grown.set()
+        return super().write(text)
+
+    async def shows(self, text: str) -> None:
+        """Wait until ``text`` stands after everything that was waited for before."""
+        while (at := self.getvalue().find(text, self._seen)) < 0:
+            self._grown.clear()
+            try:
+                await asyncio.wait_for(self._grown.wait(), PATIENCE_S / 2)
+            except TimeoutError:
+                raise AssertionError(f"{text!r} is not in {self.getvalue()[self._seen :]!r}") from None
+        self._seen = at + len(text)
 
 
 Reply = ServerMessage | None
@@ -191,6 +234,18 @@ async def server() -> AsyncIterator[FaultyServer]:
 def one_room() -> type[OneRoom]:
     """The room of the server, for tests that need no server."""
     return OneRoom
+
+
+@pytest.fixture(scope="session")
+def make_typist() -> type[Typist]:
+    """Makes somebody who types."""
+    return Typist
+
+
+@pytest.fixture(scope="session")
+def make_paper() -> type[Paper]:
+    """Makes something to write on."""
+    return Paper
 
 
 @pytest.fixture(autouse=True)

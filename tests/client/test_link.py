@@ -53,7 +53,7 @@ async def test_a_refused_hello_is_a_command_error_and_leaves_nothing_open(server
     with pytest.raises(CommandError) as refusal:
         async with link_to(server.url):
             pass
-    assert (refusal.value.code, refusal.value.message) == ("name-taken", "ana is[2J taken")
+    assert (refusal.value.code, refusal.value.message) == ("name-taken", "ana is taken")
 
 
 async def test_an_unreachable_server_is_one_clear_sentence():

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,25 +53,39 @@ def make() -> Make:
     return Make()
 
 
-OpenLog = Callable[..., Any]
+@asynccontextmanager
+async def opened_database(path: Path, **settings: Any) -> AsyncIterator[Database]:
+    """A database that is closed at the end: an open one would keep the test run from ending."""
+    database = await Database.open(path, **settings)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+OpenDatabase = Callable[..., AbstractAsyncContextManager[Database]]
+OpenLog = Callable[..., AbstractAsyncContextManager[EventLog]]
+
+
+@pytest.fixture
+def open_database() -> OpenDatabase:
+    """``async with open_database(path, ...) as database``."""
+    return opened_database
 
 
 @pytest.fixture
 def open_log(tmp_path: Path) -> OpenLog:
-    """``async with open_log(...) as log``: a running event log on ``tmp_path/rooms.db``."""
+    """``async with open_log(...) as log``: a running event log on ``path``, else on ``tmp_path/rooms.db``."""
 
     @asynccontextmanager
-    async def opened(**settings: Any) -> AsyncIterator[EventLog]:
-        database = await Database.open(tmp_path / "rooms.db", **settings)
-        try:
+    async def opened(path: Path = tmp_path / "rooms.db", **settings: Any) -> AsyncIterator[EventLog]:
+        async with opened_database(path, **settings) as database:
             log = EventLog(database)
             await log.start()
             try:
                 yield log
             finally:
                 await log.stop()
-        finally:
-            await database.close()
 
     return opened
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
+import sqlite3
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from tabuleiro.errors import NameTakenError, StorageUnavailableError, StoreError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.accounts import Account, Accounts
-from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
 
 ANA = AccountId("a1")
@@ -21,18 +19,8 @@ NOW = TimestampMs(1_000)
 
 
 @pytest.fixture
-async def opened(database_path: Path) -> AsyncIterator[tuple[Accounts, EventLog]]:
-    database = await Database.open(database_path)
-    log = EventLog(database)
-    await log.start()
-    yield Accounts(database), log
-    await log.stop()
-    await database.close()
-
-
-@pytest.fixture
-def accounts(opened: tuple[Accounts, EventLog]) -> Accounts:
-    return opened[0]
+def accounts(log: EventLog) -> Accounts:
+    return Accounts(log.database)
 
 
 async def test_guest_is_found_by_the_hash_of_the_token(accounts: Accounts) -> None:
@@ -88,8 +76,7 @@ async def test_touch_notes_when_a_guest_was_seen(accounts: Accounts) -> None:
         await accounts.touch(AccountId("z9"), NOW)
 
 
-async def test_names_of_guests_who_never_played_are_freed(opened: tuple[Accounts, EventLog], make: Any) -> None:
-    accounts, log = opened
+async def test_names_of_guests_who_never_played_are_freed(accounts: Accounts, log: EventLog, make: Any) -> None:
     for name, seen_ms in (("ana", 100), ("rui", 100), ("eva", 200)):
         await accounts.create(AccountId(name), name, name.encode(), TimestampMs(seen_ms))
     await log.append(RoomCode("K7MQ4"), Seq(0), make.events(1, 1), None, [make.match("K7MQ4", account="ana")])
@@ -101,14 +88,11 @@ async def test_names_of_guests_who_never_played_are_freed(opened: tuple[Accounts
     await accounts.create(AccountId("other"), "RUI", b"other", NOW)
 
 
-async def test_guest_is_not_there_when_the_storage_refused(database_path: Path, script: Any) -> None:
-    database = await Database.open(database_path, connection_class=script.connection_class())
-    log, accounts = EventLog(database), Accounts(database)
-    await log.start()
-    script.fail("COMMIT", 10, "disk I/O error")
-    with pytest.raises(StorageUnavailableError):
-        await accounts.create(ANA, "Ana", b"1", NOW)
-    script.before.clear()
-    await accounts.create(RUI, "Ana", b"1", NOW)
-    await log.stop()
-    await database.close()
+async def test_guest_is_not_there_when_the_storage_refused(open_log: Any, script: Any) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        accounts = Accounts(log.database)
+        script.fail("COMMIT", sqlite3.SQLITE_IOERR, "disk I/O error")
+        with pytest.raises(StorageUnavailableError):
+            await accounts.create(ANA, "Ana", b"1", NOW)
+        script.before.clear()
+        await accounts.create(RUI, "Ana", b"1", NOW)

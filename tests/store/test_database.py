@@ -17,7 +17,6 @@ import pytest
 from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.event_log import EventLog
 from tabuleiro_server.store.schema import MIGRATIONS, Migration
 
 NEXT = MIGRATIONS[-1].number + 1
@@ -81,9 +80,8 @@ async def test_older_file_is_copied_and_migrated_with_its_events(
     backup = database_path.with_name(f"rooms.db.schema-{NEXT - 1}.backup")
     assert applied(backup)[-1] == NEXT - 1
     assert ask(backup, "SELECT count(*) FROM events") == [(3,)]
-    database = await Database.open(backup)
-    assert await EventLog(database).load(RoomCode("K7MQ4")) == make.events(1, 3)
-    await database.close()
+    async with open_log(backup) as log:
+        assert await log.load(RoomCode("K7MQ4")) == make.events(1, 3)
 
 
 async def test_failing_migration_leaves_the_file_at_the_last_complete_one(database_path: Path) -> None:
@@ -134,26 +132,19 @@ async def test_missing_folder_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("synchronous", "level"), [("FULL", 2), ("NORMAL", 1)])
-async def test_writer_waits_for_the_disk_as_it_was_told(database_path: Path, synchronous: Any, level: int) -> None:
-    database = await Database.open(database_path, synchronous=synchronous)
-    log = EventLog(database)
-    await log.start()
-    modes = await database.writer.call(
-        lambda connection: [
-            connection.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("synchronous", "journal_mode", "foreign_keys")
-        ]
-    )
+async def test_writer_waits_for_the_disk_as_it_was_told(open_log: Any, synchronous: Any, level: int) -> None:
+    names = ("synchronous", "journal_mode", "foreign_keys")
+    async with open_log(synchronous=synchronous) as log:
+        modes = await log.database.writer.call(
+            lambda connection: [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
+        )
     assert modes == [level, "wal", 1]
-    await log.stop()
-    await database.close()
 
 
-async def test_reader_cannot_write(database_path: Path) -> None:
-    database = await Database.open(database_path)
-    with pytest.raises(StorageUnavailableError, match="readonly"):
-        await database.read(lambda connection: connection.execute("DELETE FROM events"))
-    await database.close()
+async def test_reader_cannot_write(open_database: Any, database_path: Path) -> None:
+    async with open_database(database_path) as database:
+        with pytest.raises(StorageUnavailableError, match="readonly"):
+            await database.read(lambda connection: connection.execute("DELETE FROM events"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no permission bits there")
@@ -171,15 +162,14 @@ async def test_nobody_else_may_read_the_files(open_log: Any, make: Any, database
         os.umask(before)
 
 
-async def test_second_opening_in_this_process_is_refused_until_the_first_is_closed(database_path: Path) -> None:
-    database = await Database.open(database_path)
-    with pytest.raises(
-        DatabaseLockedError, match=f"another server .process {os.getpid()}. is using this database"
-    ):
-        await Database.open(database_path)
-    await database.close()
-    await database.close()
-    await open_and_close(database_path)
+async def test_second_opening_in_this_process_is_refused_until_the_first_is_closed(
+    open_database: Any, database_path: Path
+) -> None:
+    async with open_database(database_path) as database:
+        with pytest.raises(DatabaseLockedError, match=f"another server .process {os.getpid()}. is using this"):
+            await Database.open(database_path)
+        await database.close()
+        await open_and_close(database_path)
 
 
 async def test_refused_file_is_not_left_locked(database_path: Path) -> None:

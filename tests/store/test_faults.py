@@ -81,9 +81,13 @@ async def test_database_locked_by_another_process(open_log: Any, make: Any, data
 async def test_full_database(open_log: Any, make: Any) -> None:
     async with open_log() as log:
         await begin(log, make)
-        await log._writer.call(lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchall())
+        await log.database.writer.call(
+            lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchall()
+        )
         await assert_refused(log, make, "full", payload=bytes(100_000))
-        await log._writer.call(lambda connection: connection.execute("PRAGMA max_page_count = 1000000").fetchall())
+        await log.database.writer.call(
+            lambda connection: connection.execute("PRAGMA max_page_count = 1000000").fetchall()
+        )
         await assert_accepted(log, make)
 
 
@@ -113,17 +117,13 @@ def fill(folder: Path) -> Path:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
-async def test_full_disk(small_disk: Path, make: Any) -> None:
-    database = await Database.open(small_disk / "rooms.db")
-    log = EventLog(database)
-    await log.start()
-    await begin(log, make)
-    filler = fill(small_disk)
-    await assert_refused(log, make, "full", payload=bytes(100_000))
-    os.unlink(filler)
-    await assert_accepted(log, make)
-    await log.stop()
-    await database.close()
+async def test_full_disk(open_log: Any, small_disk: Path, make: Any) -> None:
+    async with open_log(small_disk / "rooms.db") as log:
+        await begin(log, make)
+        filler = fill(small_disk)
+        await assert_refused(log, make, "full", payload=bytes(100_000))
+        os.unlink(filler)
+        await assert_accepted(log, make)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of a file there")
@@ -179,7 +179,7 @@ async def test_connection_that_fails_to_roll_back_and_to_open_again(open_log: An
 async def test_writer_on_a_connection_turned_read_only(open_log: Any, make: Any) -> None:
     async with open_log() as log:
         await begin(log, make)
-        await log._writer.call(lambda connection: connection.execute("PRAGMA query_only = ON"))
+        await log.database.writer.call(lambda connection: connection.execute("PRAGMA query_only = ON"))
         await assert_refused(log, make, "readonly database")
         await assert_accepted(log, make)
 

@@ -19,7 +19,6 @@ from tabuleiro.errors import (
     StoreError,
 )
 from tabuleiro.ids import RoomCode, Seq
-from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
 from tabuleiro_server.store.maintenance import StoredRoom, back_up, read_room, read_stats, vacuum
 from tabuleiro_server.store.schema import MIGRATIONS, Migration
@@ -66,9 +65,8 @@ async def test_backup_is_served_like_the_original(open_log: Any, make: Any, tmp_
     async with open_log() as log:
         await write(log, make)
     await back_up(tmp_path / "rooms.db", tmp_path / "copy.db")
-    database = await Database.open(tmp_path / "copy.db")
-    assert await EventLog(database).load(ROOM) == make.events(1, 3)
-    await database.close()
+    async with open_log(tmp_path / "copy.db") as log:
+        assert await log.load(ROOM) == make.events(1, 3)
 
 
 async def test_backup_replaces_an_older_one_only_when_told(open_log: Any, make: Any, tmp_path: Path) -> None:
@@ -112,7 +110,9 @@ async def test_vacuum_gives_free_space_back(open_log: Any, make: Any, database_p
     async with open_log() as log:
         await write(log, make)
         await log.append(RoomCode("BBBBB"), Seq(0), make.events(1, 50, bytes(10_000)))
-        await log._writer.call(lambda connection: connection.execute("DELETE FROM events WHERE room = 'BBBBB'"))
+        await log.database.writer.call(
+            lambda connection: connection.execute("DELETE FROM events WHERE room = 'BBBBB'")
+        )
     before = await read_stats(database_path)
     sizes = await vacuum(database_path)
     after = await read_stats(database_path)
@@ -164,7 +164,7 @@ async def test_room_is_read_with_all_that_is_stored_of_it(open_log: Any, make: A
         await read_room(database_path, ROOM)
 
 
-async def test_commands_refuse_what_they_cannot_read(tmp_path: Path) -> None:
+async def test_commands_refuse_what_they_cannot_read(open_log: Any, tmp_path: Path) -> None:
     with pytest.raises(StorageUnavailableError, match="there is no database"):
         await read_stats(tmp_path / "missing.db")
     (tmp_path / "text.db").write_text("hello " * 1000)
@@ -173,17 +173,17 @@ async def test_commands_refuse_what_they_cannot_read(tmp_path: Path) -> None:
     (tmp_path / "empty.db").touch()
     with pytest.raises(DatabaseFormatError, match="schema 0"):
         await back_up(tmp_path / "empty.db", tmp_path / "copy.db")
-    database = await Database.open(tmp_path / "newer.db", migrations=NEWER)
-    await database.close()
+    async with open_log(tmp_path / "newer.db", migrations=NEWER):
+        pass
     with pytest.raises(DatabaseFormatError, match="newer tabuleiro"):
         await read_stats(tmp_path / "newer.db")
 
 
 async def test_older_schema_can_be_copied_but_not_counted(
-    database_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_log: Any, database_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    database = await Database.open(database_path)
-    await database.close()
+    async with open_log():
+        pass
     monkeypatch.setattr("tabuleiro_server.store.maintenance.MIGRATIONS", NEWER)
     with pytest.raises(DatabaseFormatError, match="older than this program's"):
         await read_stats(database_path)

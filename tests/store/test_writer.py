@@ -12,7 +12,6 @@ import pytest
 
 from tabuleiro.errors import StorageUnavailableError, StoreError
 from tabuleiro.ids import DurationMs, RoomCode, Seq
-from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
 
 
@@ -155,20 +154,21 @@ async def test_stop_gives_up_at_its_limit_and_answers_everybody(open_log: Any, m
         gate.open()
 
 
-async def test_bug_in_a_write_is_raised_by_stop_and_leaves_nobody_waiting(make: Any, database_path: Path) -> None:
+async def test_bug_in_a_write_is_raised_by_stop_and_leaves_nobody_waiting(
+    open_database: Any, make: Any, database_path: Path
+) -> None:
     def stumble(connection: sqlite3.Connection) -> None:
         raise ZeroDivisionError("a bug")
 
-    database = await Database.open(database_path)
-    log = EventLog(database)
-    await log.start()
-    results = await asyncio.gather(
-        log.append(room(1), Seq(0), make.events(1, 1)), database.writer.call(stumble), return_exceptions=True
-    )
-    assert [type(result) for result in results] == [StoreError, StoreError]
-    with pytest.raises(StorageUnavailableError, match="not running"):
-        await log.append(room(1), Seq(0), make.events(1, 1))
-    with pytest.raises(ZeroDivisionError, match="a bug"):
-        await log.stop()
-    await database.close()
+    async with open_database(database_path) as database:
+        log = EventLog(database)
+        await log.start()
+        results = await asyncio.gather(
+            log.append(room(1), Seq(0), make.events(1, 1)), database.writer.call(stumble), return_exceptions=True
+        )
+        assert [type(result) for result in results] == [StoreError, StoreError]
+        with pytest.raises(StorageUnavailableError, match="not running"):
+            await log.append(room(1), Seq(0), make.events(1, 1))
+        with pytest.raises(ZeroDivisionError, match="a bug"):
+            await log.stop()
     assert stored(database_path) == []

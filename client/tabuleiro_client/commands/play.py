@@ -12,6 +12,7 @@ from tabuleiro.rules import registry
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client import plain
 from tabuleiro_client.game_choice import GameOptions, PresetOption, chosen_options
+from tabuleiro_client.plain_client import PlainClient
 from tabuleiro_client.server_address import parse_server_url
 
 ServerOption = Annotated[
@@ -49,10 +50,13 @@ def play(
         game=chosen_game,
         options={} if chosen_game is None else _checked_options(chosen_game, preset, option),
         level=bot,
-        name=name,
         seat=None if seat is None else parse_seat(seat, chosen_game),
     )
-    asyncio.run(plain.play(wishes, is_ascii=ascii_only))
+    asyncio.run(_play(wishes, name, ascii_only))
+
+
+async def _play(wishes: plain.PlayWishes, name: str | None, is_ascii: bool) -> None:
+    await plain.play(PlainClient.of_this_process(is_ascii=is_ascii, name=name), wishes)
 
 
 def _checked_options(game: str, preset: str | None, option: list[str] | None) -> dict[str, int | str]:

@@ -10,7 +10,8 @@ import typer
 from tabuleiro.rules import registry
 from tabuleiro_client import plain
 from tabuleiro_client.commands.play import ServerOption
-from tabuleiro_client.server_address import parse_server_url
+from tabuleiro_client.plain_client import PlainClient
+from tabuleiro_client.server_address import chosen_server
 
 
 def rooms(
@@ -20,5 +21,8 @@ def rooms(
     """List the rooms of a server that wait for players or are being played in."""
     if game is not None:
         registry.game_type(game)
-    url = None if server is None else parse_server_url(server)
-    asyncio.run(plain.list_rooms(url, game))
+    asyncio.run(_rooms(chosen_server(server), game))
+
+
+async def _rooms(server: str, game: str | None) -> None:
+    await plain.list_rooms(PlainClient.of_this_process(is_ascii=False, name=None), server, game)

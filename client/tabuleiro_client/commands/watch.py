@@ -9,7 +9,8 @@ import typer
 
 from tabuleiro_client import plain
 from tabuleiro_client.commands.play import AsciiOption, NameOption, ServerOption
-from tabuleiro_client.server_address import parse_server_url
+from tabuleiro_client.plain_client import PlainClient
+from tabuleiro_client.server_address import chosen_server
 
 
 def watch(
@@ -19,5 +20,8 @@ def watch(
     ascii_only: AsciiOption = False,
 ) -> None:
     """Watch a room until its match is over."""
-    url = None if server is None else parse_server_url(server)
-    asyncio.run(plain.watch(room, url, name=name, is_ascii=ascii_only))
+    asyncio.run(_watch(room, chosen_server(server), name, ascii_only))
+
+
+async def _watch(room: str, server: str, name: str | None, is_ascii: bool) -> None:
+    await plain.watch(PlainClient.of_this_process(is_ascii=is_ascii, name=name), room, server)

@@ -38,6 +38,7 @@ class BotSeats:
         self._pool = pool
         self._now_ms = now_ms
         self._thoughts: dict[RoomCode, tuple[Moment, asyncio.Task[None]]] = {}
+        self._is_finishing = False
 
     def consider(self, room: RoomTask) -> None:
         """Look at a room that has changed: start thinking if a bot is to move, stop if it is no longer."""
@@ -49,13 +50,20 @@ class BotSeats:
                 return
             running[1].cancel()
             del self._thoughts[code]
-        if moment is not None:
+        if moment is not None and not self._is_finishing:
             task = asyncio.create_task(self._move(room, moment), name=f"bot in {code}")
             self._thoughts[code] = (moment, task)
             task.add_done_callback(lambda done: self._forget(code, done))
 
+    async def finish(self) -> None:
+        """Start no more thoughts, and wait until those under way are played."""
+        self._is_finishing = True
+        while self._thoughts:
+            await asyncio.wait([task for _, task in self._thoughts.values()])
+
     async def stop(self) -> None:
         """End all thoughts; what is still to be moved is taken up again after the next start."""
+        self._is_finishing = True
         tasks = [task for _, task in self._thoughts.values()]
         for task in tasks:
             task.cancel()

@@ -1,57 +1,72 @@
-"""WebSocket connections: frames between the sockets and the sessions, and the life of each connection."""
+"""Listens, lets connections in within the limits, and runs a peer for each until it ends."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from http import HTTPStatus
+from collections.abc import Sequence
 
 import structlog
 from websockets.asyncio.server import Server, ServerConnection, serve
-from websockets.exceptions import ConnectionClosed
-from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
-from tabuleiro.errors import RemoteProtocolError
-from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES, codec_for
+from tabuleiro.errors import ConfigError, RemoteProtocolError
 from tabuleiro.protocol.codes import CloseCode
+from tabuleiro.protocol.messages import ServerMessage
 from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro_server.config import Config
-from tabuleiro_server.runtime.outbox import Outbox
+from tabuleiro_server.net.addresses import Proxies
+from tabuleiro_server.net.admission import Admission, Door
+from tabuleiro_server.net.figures import NetFigures
+from tabuleiro_server.net.http_pages import HttpPages
+from tabuleiro_server.net.newcomer import Newcomer, newcomers_at
+from tabuleiro_server.net.peer import Peer, close_or_cut
 from tabuleiro_server.runtime.requests import Requests
-from tabuleiro_server.runtime.session import Session
 
 log = structlog.get_logger(__name__)
 
-CLOSE_REASON_MAX_BYTES = 120
-"""RFC 6455 allows 123."""
+MAX_QUEUED_FRAMES = 16
+"""Frames of one connection that are read ahead; after that its socket is not read."""
 
 
 class WebSocketServer:
-    """Listens, and runs one session for each connection."""
+    """Everything behind the port that clients connect to."""
 
-    def __init__(self, requests: Requests, config: Config) -> None:
+    def __init__(self, requests: Requests, config: Config, pages: HttpPages, figures: NetFigures) -> None:
         self._requests = requests
         self._config = config
+        self._pages = pages
+        self._figures = figures
+        self._proxies = Proxies(config.trusted_proxies)
+        self._admission = Admission(config, figures)
+        self._door = Door(config, self._proxies, figures)
         self._server: Server | None = None
-        self._connections: dict[ServerConnection, Session] = {}
+        self._peers: set[Peer] = set()
 
     async def start(self) -> None:
-        """Listen. Raises: OSError when the address cannot be had."""
-        self._server = await serve(
-            self._serve_connection,
-            self._config.host,
-            self._config.port,
-            process_request=_answer_http,
-            subprotocols=[Subprotocol(name) for name in SUBPROTOCOLS],
-            max_size=CLIENT_FRAME_MAX_BYTES,
-            max_queue=16,
-            compression=None,
-            ping_interval=20,
-            ping_timeout=20,
-            close_timeout=5,
-            server_header=None,
-        )
+        """Listen. Raises: ConfigError when the address cannot be had."""
+        config = self._config
+        try:
+            self._server = await serve(
+                self._serve_connection,
+                config.host,
+                config.port,
+                process_request=self._pages.answer,
+                subprotocols=[Subprotocol(name) for name in SUBPROTOCOLS],
+                select_subprotocol=_common_subprotocol,
+                create_connection=newcomers_at(self._door),
+                max_size=config.client_frame_bytes,
+                max_queue=MAX_QUEUED_FRAMES,
+                compression=None,
+                open_timeout=config.handshake_timeout_ms / 1000,
+                ping_interval=config.ping_interval_ms / 1000,
+                ping_timeout=config.ping_timeout_ms / 1000,
+                close_timeout=config.close_timeout_ms / 1000,
+                server_header=None,
+            )
+        except OSError as error:
+            address = f"{config.host}:{config.port}"
+            reason = f"a free address of this machine: {error.strerror or error}"
+            raise ConfigError(address, "host and port", reason) from error
 
     @property
     def port(self) -> int:
@@ -62,90 +77,60 @@ class WebSocketServer:
 
     @property
     def connections_count(self) -> int:
-        """Open connections."""
-        return len(self._connections)
+        """Open connections that were let in."""
+        return len(self._peers)
 
-    def send_all(self, send: Callable[[Session], None]) -> None:
-        """Have something sent to every connection."""
-        for session in self._connections.values():
-            send(session)
+    def send_all(self, message: ServerMessage) -> None:
+        """Tell every client something."""
+        for peer in self._peers:
+            peer.send(message)
 
     async def stop(self) -> None:
-        """Close every connection with 1012 (service restart) and stop listening."""
-        if self._server is not None:
-            self._server.close(code=CloseCode.SERVICE_RESTART, reason="the server restarts")
+        """Stop listening, and tell every client that the server restarts (1012).
+
+        Cancelling it cuts the connections that have not gone yet.
+        """
+        if self._server is None:
+            return
+        self._server.close(close_connections=False)
+        for newcomer in self._door.waiting:
+            newcomer.cut()
+        endings = [asyncio.create_task(peer.end_for_restart()) for peer in self._peers]
+        try:
             await self._server.wait_closed()
+        finally:
+            for peer in tuple(self._peers):
+                peer.cut()
+            await asyncio.gather(*endings)
 
     async def _serve_connection(self, connection: ServerConnection) -> None:
-        if connection.subprotocol is None:
-            known = " or ".join(SUBPROTOCOLS)
-            await connection.close(CloseCode.PROTOCOL_ERROR, f"speak the subprotocol {known}")
-            return
-        closing: set[asyncio.Task[None]] = set()
-
-        def close_slow_reader() -> None:
-            log.info("slow reader closed", account=session.account_id)
-            reason = "you read too slowly; connect again and resume"
-            closing.add(asyncio.create_task(connection.close(CloseCode.TOO_SLOW, reason)))
-
-        outbox = Outbox(self._config.outbox_frames_count, close_slow_reader)
-        session = Session(
-            codec_for(connection.subprotocol), outbox, self._requests.answer, self._requests.farewell
-        )
-        self._connections[connection] = session
-        writer = asyncio.create_task(_write(connection, session, outbox), name="connection writer")
+        assert isinstance(connection, Newcomer)
         try:
-            await self._read(connection, session)
-        except ConnectionClosed:
-            pass
+            if connection.subprotocol is None:
+                known = " or ".join(SUBPROTOCOLS)
+                raise RemoteProtocolError(f"speak the subprotocol {known}", CloseCode.PROTOCOL_ERROR)
+            with self._admission.place(self._address_of(connection)):
+                self._door.leave(connection)
+                await self._serve_peer(connection)
         except RemoteProtocolError as error:
-            log.info("connection refused", reason=error.message, close_code=error.close_code)
-            await connection.close(error.close_code or CloseCode.PROTOCOL_ERROR, _cut(error.message))
-        finally:
-            self._connections.pop(connection, None)
-            session.close()
-            outbox.close()
-            await asyncio.gather(writer, *closing)
+            log.info("connection refused", reason=error.message)
+            code = CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR)
+            await close_or_cut(connection, code, error.message, self._config.close_timeout_ms)
 
-    async def _read(self, connection: ServerConnection, session: Session) -> None:
+    async def _serve_peer(self, connection: Newcomer) -> None:
+        peer = Peer(connection, self._requests, self._config, self._figures)
+        self._peers.add(peer)
         try:
-            async with asyncio.timeout(self._config.hello_timeout_ms / 1000):
-                while not session.is_welcomed:
-                    await session.receive(await _frame(connection, session))
-        except TimeoutError:
-            raise RemoteProtocolError("no hello in time", CloseCode.HELLO_TIMEOUT) from None
-        while True:
-            await session.receive(await _frame(connection, session))
+            await peer.run()
+        finally:
+            self._peers.discard(peer)
+
+    def _address_of(self, connection: Newcomer) -> str:
+        assert connection.request is not None
+        forwarded_for = connection.request.headers.get_all("X-Forwarded-For")
+        return self._proxies.client_address(connection.peer_address, forwarded_for)
 
 
-def _answer_http(connection: ServerConnection, request: Request) -> Response | None:
-    """Answer plain HTTP requests; ``None`` goes on with the WebSocket handshake."""
-    if request.path == "/health":
-        return connection.respond(HTTPStatus.OK, "ok\n")
-    if "Upgrade" not in request.headers:
-        return connection.respond(HTTPStatus.UPGRADE_REQUIRED, "this is a tabuleiro game server: use a client\n")
-    return None
-
-
-async def _frame(connection: ServerConnection, session: Session) -> bytes:
-    """Wait for the next frame. Raises: RemoteProtocolError when it is of the wrong kind."""
-    frame = await connection.recv()
-    if isinstance(frame, str) != session.codec.is_text:
-        wanted = "text" if session.codec.is_text else "binary"
-        message = f"{session.codec.subprotocol} is spoken in {wanted} frames"
-        raise RemoteProtocolError(message, CloseCode.UNSUPPORTED_DATA)
-    return frame.encode() if isinstance(frame, str) else frame
-
-
-async def _write(connection: ServerConnection, session: Session, outbox: Outbox) -> None:
-    try:
-        while frames := await outbox.take():
-            for frame in frames:
-                await connection.send(frame, text=session.codec.is_text)
-    except ConnectionClosed:
-        outbox.close()
-
-
-def _cut(reason: str) -> str:
-    """The reason as short as a close frame wants it."""
-    return reason.encode()[:CLOSE_REASON_MAX_BYTES].decode(errors="ignore")
+def _common_subprotocol(_: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:
+    """The subprotocol that we like best of those offered; ``None`` when we speak none of them."""
+    return next((Subprotocol(name) for name in SUBPROTOCOLS if name in offered), None)

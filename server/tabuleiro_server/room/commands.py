@@ -188,9 +188,10 @@ class Disconnect:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """The server has come back; it was last known to run at ``down_since_ms``."""
+    """The server has come back: it was last known to run at ``down_since_ms``, and runs since ``up_since_ms``."""
 
     down_since_ms: TimestampMs
+    up_since_ms: TimestampMs
 
 
 @dataclass(frozen=True, slots=True)

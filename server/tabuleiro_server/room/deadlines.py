@@ -55,10 +55,16 @@ def _waiting_deadlines(room: RoomState, draws: Draws) -> Iterator[Deadline]:
             freed = free_seats(room, (player,), "everybody left")
             yield Deadline(TimestampMs(since_ms + room.limits.empty_seat_ms), freed)
     late_bot = room.settings.late_bot
-    open_seats = [player for player in PLAYERS if room.seats[player].kind == "open"]
-    if late_bot is not None and len(open_seats) == 1:
-        events = (BotSeated(open_seats[0], late_bot.level), *start_match(room.settings, None, 1, draws))
-        yield Deadline(TimestampMs(room.created_at_ms + late_bot.after_ms), events)
+    if late_bot is not None:
+        for player in PLAYERS:
+            if room.seats[player].kind == "open" and _is_waited_at(room, opponent(player)):
+                events = (BotSeated(player, late_bot.level), *start_match(room.settings, room.game, 1, draws))
+                yield Deadline(TimestampMs(room.seated_at_ms + late_bot.after_ms), events)
+
+
+def _is_waited_at(room: RoomState, player: Player) -> bool:
+    """Whether a person waits on this seat for an opponent: a late bot comes for nobody else."""
+    return room.seats[player].kind == "person" and room.away_since_ms[player] is None
 
 
 def _playing_deadlines(room: RoomState) -> Iterator[Deadline]:

@@ -14,7 +14,16 @@ from tabuleiro.rules import registry
 from tabuleiro.rules.outcome import Player
 from tabuleiro_server.room.playing import state_after
 from tabuleiro_server.room.seating import bot_seat, with_seat
-from tabuleiro_server.room.state import CHAT_LINES_COUNT, PLAYERS, AwayTimes, Line, Match, Offer, RoomState
+from tabuleiro_server.room.state import (
+    CHAT_LINES_COUNT,
+    PLAYERS,
+    AwayTimes,
+    Line,
+    Match,
+    MutedPerson,
+    Offer,
+    RoomState,
+)
 
 
 def evolve(room: RoomState | None, sequenced: SequencedEvent) -> RoomState:
@@ -51,6 +60,7 @@ def _opened(event: events.RoomOpened, sequenced: SequencedEvent) -> RoomState:
         limits=event.limits,
         secrets=event.secrets,
         away_since_ms=(None, None),
+        seated_at_ms=sequenced.at_ms,
     )
 
 
@@ -64,15 +74,15 @@ def _seated(room: RoomState, seat: Player, info: SeatInfo) -> RoomState:
 
 
 def _seat_taken(room: RoomState, event: events.SeatTaken, at_ms: TimestampMs) -> RoomState:
-    return _seated(room, event.seat, SeatInfo("person", event.account, event.name))
+    return replace(_seated(room, event.seat, SeatInfo("person", event.account, event.name)), seated_at_ms=at_ms)
 
 
 def _bot_seated(room: RoomState, event: events.BotSeated, at_ms: TimestampMs) -> RoomState:
-    return _seated(room, event.seat, bot_seat(event.seat, event.level))
+    return replace(_seated(room, event.seat, bot_seat(event.seat, event.level)), seated_at_ms=at_ms)
 
 
 def _seat_freed(room: RoomState, event: events.SeatFreed, at_ms: TimestampMs) -> RoomState:
-    return _seated(room, event.seat, SeatInfo())
+    return replace(_seated(room, event.seat, SeatInfo()), seated_at_ms=at_ms)
 
 
 def _seats_swapped(room: RoomState, event: events.SeatsSwapped, at_ms: TimestampMs) -> RoomState:
@@ -103,13 +113,14 @@ def _stand_in_seated(room: RoomState, event: events.StandInSeated, at_ms: Timest
 
 def _room_resumed(room: RoomState, event: events.RoomResumed, at_ms: TimestampMs) -> RoomState:
     """Nobody is connected after a restart, and nobody has been away longer than since then."""
-    away = tuple(at_ms if seat.kind == "person" else None for seat in room.seats)
+    up_since_ms = at_ms if event.up_since_ms is None else event.up_since_ms
+    away = tuple(up_since_ms if seat.kind == "person" else None for seat in room.seats)
     room = replace(room, away_since_ms=(away[0], away[1]))
     if room.match is None or room.phase != "playing" or room.settings.counts_downtime:
         return room
     control = room.settings.time_control
     paused = clocks.pause(control, room.match.clock, event.down_since_ms)
-    return replace(room, match=replace(room.match, clock=clocks.resume(control, paused, at_ms)))
+    return replace(room, match=replace(room.match, clock=clocks.resume(control, paused, up_since_ms)))
 
 
 def _match_started(room: RoomState, event: events.MatchStarted, at_ms: TimestampMs) -> RoomState:
@@ -121,7 +132,7 @@ def _match_started(room: RoomState, event: events.MatchStarted, at_ms: Timestamp
     clock = clocks.new_clock(control)
     if state.to_move is not None:
         clock = clocks.begin_turn(control, clock, state.to_move, at_ms)
-    match = Match(event.match, state, clock, at_ms)
+    match = Match(event.match, room.seats, state, clock, at_ms)
     return replace(room, phase="playing", game=game, match=match, offers=())
 
 
@@ -170,9 +181,11 @@ def _cut_back(room: RoomState, match: Match, ply: int) -> Match:
 
 
 def _actions_undone(room: RoomState, event: events.ActionsUndone, at_ms: TimestampMs) -> RoomState:
+    """The turn goes on, and so does its clock; a draw that was offered may still be agreed on."""
     if room.match is None:
         return room
-    return replace(room, match=_cut_back(room, room.match, event.ply), offers=())
+    kept = tuple(offer for offer in room.offers if offer.kind == "draw")
+    return replace(room, match=_cut_back(room, room.match, event.ply), offers=kept)
 
 
 def _turn_taken_back(room: RoomState, event: events.TurnTakenBack, at_ms: TimestampMs) -> RoomState:
@@ -224,8 +237,13 @@ def _said(room: RoomState, event: events.Said, at_ms: TimestampMs) -> RoomState:
 
 
 def _muted(room: RoomState, event: events.Muted, at_ms: TimestampMs) -> RoomState:
-    changed = frozenset({event.account})
-    return replace(room, muted=room.muted | changed if event.is_muted else room.muted - changed)
+    others = tuple(person for person in room.muted if person.account != event.account)
+    return replace(room, muted=(*others, MutedPerson(event.account, event.name)) if event.is_muted else others)
+
+
+def _host_changed(room: RoomState, event: events.HostChanged, at_ms: TimestampMs) -> RoomState:
+    muted = tuple(person for person in room.muted if person.account != event.account)
+    return replace(room, host=event.account, host_name=event.name, muted=muted)
 
 
 def _room_closed(room: RoomState, event: events.RoomClosed, at_ms: TimestampMs) -> RoomState:
@@ -255,6 +273,7 @@ _EVOLVERS: dict[type[events.Event], Callable[[RoomState, Any, TimestampMs], Room
     events.MatchEnded: _match_ended,
     events.Said: _said,
     events.Muted: _muted,
+    events.HostChanged: _host_changed,
     events.RoomClosed: _room_closed,
     events.Withheld: _withheld,
 }

@@ -24,19 +24,22 @@ Events = tuple[Event, ...]
 
 
 def decide_offer(room: RoomState, command: commands.MakeOffer, now_ms: int) -> Events:
-    """Offer something, or accept the same offer of the other player."""
+    """Offer something, or accept the draw or the rematch that the other player has offered.
+
+    Both may ask to take back at the same time: those are two wishes, for different turns.
+    """
     player = acting_seat(room, command.account)
     if command.kind == "takeback" and len(room.seats_of(command.account)) == 2:
         player = _last_to_finish_a_turn(room)
     _check_possible(room, command.kind, player)
-    if Offer(command.kind, opponent(player)) in room.offers:
+    if command.kind != "takeback" and Offer(command.kind, opponent(player)) in room.offers:
         return _accepted(room, command.kind, opponent(player), command.draws)
     if Offer(command.kind, player) in room.offers:
         refuse(ErrorCode.NO_OFFER, f"your {command.kind} offer waits for an answer already")
     made = OfferMade(command.kind, player)
     if room.seats[opponent(player)].account == command.account:
         return (made, *_accepted(room, command.kind, player, command.draws))
-    if room.is_played_by_bot(opponent(player)):
+    if _is_answered_by_bot(room, command.kind, opponent(player)):
         return (made, *_bot_answer(room, command.kind, player, command.draws))
     return (made,)
 
@@ -65,6 +68,11 @@ def _check_possible(room: RoomState, kind: OfferKind, player: Player) -> None:
         last_turn_start(room, match, player)
 
 
+def _is_answered_by_bot(room: RoomState, kind: OfferKind, player: Player) -> bool:
+    """A stand-in answers for the match it plays in; whether to play another one is for the person to say."""
+    return room.seats[player].kind == "bot" if kind == "rematch" else room.is_played_by_bot(player)
+
+
 def _bot_answer(room: RoomState, kind: OfferKind, player: Player, draws: Draws) -> Events:
     """Bots play on rather than draw, take back in casual rooms, and always want a rematch."""
     if kind == "draw" or (kind == "takeback" and not room.settings.is_casual):
@@ -86,7 +94,7 @@ def _accepted(room: RoomState, kind: OfferKind, player: Player, draws: Draws) ->
 def _last_to_finish_a_turn(room: RoomState) -> Player:
     """Who would take back when one person plays both sides: whoever made the last finished turn."""
     match = running_match(room)
-    finished = match.movers[: len(match.movers) - match.state.actions_in_turn]
+    finished = match.movers[: max(len(match.movers) - match.state.actions_in_turn, 0)]
     return finished[-1] if finished else 0
 
 

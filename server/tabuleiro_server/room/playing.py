@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tabuleiro.clock import has_flagged
 from tabuleiro.errors import CommandError, IllegalActionError, NotationError
-from tabuleiro.ids import Ply
+from tabuleiro.ids import AccountId, Ply
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import ActionsPlayed, ActionsUndone, Event, MatchEnded
 from tabuleiro.rules.base import State
@@ -103,7 +103,8 @@ def decide_undo(room: RoomState, command: commands.Undo, now_ms: int) -> Events:
     player = match.state.to_move
     if player is None or player not in held:
         refuse(ErrorCode.NOT_YOUR_TURN, "it is the other player's turn")
-    lowest = len(match.actions) - match.state.actions_in_turn
+    # A match may begin in mid-turn, from a position: those actions are nobody's to undo.
+    lowest = max(len(match.actions) - match.state.actions_in_turn, 0)
     if not lowest <= command.ply < len(match.actions):
         refuse(
             ErrorCode.STALE_PLY,
@@ -114,15 +115,29 @@ def decide_undo(room: RoomState, command: commands.Undo, now_ms: int) -> Events:
 
 
 def decide_resign(room: RoomState, command: commands.Resign, now_ms: int) -> Events:
-    """Give the match up."""
+    """Give the match up; nothing more happens when it was given up already and the answer got lost."""
     loser = acting_seat(room, command.account)
+    if _has_ended_by(room, command.match, Termination.RESIGNATION) and _has_lost(room, command.account):
+        return ()
     match = running_match(room, command.match)
     return (MatchEnded(match.number, opponent(loser), Termination.RESIGNATION),)
+
+
+def _has_ended_by(room: RoomState, number: int, termination: Termination) -> bool:
+    match = room.match
+    return match is not None and (match.number, match.termination) == (number, termination)
+
+
+def _has_lost(room: RoomState, account: AccountId) -> bool:
+    match = room.match
+    return match is not None and match.winner is not None and opponent(match.winner) in room.seats_of(account)
 
 
 def decide_abort(room: RoomState, command: commands.Abort, now_ms: int) -> Events:
     """End a match without a result while not both have made an action."""
     held_seats(room, command.account)
+    if _has_ended_by(room, command.match, Termination.ABORTED):
+        return ()
     match = running_match(room, command.match)
     if match.has_begun:
         refuse(ErrorCode.NOT_ALLOWED, "both players have made an action: resign or offer a draw instead")
@@ -130,13 +145,15 @@ def decide_abort(room: RoomState, command: commands.Abort, now_ms: int) -> Event
 
 
 def decide_claim(room: RoomState, command: commands.ClaimWin, now_ms: int) -> Events:
-    """Win over an opponent who has been away for long."""
+    """Win over an opponent who has been away for long; where a stand-in would come, the match goes on with it."""
     winner = acting_seat(room, command.account)
     match = running_match(room, command.match)
     loser = opponent(winner)
     since_ms = room.away_since_ms[loser]
     if room.seats[loser].kind != "person" or room.seats[loser].account == command.account or since_ms is None:
         refuse(ErrorCode.NOT_ALLOWED, "the opponent is here")
+    if room.settings.stand_in_level is not None:
+        refuse(ErrorCode.NOT_ALLOWED, f"{room.settings.stand_in_level}-bot stands in for whoever stays away")
     left_ms = since_ms + room.settings.away_after_ms - now_ms
     if left_ms > 0:
         refuse(ErrorCode.NOT_ALLOWED, f"the opponent may still come back for {-(-left_ms // 1000)} seconds")

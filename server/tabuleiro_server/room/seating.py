@@ -9,6 +9,8 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import (
     BotSeated,
     Event,
+    HostChanged,
+    MatchEnded,
     MatchStarted,
     OfferEnded,
     RoomClosed,
@@ -61,16 +63,19 @@ def open_room(command: commands.OpenRoom) -> Events:
     )
     if any(seat.kind == "open" for seat in seats):
         return (opened,)
-    return (opened, *start_match(settings, None, 1, command.draws))
+    return (opened, *start_match(settings, game, 1, command.draws))
 
 
-def start_match(settings: RoomSettings, game: Game | None, number: int, draws: Draws) -> Events:
-    """The facts of a match that begins now. ``game`` is given when its seed has to be drawn anew."""
-    seed = draws.seed if game is not None and _needs_new_seed(game) else None
-    started = MatchStarted(number, seed)
-    if settings.first == "draw" and draws.is_swapped:
-        return (SeatsSwapped(), started)
-    return (started,)
+def start_match(settings: RoomSettings, game: Game, number: int, draws: Draws) -> Events:
+    """The facts of a match that begins now; the first one is played with the seed drawn for the room.
+
+    A position in which nobody can act ends the match at once.
+    """
+    seed = draws.seed if number > 1 and _needs_new_seed(game) else None
+    swapped: Events = (SeatsSwapped(),) if settings.first == "draw" and draws.is_swapped else ()
+    outcome = game.initial_state().outcome
+    ended: Events = () if outcome is None else (MatchEnded(number, outcome.winner, outcome.termination),)
+    return (*swapped, MatchStarted(number, seed), *ended)
 
 
 def _needs_new_seed(game: Game) -> bool:
@@ -102,7 +107,7 @@ def _start_when_full(room: RoomState, seats: Seats, draws: Draws) -> Events:
     """The first match starts by itself once both seats are held; further ones are agreed on by a rematch."""
     if room.phase != "waiting" or any(seat.kind == "open" for seat in seats):
         return ()
-    return start_match(room.settings, None, 1, draws)
+    return start_match(room.settings, room.game, 1, draws)
 
 
 def with_seat(seats: Seats, seat: Player, info: SeatInfo) -> Seats:
@@ -111,13 +116,14 @@ def with_seat(seats: Seats, seat: Player, info: SeatInfo) -> Seats:
 
 
 def decide_join(room: RoomState, command: commands.Join, now_ms: int) -> Events:
-    """Take an open seat."""
+    """Take an open seat. Who holds one keeps it; the host needs no secret to come back."""
     held = room.seats_of(command.account)
     if held and command.seat in (None, *held):
         return ()
     if held:
         refuse(ErrorCode.SEAT_TAKEN, f"you hold seat {held[0]} of room {room.code} already")
-    _check_secret(room, command.secret, is_to_play=True)
+    if command.account != room.host:
+        _check_secret(room, command.secret, is_to_play=True)
     wanted = [player for player in PLAYERS if room.seats[player].kind == "open" and command.seat in (None, player)]
     if room.phase == "playing" or not wanted:
         which = "every seat" if command.seat is None else f"seat {command.seat}"
@@ -144,7 +150,10 @@ def _check_secret(room: RoomState, secret: str | None, *, is_to_play: bool) -> N
 
 
 def decide_leave(room: RoomState, command: commands.Leave, now_ms: int) -> Events:
-    """Give the own seats up, unless a match is being played; the last person to leave closes the room."""
+    """Give the own seats up, unless a match is being played; the last person to leave closes the room.
+
+    A host who gives up a seat is followed by the other player. A host who never sat down stays host.
+    """
     if room.phase == "playing":
         return ()
     return free_seats(room, room.seats_of(command.account), "everybody left")
@@ -154,11 +163,21 @@ def free_seats(room: RoomState, freed: tuple[Player, ...], reason: str) -> Event
     """Free seats while no match runs; a room in which no person is left is closed."""
     if not freed:
         return ()
-    events: list[Event] = [OfferEnded(offer.kind, offer.player, "void") for offer in room.offers]
-    events += [SeatFreed(seat) for seat in freed]
-    if not any(room.seats[player].kind == "person" for player in PLAYERS if player not in freed):
+    events = [*_void_offers(room), *(SeatFreed(seat) for seat in freed)]
+    left = [
+        room.seats[player] for player in PLAYERS if player not in freed and room.seats[player].kind == "person"
+    ]
+    if not left:
         events.append(RoomClosed(reason))
+    elif any(room.seats[player].account == room.host for player in freed):
+        heir = left[0]
+        events.append(HostChanged(heir.account or room.host, heir.name or room.host_name))
     return tuple(events)
+
+
+def _void_offers(room: RoomState) -> list[Event]:
+    """Offers are made by one seat to the other, so they end when a seat changes hands."""
+    return [OfferEnded(offer.kind, offer.player, "void") for offer in room.offers]
 
 
 def decide_seat_bot(room: RoomState, command: commands.SeatBot, now_ms: int) -> Events:
@@ -182,7 +201,7 @@ def decide_swap(room: RoomState, command: commands.SwapSeats, now_ms: int) -> Ev
     """Let the holders change places."""
     check_host(room, command.account)
     check_not_playing(room)
-    return (SeatsSwapped(),)
+    return (*_void_offers(room), SeatsSwapped())
 
 
 def decide_connect(room: RoomState, command: commands.Connect, now_ms: int) -> Events:
@@ -199,4 +218,4 @@ def decide_disconnect(room: RoomState, command: commands.Disconnect, now_ms: int
 
 def decide_resume(room: RoomState, command: commands.Resume, now_ms: int) -> Events:
     """Note that the server was down."""
-    return (RoomResumed(command.down_since_ms),)
+    return (RoomResumed(command.down_since_ms, command.up_since_ms),)

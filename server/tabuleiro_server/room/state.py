@@ -43,9 +43,18 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class MutedPerson:
+    """Somebody whom the host has muted, under the name they had then."""
+
+    account: AccountId
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """One played instance of the room's game.
 
+    ``players`` held the seats when it began; later the seats may change hands.
     ``actions`` are the canonical texts since the start; ``movers`` tells for each of them who made it.
     ``revision`` counts how often actions were undone or taken back. ``lags_ms`` is the last known lag of each
     player's connection. ``ended_at_ms`` and ``termination`` are ``None`` while the match goes on, and ``winner``
@@ -53,6 +62,7 @@ class Match:
     """
 
     number: int
+    players: Seats
     state: State
     clock: ClockState
     started_at_ms: TimestampMs
@@ -80,6 +90,7 @@ class RoomState:
     """A room. ``seq`` is the number of its last event; ``match`` is ``None`` before the first one.
 
     ``away_since_ms`` is, for each seat of a person, when the last connection went, ``None`` while there is one.
+    ``seated_at_ms`` is when somebody last sat down or got up.
     ``secrets`` is ``None`` unless the room is private.
     """
 
@@ -96,14 +107,19 @@ class RoomState:
     limits: RoomLimits
     secrets: RoomSecrets | None
     away_since_ms: AwayTimes
+    seated_at_ms: TimestampMs
     match: Match | None = None
     offers: tuple[Offer, ...] = ()
     chat: tuple[Line, ...] = ()
-    muted: frozenset[AccountId] = frozenset()
+    muted: tuple[MutedPerson, ...] = ()
 
     def seats_of(self, account: AccountId) -> tuple[Player, ...]:
         """The seats that ``account`` holds: none, one, or both (two people at one keyboard)."""
         return tuple(player for player in PLAYERS if self.seats[player].account == account)
+
+    def is_muted(self, account: AccountId) -> bool:
+        """Whether the host has muted ``account``."""
+        return any(person.account == account for person in self.muted)
 
     @property
     def has_open_seat(self) -> bool:

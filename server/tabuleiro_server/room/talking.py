@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from tabuleiro.ids import AccountId
@@ -23,7 +24,7 @@ FLOOD_WINDOW_MS: Final = 10_000
 
 def decide_say(room: RoomState, command: commands.Say, now_ms: int) -> Events:
     """Say a line to the room."""
-    if command.account in room.muted:
+    if room.is_muted(command.account):
         refuse(ErrorCode.MUTED, f"{room.host_name} has muted you in room {room.code}")
     text = strip_controls(command.text)
     if not text:
@@ -44,17 +45,26 @@ def decide_say(room: RoomState, command: commands.Say, now_ms: int) -> Events:
 def decide_mute(room: RoomState, command: commands.Mute, now_ms: int) -> Events:
     """Mute somebody, or let them talk again."""
     check_host(room, command.account)
-    known = [(seat.name, seat.account) for seat in room.seats if seat.name is not None]
-    known += [(line.name, line.account) for line in room.chat]
-    for name, account in reversed(known):
-        if account is not None and name_key(name) == name_key(command.target_name):
+    for name, account in _iter_known(room):
+        if name_key(name) == name_key(command.target_name):
             return _muted(room, account, name, is_muted=command.is_muted)
     return refuse(ErrorCode.NOT_ALLOWED, f"nobody called {command.target_name[:30]!a} sits or has talked here")
 
 
+def _iter_known(room: RoomState) -> Iterator[tuple[str, AccountId]]:
+    """Who can be named: the players, who talked lately (the last first), and who is muted already."""
+    for seat in room.seats:
+        if seat.kind == "person" and seat.name is not None and seat.account is not None:
+            yield seat.name, seat.account
+    for line in reversed(room.chat):
+        yield line.name, line.account
+    for person in room.muted:
+        yield person.name, person.account
+
+
 def _muted(room: RoomState, account: AccountId, name: str, *, is_muted: bool) -> Events:
-    if account == room.host:
+    if is_muted and account == room.host:
         refuse(ErrorCode.NOT_ALLOWED, "the host cannot be muted")
-    if (account in room.muted) == is_muted:
+    if room.is_muted(account) == is_muted:
         return ()
     return (Muted(account, name, is_muted),)

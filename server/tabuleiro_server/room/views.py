@@ -1,7 +1,7 @@
 """What others may see of a room: heads, snapshots, list lines and events, made from its state.
 
-Two audiences are told apart: the players, from whom the watchers' talk may be hidden while a match runs, and
-everybody else.
+Two audiences are told apart: those who play in the running match, from whom the watchers' talk may be hidden, and
+everybody else. What was hidden from a player can be read after the match, on entering the room again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tabuleiro_server.room.state import PLAYERS, Match, RoomState
 
 
 class Audience(Enum):
-    """Who looks at a room."""
+    """Who looks at a room: who plays in its running match, or anybody else."""
 
     PLAYERS = "players"
     WATCHERS = "watchers"
@@ -37,7 +37,8 @@ class Audience(Enum):
 
 def audience_of(room: RoomState, account: AccountId) -> Audience:
     """The audience that ``account`` belongs to now."""
-    return Audience.PLAYERS if room.seats_of(account) else Audience.WATCHERS
+    is_playing = room.phase == "playing" and room.seats_of(account)
+    return Audience.PLAYERS if is_playing else Audience.WATCHERS
 
 
 def head_of(
@@ -87,18 +88,23 @@ def _match_view(room: RoomState, match: Match) -> MatchView:
         clock=match.clock if is_timed else None,
         revision=match.revision,
         can_abort=match.termination is None and not match.has_begun,
+        players=_player_names(match),
     )
+
+
+def _player_names(match: Match) -> tuple[str, str]:
+    first, second = match.players
+    return first.name or "", second.name or ""
 
 
 def snapshot_of(room: RoomState, audience: Audience) -> Snapshot:
     """The lists of a room, as ``audience`` may see them."""
-    hides = audience is Audience.PLAYERS and room.phase == "playing"
     return Snapshot(
         actions=() if room.match is None else room.match.actions,
         chat=tuple(
             ChatLine(line.at_ms, line.account, line.name, line.text, line.is_player)
             for line in room.chat
-            if not (hides and line.is_hidden)
+            if not (line.is_hidden and audience is Audience.PLAYERS)
         ),
     )
 
@@ -128,4 +134,5 @@ def summary_of(room: RoomState, watchers_count: int = 0) -> RoomSummary:
         plies=0 if match is None else len(match.actions),
         winner=None if match is None else match.winner,
         termination=None if match is None else match.termination,
+        players=None if match is None else _player_names(match),
     )

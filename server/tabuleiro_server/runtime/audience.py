@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from tabuleiro.ids import AccountId, RoomCode
@@ -34,6 +36,7 @@ class Visitors:
         self._code = code
         self._visitors: dict[Visitor, None] = {}
         self._accounts: frozenset[AccountId] | None = frozenset()
+        self._entering: AccountId | None = None
 
     def __len__(self) -> int:
         return len(self._visitors)
@@ -50,10 +53,20 @@ class Visitors:
         self._accounts = None
         return was_here
 
+    @contextmanager
+    def entering(self, account: AccountId) -> Iterator[None]:
+        """Count an account as being here while it is let in, though it is told nothing yet."""
+        self._entering, self._accounts = account, None
+        try:
+            yield
+        finally:
+            self._entering, self._accounts = None, None
+
     def accounts(self) -> frozenset[AccountId]:
         """The accounts with a connection in the room."""
         if self._accounts is None:
-            self._accounts = frozenset(visitor.account_id for visitor in self._visitors)
+            here = {visitor.account_id for visitor in self._visitors}
+            self._accounts = frozenset(here if self._entering is None else here | {self._entering})
         return self._accounts
 
     def publish(self, room: RoomState, head: RoomHead, events: tuple[SequencedEvent, ...]) -> None:

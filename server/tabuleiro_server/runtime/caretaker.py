@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 
 import structlog
 
@@ -12,7 +11,7 @@ from tabuleiro.errors import StoreError
 from tabuleiro.ids import TimestampMs
 from tabuleiro_server.config import Config
 from tabuleiro_server.runtime.directory import Directory
-from tabuleiro_server.store.accounts import Accounts
+from tabuleiro_server.runtime.guests import Guests
 from tabuleiro_server.store.database import Database
 
 GUESTS_EVERY_MS = 3_600_000
@@ -27,13 +26,13 @@ class Caretaker:
         self,
         database: Database,
         directory: Directory,
-        accounts: Accounts,
+        guests: Guests,
         config: Config,
         now_ms: Callable[[], TimestampMs],
     ) -> None:
         self._database = database
         self._directory = directory
-        self._accounts = accounts
+        self._guests = guests
         self._config = config
         self._now_ms = now_ms
         self._guests_due_ms = 0
@@ -47,8 +46,7 @@ class Caretaker:
         """End the rounds."""
         if self._task is not None:
             self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.wait({self._task})
 
     async def _run(self) -> None:
         while True:
@@ -64,4 +62,4 @@ class Caretaker:
         now_ms = self._now_ms()
         if now_ms >= self._guests_due_ms:
             self._guests_due_ms = now_ms + GUESTS_EVERY_MS
-            await self._accounts.free_unused(TimestampMs(now_ms - self._config.unused_guest_ms))
+            await self._guests.free_unused(self._config.unused_guest_ms)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import structlog
 
-from tabuleiro.errors import CommandError, StoreError
+from tabuleiro.errors import CommandError, DamagedRoomError, StoreError
 from tabuleiro.ids import ROOM_CODE_LENGTH, ROOM_CODE_LETTERS, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro_server.config import Config
@@ -16,7 +16,7 @@ from tabuleiro_server.room.commands import OpenRoom, Resume
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.runtime.journal import Journal
-from tabuleiro_server.runtime.refusals import no_such_room, parse_room_code, unavailable
+from tabuleiro_server.runtime.refusals import damaged, no_such_room, parse_room_code, unavailable
 from tabuleiro_server.runtime.room_task import RoomTask
 
 log = structlog.get_logger(__name__)
@@ -44,6 +44,7 @@ class Directory:
         self._on_change = on_change
         self._rooms: dict[RoomCode, RoomTask] = {}
         self._loading: dict[RoomCode, asyncio.Lock] = {}
+        self._damaged: set[RoomCode] = set()
 
     @property
     def rooms_count(self) -> int:
@@ -51,12 +52,15 @@ class Directory:
         return len(self._rooms)
 
     async def new_code(self) -> RoomCode:
-        """Draw a room code that was never used."""
+        """Draw a room code that was never used. Raises: CommandError when the storage cannot tell."""
         while True:
             letters = (secrets.choice(ROOM_CODE_LETTERS) for _ in range(ROOM_CODE_LENGTH))
             code = RoomCode("".join(letters))
-            if code not in self._rooms and not await self._journal.exists(code):
-                return code
+            try:
+                if code not in self._rooms and not await self._journal.exists(code):
+                    return code
+            except StoreError as error:
+                raise unavailable(error) from error
 
     async def open(self, command: OpenRoom) -> RoomTask:
         """Make a room. Raises: CommandError when it is refused or cannot be stored."""
@@ -89,31 +93,49 @@ class Directory:
                 self._loading.pop(code, None)
 
     async def wake_due_rooms(self) -> None:
-        """Load the rooms in which something has to be done by now."""
+        """Load the rooms in which something has to be done by now. Raises: StoreError."""
         for code in await self._journal.due_rooms(self._now_ms()):
+            if code in self._damaged:
+                continue
             try:
-                self._on_change(await self.find(code))
+                room = await self.find(code)
             except CommandError as error:
-                log.error("room not loaded", room=code, reason=str(error))
+                log.warning("room not woken", room=code, reason=str(error))
+            else:
+                if not room.is_damaged:
+                    self._on_change(room)
 
     async def stop(self) -> None:
         """End all rooms, each after the commands that wait for it."""
         await asyncio.gather(*(room.stop() for room in tuple(self._rooms.values())))
 
     async def _load(self, code: RoomCode) -> RoomTask:
+        if code in self._damaged:
+            raise damaged(code)
         try:
             state = await self._journal.load(code)
+        except DamagedRoomError as error:
+            raise self._quarantined(code) from error
         except StoreError as error:
             raise unavailable(error) from error
+        except Exception as error:
+            # What was stored cannot be replayed: a fault of ours that must not reach other rooms.
+            raise self._quarantined(code) from error
         if state is None or state.phase == "closed":
             raise no_such_room(code)
-        return self._started(state, self._resumption(state))
+        return self._rooms.get(code) or self._started(state, self._resumption(state))
+
+    def _quarantined(self, code: RoomCode) -> CommandError:
+        """Leave a room alone until the next start; called where an exception is at hand, which is logged."""
+        self._damaged.add(code)
+        log.exception("room damaged", room=code)
+        return damaged(code)
 
     def _resumption(self, state: RoomState) -> Resume | None:
         """What a room must be told first that was last changed before this server started."""
         if state.updated_at_ms >= self._started_ms or state.phase == "finished":
             return None
-        return Resume(TimestampMs(max(self._last_alive_ms, state.updated_at_ms)))
+        return Resume(TimestampMs(max(self._last_alive_ms, state.updated_at_ms)), self._started_ms)
 
     def _started(self, state: RoomState, pending: Resume | None) -> RoomTask:
         room = RoomTask(state, self._journal, self._config, self._now_ms, self._on_change, self._drop, pending)
@@ -121,4 +143,6 @@ class Directory:
         return room
 
     def _drop(self, room: RoomTask) -> None:
+        if room.is_damaged:
+            self._damaged.add(room.state.code)
         self._rooms.pop(room.state.code, None)

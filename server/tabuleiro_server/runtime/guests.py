@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -28,6 +29,26 @@ class Guests:
     def __init__(self, accounts: Accounts, now_ms: Callable[[], TimestampMs]) -> None:
         self._accounts = accounts
         self._now_ms = now_ms
+        self._connected: Counter[AccountId] = Counter()
+
+    def arrive(self, account_id: AccountId) -> None:
+        """A guest has a connection more."""
+        self._connected[account_id] += 1
+
+    def depart(self, account_id: AccountId) -> None:
+        """A guest has a connection less."""
+        self._connected[account_id] -= 1
+        if not self._connected[account_id]:
+            del self._connected[account_id]
+
+    async def free_unused(self, unused_ms: int) -> int:
+        """Forget who never played and has not been here for ``unused_ms``; return how many that were.
+
+        Who is connected is here, however long ago the hello was. Raises: StoreError.
+        """
+        now_ms = self._now_ms()
+        await self._accounts.touch_all(tuple(self._connected), now_ms)
+        return await self._accounts.free_unused(TimestampMs(now_ms - unused_ms))
 
     async def identify(self, name: str | None, token: str | None) -> Identified:
         """Recognise the owner of ``token``, or make a new guest called ``name`` when there is no token.

@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 
 from tabuleiro.errors import DamagedRoomError
-from tabuleiro.ids import RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.events import Event, SeatInfo, SequencedEvent
+from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
+from tabuleiro.protocol.events import Event, RoomOpened, SeatInfo, SequencedEvent
 from tabuleiro.protocol.messages import RoomSummary
 from tabuleiro_server.room.deadlines import next_deadline
 from tabuleiro_server.room.evolve import evolve, replay
@@ -68,6 +68,15 @@ class Journal:
         """The list lines of all listed rooms that are not closed."""
         rows = await self._log.rooms(("waiting", "playing", "finished"))
         return [_SUMMARY_DECODER.decode(row.summary) for row in rows if row.is_listed]
+
+    async def unfinished_hosts(self) -> dict[RoomCode, AccountId]:
+        """Who made each room that waits or plays. Raises: StoreError."""
+        hosts = {}
+        for code, stored in (await self._log.openings(("waiting", "playing"))).items():
+            opened = _read(code, stored).event
+            if isinstance(opened, RoomOpened):
+                hosts[code] = opened.host
+        return hosts
 
     async def exists(self, code: RoomCode) -> bool:
         """Whether a room of this code was ever made."""
@@ -142,7 +151,7 @@ def _match_rows(before: RoomState | None, after: RoomState) -> list[MatchRow]:
             number=match.number,
             game=after.game.name,
             options_json=json.dumps(dict(after.game.options), sort_keys=True),
-            players=(_player_row(after.seats[0]), _player_row(after.seats[1])),
+            players=(_player_row(match.players[0]), _player_row(match.players[1])),
             started_at_ms=match.started_at_ms,
             ended_at_ms=match.ended_at_ms,
             winner=match.winner,

@@ -62,7 +62,7 @@ class Lobby:
             self._summaries.pop(summary.room, None)
         else:
             self._summaries[summary.room] = summary
-        if old != self._summaries.get(summary.room):
+        if self._subscribers and old != self._summaries.get(summary.room):
             self._changed[summary.room] = None
             self._tell_soon()
 

@@ -13,8 +13,11 @@ class Outbox:
     The first frame too many empties the outbox for good and calls ``on_overflow``, which ends the connection.
     """
 
-    def __init__(self, limit_count: int, on_overflow: Callable[[], None]) -> None:
+    def __init__(self, limit_count: int, limit_bytes: int, on_overflow: Callable[[], None]) -> None:
+        """A single frame over ``limit_bytes`` may still wait alone."""
         self._limit_count = limit_count
+        self._limit_bytes = limit_bytes
+        self._waiting_bytes = 0
         self._on_overflow = on_overflow
         self._frames: deque[bytes] = deque()
         self._changed = asyncio.Event()
@@ -25,12 +28,14 @@ class Outbox:
         """Add a frame for sending; dropped once the outbox has overflowed or is closed."""
         if self.is_closed or self.has_overflowed:
             return
-        if len(self._frames) >= self._limit_count:
+        is_over_bytes = self._waiting_bytes + len(frame) > self._limit_bytes
+        if len(self._frames) >= self._limit_count or (self._frames and is_over_bytes):
             self.has_overflowed = True
             self._frames.clear()
             self._on_overflow()
         else:
             self._frames.append(frame)
+            self._waiting_bytes += len(frame)
         self._changed.set()
 
     def close(self) -> None:
@@ -45,4 +50,5 @@ class Outbox:
             await self._changed.wait()
         frames = list(self._frames)
         self._frames.clear()
+        self._waiting_bytes = 0
         return frames

@@ -27,3 +27,9 @@ def unavailable(error: StoreError) -> CommandError:
     """The refusal when the disk does not do what it should; the reason goes to the log."""
     log.warning("storage unavailable", reason=str(error))
     return CommandError(ErrorCode.STORAGE_UNAVAILABLE, "the server cannot store this now; try again")
+
+
+def damaged(code: RoomCode) -> CommandError:
+    """The refusal to whoever asks something of a room in quarantine."""
+    message = f"room {code} is out of order after an internal error; its moves are safe"
+    return CommandError(ErrorCode.ROOM_DAMAGED, message)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from tabuleiro.clock import Correspondence
 from tabuleiro.errors import CommandError, GameOptionError
-from tabuleiro.ids import Seq
+from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.messages import ClientMessage, Ok, RoomEntered, RoomList, SeatRequest, Welcome
+from tabuleiro.protocol.messages import ClientMessage, Ok, RoomEntered, RoomList, RoomSummary, SeatRequest, Welcome
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options, OptionValue
@@ -17,6 +19,7 @@ from tabuleiro_server.room import commands
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import audience_of, event_for, snapshot_of
 from tabuleiro_server.runtime.draws import draw, draw_secrets
+from tabuleiro_server.runtime.figures import RequestFigures
 from tabuleiro_server.runtime.lobby import RoomFilter
 from tabuleiro_server.runtime.room_task import Missed, RoomTask, RoomUnloadedError
 from tabuleiro_server.runtime.services import Services
@@ -27,7 +30,9 @@ class Requests:
     """Answers the requests of all sessions."""
 
     def __init__(self, services: Services) -> None:
+        self.figures = RequestFigures()
         self._services = services
+        self._quick_play_lock = asyncio.Lock()
 
     async def answer(self, session: Session, message: ClientMessage) -> None:
         """Do what ``message`` asks for and acknowledge it. Raises: CommandError when it is refused."""
@@ -39,11 +44,13 @@ class Requests:
         """Forget a session that has ended."""
         self._services.lobby.unsubscribe(session)
         self._services.lobby.depart(session.name)
+        self._services.guests.depart(session.account_id)
 
     async def _hello(self, session: Session, message: messages.Hello) -> None:
         identified = await self._services.guests.identify(message.name, message.token)
         account = identified.account
         session.welcome(account.id, account.name)
+        self._services.guests.arrive(account.id)
         self._services.lobby.arrive(account.name)
         welcome = Welcome(
             account=account.id,
@@ -54,6 +61,9 @@ class Requests:
             token=identified.token,
         )
         session.send(Ok(message.id, welcome))
+        announcement = self._services.lifecycle.announcement
+        if announcement is not None:
+            session.send(announcement)
 
     async def _list_rooms(self, session: Session, message: messages.ListRooms) -> None:
         session.send(
@@ -86,6 +96,8 @@ class Requests:
         seats: tuple[SeatRequest, SeatRequest],
         settings: RoomSettings,
     ) -> RoomTask:
+        self._services.lifecycle.check_is_running()
+        self._check_may_enter(session, None)
         command = commands.OpenRoom(
             code=await self._services.directory.new_code(),
             account=session.account_id,
@@ -99,27 +111,45 @@ class Requests:
             secrets=draw_secrets(),
             draws=draw(),
         )
-        return await self._services.directory.open(command)
+        with self._services.quota.one_more(session.account_id):
+            return await self._services.directory.open(command)
 
     async def _quick_play(self, session: Session, message: messages.QuickPlay) -> None:
-        """Join the oldest fitting room; whoever is beaten to a seat tries the next one."""
+        """One at a time, or two people who ask at the same moment would each open a room and wait."""
+        async with self._quick_play_lock:
+            await self._join_oldest_or_open(session, message)
+
+    async def _join_oldest_or_open(self, session: Session, message: messages.QuickPlay) -> None:
+        """Join the oldest fitting room; whoever is beaten to a seat tries the next one.
+
+        Who waits in such a room already, and finds nobody else who waits, goes on waiting there.
+        """
         wanted = _complete_options(message.game, message.options)
-        for summary in self._services.lobby.open_rooms(message.game):
-            is_own = session.account_id in {seat.account for seat in summary.seats}
-            is_same_clock = summary.settings.time_control == message.settings.time_control
-            if is_own or not is_same_clock or _without_seed(summary.options) != wanted:
-                continue
-            join = commands.Join(session.account_id, session.name, draw())
+        fitting = [
+            summary
+            for summary in self._services.lobby.open_rooms(message.game)
+            if summary.settings.time_control == message.settings.time_control
+            and _without_seed(summary.options) == wanted
+        ]
+        for summary in sorted(fitting, key=lambda summary: _holds_seat(session, summary)):
             try:
-                await self._enter(session, summary.room, message.id, join, None)
+                if _holds_seat(session, summary) or await self._is_waited_in(summary):
+                    join = commands.Join(session.account_id, session.name, draw())
+                    await self._enter(session, summary.room, message.id, join, None)
+                    return
             except CommandError as error:
                 if error.code not in (ErrorCode.SEAT_TAKEN, ErrorCode.NO_SUCH_ROOM, ErrorCode.ROOM_DAMAGED):
                     raise
-            else:
-                return
         seats = (SeatRequest("me"), SeatRequest("open"))
         room = await self._open(session, message.game, message.options, seats, message.settings)
         await self._enter(session, room.state.code, message.id, commands.Watch(session.account_id), None)
+
+    async def _is_waited_in(self, summary: RoomSummary) -> bool:
+        """Whether an opponent is there; with days for each turn nobody needs to be."""
+        room = await self._services.directory.find(summary.room)
+        is_slow = isinstance(summary.settings.time_control, Correspondence)
+        here = room.visitors.accounts()
+        return is_slow or all(seat.kind != "person" or seat.account in here for seat in room.state.seats)
 
     async def _join_room(self, session: Session, message: messages.JoinRoom) -> None:
         join = commands.Join(session.account_id, session.name, draw(), message.seat, message.secret)
@@ -134,6 +164,8 @@ class Requests:
         self, session: Session, code: str, request_id: int, permission: commands.Command, since: Seq | None
     ) -> None:
         async def enter(room: RoomTask) -> None:
+            self._check_may_enter(session, room.state.code)
+
             def acknowledge(state: RoomState, missed: Missed) -> None:
                 session.note_room(room)
                 session.send(Ok(request_id, _entered(session, room, missed)))
@@ -141,6 +173,13 @@ class Requests:
             await room.enter(session, permission, since, acknowledge)
 
         await self._with_room(code, enter)
+
+    def _check_may_enter(self, session: Session, code: RoomCode | None) -> None:
+        """Check whether one room more is allowed; ``None`` stands for a new room. Raises: CommandError."""
+        limit_count = self._services.config.entered_rooms_count
+        if not (code and session.is_in(code)) and session.rooms_count >= limit_count:
+            message = f"entered_rooms_count: at most {limit_count} rooms on one connection; leave one first"
+            raise CommandError(ErrorCode.LIMIT_REACHED, message)
 
     async def _leave_room(self, session: Session, message: messages.LeaveRoom) -> None:
         async def leave(room: RoomTask) -> None:
@@ -180,6 +219,7 @@ class Requests:
 
     async def _seat_bot(self, session: Session, message: messages.SeatBot) -> None:
         async def perform(room: RoomTask) -> None:
+            _check_entered(session, room)
             levels = self._services.levels.get(room.state.game.name, ())
             command = commands.SeatBot(session.account_id, message.seat, message.level, levels, draw())
             await room.perform(command, lambda _: session.send(Ok(message.id)))
@@ -190,13 +230,7 @@ class Requests:
         await self._perform(session, message, commands.SwapSeats(session.account_id))
 
     async def _say(self, session: Session, message: messages.Say) -> None:
-        async def say(room: RoomTask) -> None:
-            if not session.is_in(room.state.code):
-                raise CommandError(ErrorCode.NOT_WATCHING, "enter the room before you talk in it")
-            command = commands.Say(session.account_id, session.name, message.text)
-            await room.perform(command, lambda _: session.send(Ok(message.id)))
-
-        await self._with_room(message.room, say)
+        await self._perform(session, message, commands.Say(session.account_id, session.name, message.text))
 
     async def _mute(self, session: Session, message: messages.Mute) -> None:
         command = commands.Mute(session.account_id, message.name, message.is_muted)
@@ -204,6 +238,7 @@ class Requests:
 
     async def _perform(self, session: Session, message: Any, command: commands.Command) -> None:
         async def perform(room: RoomTask) -> None:
+            _check_entered(session, room)
             await room.perform(command, lambda _: session.send(Ok(message.id)))
 
         await self._with_room(message.room, perform)
@@ -214,6 +249,16 @@ class Requests:
             await use(await self._services.directory.find(code))
         except RoomUnloadedError:
             await use(await self._services.directory.find(code))
+
+
+def _check_entered(session: Session, room: RoomTask) -> None:
+    """Whoever acts in a room is there: so nobody plays and counts as away. Raises: CommandError not-watching."""
+    if not session.is_in(room.state.code):
+        raise CommandError(ErrorCode.NOT_WATCHING, f"enter room {room.state.code} first: join or watch it")
+
+
+def _holds_seat(session: Session, summary: RoomSummary) -> bool:
+    return session.account_id in {seat.account for seat in summary.seats}
 
 
 def _complete_options(game: str, options: Options) -> dict[str, OptionValue]:

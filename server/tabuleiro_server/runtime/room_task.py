@@ -14,20 +14,22 @@ from typing import Final
 
 import structlog
 
-from tabuleiro.errors import CommandError, StoreError
+from tabuleiro.errors import CommandError, ConflictError, StoreError
 from tabuleiro.ids import AccountId, Seq, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.events import Event, SequencedEvent
+from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import BotThought, RoomHead
 from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import Command, Connect, Disconnect, Expire
 from tabuleiro_server.room.deadlines import next_deadline
 from tabuleiro_server.room.decide import decide
+from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import head_of
 from tabuleiro_server.runtime.audience import Visitor, Visitors
 from tabuleiro_server.runtime.draws import draw
 from tabuleiro_server.runtime.journal import Journal
+from tabuleiro_server.runtime.refusals import damaged, unavailable
 
 RECENT_EVENTS_COUNT: Final = 128
 """Events kept in memory for clients that resume; older ones are read from disk."""
@@ -182,18 +184,22 @@ class RoomTask:
             self._end()
 
     async def _next_item(self) -> _Item | None:
-        """The next thing to do; ``None`` when the room shall end: told so, or idle for long."""
+        """The next thing to do; ``None`` when the room shall end: told so, or idle for long.
+
+        What time brings goes before commands that wait, so that nobody can talk a flag up.
+        """
         while True:
-            deadline_ms = self._deadline_ms()
             wait_ms = self._config.idle_room_unload_ms
+            deadline_ms = self._deadline_ms()
             if deadline_ms is not None:
-                wait_ms = min(max(deadline_ms - self._now_ms(), 0), wait_ms)
+                left_ms = deadline_ms - self._now_ms()
+                if left_ms <= 0:
+                    return _Wish(Expire(draw()), None)
+                wait_ms = min(left_ms, wait_ms)
             try:
                 async with asyncio.timeout(wait_ms / 1000):
                     return await self._queue.get()
             except TimeoutError:
-                if deadline_ms is not None and deadline_ms <= self._now_ms():
-                    return _Wish(Expire(draw()), None)
                 if self._is_idle():
                     return None
 
@@ -211,7 +217,7 @@ class RoomTask:
 
     async def _serve(self, item: _Item) -> None:
         if self.is_damaged:
-            _fail(item, _damaged_error(self.state))
+            _fail(item, damaged(self.state.code))
             return
         try:
             if self._pending is not None:
@@ -227,44 +233,80 @@ class RoomTask:
             self._retry_at_ms = None
         except CommandError as error:
             _fail(item, error)
+        except ConflictError as error:
+            await self._catch_up(error)
+            _fail(item, unavailable(error))
         except StoreError as error:
-            self._retry_at_ms = self._now_ms() + self._config.storage_retry_ms
-            log.warning("storage unavailable", room=self.state.code, reason=str(error))
-            _fail(item, CommandError(ErrorCode.STORAGE_UNAVAILABLE, "the server cannot store this now; try again"))
+            self._put_off()
+            _fail(item, unavailable(error))
         except Exception:
             # A fault of ours must not spread: this room stops taking commands, the others go on.
             self.is_damaged = True
             log.exception("room damaged", room=self.state.code, seq=self.state.seq)
-            _fail(item, _damaged_error(self.state))
+            _fail(item, damaged(self.state.code))
+
+    def _put_off(self) -> None:
+        """Nobody asks again for what the room wants by itself: deadlines and presence are looked at later."""
+        self._retry_at_ms = self._now_ms() + self._config.storage_retry_ms
+        self._presence_changed(self._config.storage_retry_ms / 1000)
+
+    async def _catch_up(self, conflict: ConflictError) -> None:
+        """Take in what is on disk and not here: a write that was given up may have got there all the same."""
+        log.warning("room behind its log", room=self.state.code, reason=str(conflict))
+        try:
+            events = tuple(await self._journal.events_after(self.state.code, self.state.seq))
+        except StoreError:
+            self._put_off()
+            return
+        if events:
+            self.state = replay(events, self.state)
+            self._announce(events)
+        self._presence_changed()
 
     async def _grant(self, wish: _Wish) -> None:
-        await self._do(wish.command, wish.acknowledge)
+        await self._do(wish.command, acknowledge=wish.acknowledge)
         if not wish.done.done():
             wish.done.set_result(self.state)
 
-    async def _do(self, command: Command, acknowledge: Callable[[RoomState], None] | None = None) -> None:
-        """Decide, store, acknowledge, publish."""
-        now_ms = self._now_ms()
-        events = self._numbered(decide(self.state, command, now_ms), now_ms)
+    async def _do(self, *commands: Command, acknowledge: Callable[[RoomState], None] | None = None) -> None:
+        """Decide, store, acknowledge, publish: all of the commands or none."""
+        events = self._decided(commands)
         if events:
             self.state = await self._journal.append(self.state, events)
-            self._recent.extend(events)
         if acknowledge is not None:
             acknowledge(self.state)
         if events:
-            self._thinking = self._thinking if self.state.is_bot_to_move else None
-            self.visitors.publish(self.state, self.head(), events)
-            self._on_change(self)
+            self._announce(events)
+
+    def _decided(self, commands: tuple[Command, ...]) -> tuple[SequencedEvent, ...]:
+        """The events that follow from the commands, each decided in the room that the earlier ones lead to."""
+        now_ms, room = self._now_ms(), self.state
+        found: list[SequencedEvent] = []
+        for number, command in enumerate(commands, start=1):
+            first = room.seq + 1
+            decided = enumerate(decide(room, command, now_ms), start=first)
+            events = [SequencedEvent(Seq(seq), now_ms, event) for seq, event in decided]
+            found += events
+            room = replay(events, room) if number < len(commands) else room
+        return tuple(found)
+
+    def _announce(self, events: tuple[SequencedEvent, ...]) -> None:
+        """Tell everybody what is on disk and in the state now."""
+        self._recent.extend(events)
+        self._thinking = self._thinking if self.state.is_bot_to_move else None
+        self.visitors.publish(self.state, self.head(), events)
+        self._on_change(self)
 
     async def _let_in(self, entry: _Entry) -> None:
         """The newcomer hears its own answer first, and then all that follows."""
-        await self._do(entry.permission)
-        await self._do(Connect(entry.visitor.account_id))
-        missed = None if entry.since is None else await self._events_after(entry.since)
-        self.visitors.add(entry.visitor)
-        entry.acknowledge(self.state, missed)
+        # The sender may be gone by now: what it wished for counts, but nobody is there to be let in.
         self._presence_changed()
+        with self.visitors.entering(entry.visitor.account_id):
+            await self._do(entry.permission, Connect(entry.visitor.account_id))
+            missed = None if entry.since is None else await self._events_after(entry.since)
         if not entry.done.done():
+            self.visitors.add(entry.visitor)
+            entry.acknowledge(self.state, missed)
             entry.done.set_result(self.state)
 
     async def _events_after(self, since: Seq) -> Missed:
@@ -275,14 +317,10 @@ class RoomTask:
             return tuple(event for event in self._recent if event.seq > since)
         return tuple(await self._journal.events_after(self.state.code, since))
 
-    def _numbered(self, events: tuple[Event, ...], now_ms: TimestampMs) -> tuple[SequencedEvent, ...]:
-        first = self.state.seq + 1
-        return tuple(SequencedEvent(Seq(first + offset), now_ms, event) for offset, event in enumerate(events))
-
-    def _presence_changed(self) -> None:
+    def _presence_changed(self, delay_s: float = PRESENCE_DELAY_S) -> None:
         if self._presence_timer is None and not self._is_ended:
             loop = asyncio.get_running_loop()
-            self._presence_timer = loop.call_later(PRESENCE_DELAY_S, self._check_presence)
+            self._presence_timer = loop.call_later(delay_s, self._check_presence)
 
     def _check_presence(self) -> None:
         self._presence_timer = None
@@ -315,18 +353,12 @@ class RoomTask:
         self.visitors.dismiss_all("the room is closed" if is_closed else "the server stops")
         while not self._queue.empty():
             item = self._queue.get_nowait()
-            if item is not None and not item.done.done():
-                item.done.set_exception(RoomUnloadedError(self.state.code))
+            if item is not None:
+                _fail(item, RoomUnloadedError(self.state.code))
 
 
-def _fail(item: _Item, error: CommandError) -> None:
+def _fail(item: _Item, error: Exception) -> None:
     if not item.done.done():
         item.done.set_exception(error)
         # Nobody waits for what the room asked of itself.
         item.done.exception()
-
-
-def _damaged_error(state: RoomState) -> CommandError:
-    return CommandError(
-        ErrorCode.ROOM_DAMAGED, f"room {state.code} is out of order after an internal error; its moves are safe"
-    )

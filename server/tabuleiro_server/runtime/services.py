@@ -10,7 +10,9 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
+from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.runtime.lobby import Lobby
+from tabuleiro_server.runtime.room_quota import RoomQuota
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class Services:
     directory: Directory
     lobby: Lobby
     archive: Archive
+    lifecycle: Lifecycle
+    quota: RoomQuota
     levels: Mapping[str, tuple[str, ...]]
     now_ms: Callable[[], TimestampMs]
     version: str

@@ -15,6 +15,7 @@ from tabuleiro.ids import AccountId, RoomCode
 from tabuleiro.protocol.codec import Codec
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import ClientMessage, Error, Ok, ServerMessage
+from tabuleiro_server.runtime.figures import RequestFigures
 from tabuleiro_server.runtime.outbox import Outbox
 from tabuleiro_server.runtime.room_task import RoomTask
 
@@ -27,15 +28,23 @@ class Session:
     """One client. Requests are taken one by one, so answers come in the order of the requests.
 
     ``answer`` does what a request asks for; ``on_close`` is called once, with a session that was welcomed.
+    ``lag_ms`` is how long messages of the client are on their way, as whoever owns the connection measured it.
     """
 
     def __init__(
-        self, codec: Codec, outbox: Outbox, answer: Answerer, on_close: Callable[[Session], None]
+        self,
+        codec: Codec,
+        outbox: Outbox,
+        answer: Answerer,
+        on_close: Callable[[Session], None],
+        figures: RequestFigures | None = None,
     ) -> None:
+        """``figures`` ``None``: nobody counts."""
         self.codec = codec
         self.account_id = AccountId("")
         self.name = ""
         self.lag_ms = 0
+        self._figures = figures or RequestFigures()
         self._outbox = outbox
         self._answer = answer
         self._on_close = on_close
@@ -54,6 +63,7 @@ class Session:
         try:
             message = self.codec.decode_client(frame)
         except RemoteProtocolError as error:
+            self._figures.count(None, ErrorCode.BAD_MESSAGE)
             if error.close_code is not None:
                 raise
             self.send(Error(error.request_id, ErrorCode.BAD_MESSAGE, error.message))
@@ -61,7 +71,15 @@ class Session:
         try:
             await self._answer(self, message)
         except CommandError as error:
+            self._figures.count(message, error.code)
             self.send(Error(message.id, error.code, error.message))
+        else:
+            self._figures.count(message, None)
+
+    def refuse_unread(self, reason: str) -> None:
+        """Answer a frame that is not even looked at because a limit is reached, which ``reason`` names."""
+        self._figures.count(None, ErrorCode.LIMIT_REACHED)
+        self.send(Error(None, ErrorCode.LIMIT_REACHED, reason))
 
     def welcome(self, account_id: AccountId, name: str) -> None:
         """Know the client by this account from now on."""

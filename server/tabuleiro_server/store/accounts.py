@@ -7,6 +7,7 @@ whatever its case or its Unicode form. Writes go through the one writer that the
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from tabuleiro.errors import NameTakenError, StoreError
@@ -82,6 +83,12 @@ class Accounts:
             _check_is_known(changed, id)
 
         await self._writer.call(update)
+
+    async def touch_all(self, ids: Collection[AccountId], now_ms: TimestampMs) -> None:
+        """Note that these guests are here now; unknown ones don't matter. Raises: StorageUnavailableError."""
+        rows = [(now_ms, id) for id in ids]
+        query = "UPDATE accounts SET last_seen_ms = ? WHERE id = ?"
+        await self._writer.call(lambda connection: connection.executemany(query, rows).rowcount)
 
     async def free_unused(self, before_ms: TimestampMs) -> int:
         """Remove the guests who never played a match and were last seen before ``before_ms``; return how many.

@@ -6,13 +6,14 @@ mean, when a snapshot is worth its place, and when rooms are loaded is up to ``r
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Collection, Sequence
 from typing import Final
 
 from tabuleiro.ids import AccountId, DurationMs, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.figures import CommitFigures
-from tabuleiro_server.store.log_tables import select_events, select_snapshot, upsert_snapshot
+from tabuleiro_server.store.log_tables import select_events, select_openings, select_snapshot, upsert_snapshot
 from tabuleiro_server.store.query_tables import (
     select_due_rooms,
     select_matches,
@@ -35,21 +36,20 @@ class EventLog:
     """The events of all rooms in one database."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._writer = database.writer
+        self.database = database
 
     @property
     def figures(self) -> CommitFigures:
         """Counts of commits, group sizes and durations."""
-        return self._writer.figures
+        return self.database.writer.figures
 
     async def start(self) -> None:
         """Start the writer, which accounts use as well."""
-        self._writer.start()
+        self.database.writer.start()
 
     async def stop(self, limit_ms: DurationMs = STOP_LIMIT_MS) -> None:
         """Refuse new writes and commit those that wait, for ``limit_ms`` at most."""
-        await self._writer.stop(limit_ms)
+        await self.database.writer.stop(limit_ms)
 
     async def append(
         self,
@@ -72,14 +72,25 @@ class EventLog:
         for wanted, event in enumerate(events, start=expected_seq + 1):
             if event.seq != wanted:
                 raise ValueError(f"room {room}: event {event.seq} stands in the place of event {wanted}")
-        await self._writer.append(Append(room, expected_seq, events, room_row, match_rows))
+        await self.database.writer.append(Append(room, expected_seq, events, room_row, match_rows))
 
     async def load(self, room: RoomCode, after_seq: Seq = BEFORE_FIRST) -> list[StoredEvent]:
         """Return the room's events behind ``after_seq`` in order, none for an unknown room.
 
         Raises: DamagedRoomError for a gap or an altered event; StorageUnavailableError.
         """
-        return await self._database.read(lambda connection: select_events(connection, room, after_seq))
+        return await self.database.read(lambda connection: select_events(connection, room, after_seq))
+
+    async def openings(self, phases: Collection[str]) -> dict[RoomCode, StoredEvent]:
+        """Return the first event of every room in any of ``phases``, damaged rooms left out.
+
+        Raises: StorageUnavailableError.
+        """
+
+        def select(connection: sqlite3.Connection) -> dict[RoomCode, StoredEvent]:
+            return select_openings(connection, [row.code for row in select_rooms(connection, phases)])
+
+        return await self.database.read(select)
 
     async def save_snapshot(self, room: RoomCode, seq: Seq, version: int, payload: bytes) -> None:
         """Keep what the room was after event ``seq``, in the place of its former snapshot.
@@ -87,7 +98,7 @@ class EventLog:
         Raises: StorageUnavailableError.
         """
         snapshot = Snapshot(seq, version, payload)
-        await self._writer.call(lambda connection: upsert_snapshot(connection, room, snapshot))
+        await self.database.writer.call(lambda connection: upsert_snapshot(connection, room, snapshot))
 
     async def load_snapshot(self, room: RoomCode) -> Snapshot | None:
         """Return the room's snapshot, ``None`` when there is none.
@@ -95,37 +106,37 @@ class EventLog:
         Raises: DamagedRoomError for an altered snapshot, without which the events still tell all;
         StorageUnavailableError.
         """
-        return await self._database.read(lambda connection: select_snapshot(connection, room))
+        return await self.database.read(lambda connection: select_snapshot(connection, room))
 
     async def rooms(self, phases: Collection[str] | None = None) -> list[RoomRow]:
         """Return the rows of the rooms in any of ``phases`` (``None``: of all rooms), by code.
 
         Raises: StorageUnavailableError.
         """
-        return await self._database.read(lambda connection: select_rooms(connection, phases))
+        return await self.database.read(lambda connection: select_rooms(connection, phases))
 
     async def room(self, code: RoomCode) -> RoomRow | None:
         """Return the room's row, ``None`` when there is none. Raises: StorageUnavailableError."""
-        return await self._database.read(lambda connection: select_room(connection, code))
+        return await self.database.read(lambda connection: select_room(connection, code))
 
     async def due_rooms(self, before_ms: TimestampMs) -> list[RoomCode]:
         """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first.
 
         Raises: StorageUnavailableError.
         """
-        return await self._database.read(lambda connection: select_due_rooms(connection, before_ms))
+        return await self.database.read(lambda connection: select_due_rooms(connection, before_ms))
 
     async def next_deadline_ms(self) -> TimestampMs | None:
         """Return the earliest deadline of all rooms, ``None`` if none has one. Raises: StorageUnavailableError."""
-        return await self._database.read(select_next_deadline_ms)
+        return await self.database.read(select_next_deadline_ms)
 
     async def matches(self, room: RoomCode) -> list[MatchRow]:
         """Return the room's matches by number. Raises: StorageUnavailableError."""
-        return await self._database.read(lambda connection: select_matches(connection, room))
+        return await self.database.read(lambda connection: select_matches(connection, room))
 
     async def matches_of(self, account: AccountId, limit_count: int) -> list[MatchRow]:
         """Return at most ``limit_count`` matches of the account, the latest first.
 
         Raises: StorageUnavailableError.
         """
-        return await self._database.read(lambda connection: select_matches_of(connection, account, limit_count))
+        return await self.database.read(lambda connection: select_matches_of(connection, account, limit_count))

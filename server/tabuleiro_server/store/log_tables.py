@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from tabuleiro.errors import DamagedRoomError
@@ -60,6 +60,18 @@ def select_events(connection: sqlite3.Connection, room: RoomCode, after_seq: Seq
     return events
 
 
+def select_openings(connection: sqlite3.Connection, rooms: Iterable[RoomCode]) -> dict[RoomCode, StoredEvent]:
+    """Return the first event of each of ``rooms``; a room whose first event is damaged or missing is left out."""
+    query = "SELECT seq, at_ms, version, payload, checksum FROM events WHERE room = ? AND seq = 1"
+    openings = {}
+    for room in rooms:
+        with suppress(DamagedRoomError):
+            for seq, at_ms, version, payload, stored_checksum in _room_rows(connection, query, room):
+                if isinstance(payload, bytes) and checksum(payload, room, seq, at_ms, version) == stored_checksum:
+                    openings[room] = StoredEvent(seq, at_ms, version, payload)
+    return openings
+
+
 def _room_rows(connection: sqlite3.Connection, query: str, room: RoomCode, *values: int) -> list[tuple[Any, ...]]:
     with blaming(room):
         return connection.execute(query, (room, *values)).fetchall()
@@ -67,11 +79,15 @@ def _room_rows(connection: sqlite3.Connection, query: str, room: RoomCode, *valu
 
 @contextmanager
 def blaming(room: RoomCode) -> Iterator[None]:
-    """Raise DamagedRoomError for ``room`` where SQLite finds a malformed page: other rooms lie on others."""
+    """Raise DamagedRoomError for ``room`` where SQLite finds a malformed page: other rooms lie on others.
+
+    The same where Python finds text that is not UTF-8 in the place of bytes, an error without a code.
+    """
     try:
         yield
     except sqlite3.DatabaseError as error:
-        if primary_code(error) == sqlite3.SQLITE_CORRUPT:
+        is_undecodable = isinstance(error, sqlite3.OperationalError) and primary_code(error) is None
+        if is_undecodable or primary_code(error) == sqlite3.SQLITE_CORRUPT:
             raise DamagedRoomError(room, None, str(error)) from error
         raise
 

@@ -7,6 +7,7 @@ translate.
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -69,19 +70,39 @@ def _commit(
     writes: Sequence[Write],
     append: Callable[[sqlite3.Connection, Sequence[Append]], list[StoreError | None]],
 ) -> list[Outcome]:
+    connection.execute("BEGIN IMMEDIATE")
     try:
-        connection.execute("BEGIN IMMEDIATE")
         refusals = iter(append(connection, [write for write in writes if isinstance(write, Append)]))
         outcomes = [
             next(refusals) if isinstance(write, Append) else _run_alone(connection, write.function)
             for write in writes
         ]
-        connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        _roll_back(connection)
+        raise
+    try:
+        connection.execute("COMMIT")
+    except sqlite3.Error:
+        _roll_back(connection)
+        _overwrite_refused_group(connection)
         raise
     return outcomes
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def _overwrite_refused_group(connection: sqlite3.Connection) -> None:
+    """Make sure that a group whose flush to the disk failed does not come back.
+
+    It stands complete in the write-ahead log, behind what counts as committed: a start after a crash would take it
+    for committed too. Whatever is written next comes in its place, so something is, that nobody reads.
+    """
+    with contextlib.suppress(sqlite3.Error):  # the disk may refuse again, it is the writing that counts
+        value = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute(f"PRAGMA user_version = {1 - value}")
 
 
 def _append_together(connection: sqlite3.Connection, appends: Sequence[Append]) -> list[StoreError | None]:

@@ -75,3 +75,7 @@ class CloseCode(IntEnum):
     """The peer reads too slowly and its outbox is full."""
     HELLO_TIMEOUT = 4002
     """No ``hello`` in time."""
+    TOO_MANY_MESSAGES = 4003
+    """The peer goes on sending far more messages a second than are allowed."""
+    TOO_MANY_CONNECTIONS = 4004
+    """The server is full, or has enough connections from this address; the reason names the limit."""

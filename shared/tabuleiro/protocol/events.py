@@ -103,9 +103,14 @@ class StandInSeated(Fact, frozen=True, tag="stand-in-seated"):
 
 
 class RoomResumed(Fact, frozen=True, tag="room-resumed"):
-    """The server is back. It was down since ``down_since_ms`` at the latest; nobody is connected yet."""
+    """The server is back. It was down from ``down_since_ms`` (at the latest) to ``up_since_ms``.
+
+    Nobody is connected yet. A room that nobody touched for a while may note this later than it was; ``None`` for
+    ``up_since_ms`` stands for the time of the event.
+    """
 
     down_since_ms: TimestampMs
+    up_since_ms: TimestampMs | None = None
 
 
 class MatchStarted(Fact, frozen=True, tag="match-started"):
@@ -190,6 +195,13 @@ class Muted(Fact, frozen=True, tag="muted"):
     is_muted: bool = True
 
 
+class HostChanged(Fact, frozen=True, tag="host-changed"):
+    """The host gave up their seat; who still sits here is host now, and no longer muted."""
+
+    account: AccountId
+    name: str
+
+
 class RoomClosed(Fact, frozen=True, tag="room-closed"):
     """Nothing more will happen here."""
 
@@ -219,6 +231,7 @@ Event = (
     | MatchEnded
     | Said
     | Muted
+    | HostChanged
     | RoomClosed
     | Withheld
 )

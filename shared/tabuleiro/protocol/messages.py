@@ -2,6 +2,8 @@
 
 Requests carry an ``id`` that the client chooses; the answer is ``ok`` or ``error`` with the same id. Messages
 without an ``id`` are told unasked. Nothing here encodes or decodes: see :mod:`tabuleiro.protocol.codec`.
+
+Longer than other modules: it is one list of declarations, and a closed union is best read in one place.
 """
 
 from __future__ import annotations
@@ -178,8 +180,11 @@ class ClaimWin(Request, frozen=True, tag="claim-win"):
 
 
 class Offer(Request, frozen=True, tag="offer"):
-    """Offer a draw or a rematch, or ask to take the last own turn back. Answering an offer of the same kind
-    with one's own accepts it."""
+    """Offer a draw or a rematch, or ask to take the last own turn back.
+
+    Answering the offer of a draw or a rematch with one's own accepts it. Two wishes to take back are two wishes:
+    each waits for its own ``answer``.
+    """
 
     room: RoomText
     kind: OfferKind
@@ -293,6 +298,9 @@ class MatchView(msgspec.Struct, frozen=True, omit_defaults=True):
     """``None`` without a clock; moments in it are by the server's clock, see ``now_ms`` of the head."""
     revision: int = 0
     can_abort: bool = False
+    players: tuple[str, str] | None = None
+    """The names of those who play it, by seat; after the end the seats may have changed hands. ``None`` from a
+    server that doesn't tell."""
 
 
 class RoomHead(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -349,6 +357,8 @@ class RoomSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     plies: int = 0
     winner: Player | None = None
     termination: str | None = None
+    players: tuple[str, str] | None = None
+    """The names of who plays or has played the match told of here; ``None`` before the first."""
 
 
 class Result(msgspec.Struct, frozen=True, tag_field="type"):

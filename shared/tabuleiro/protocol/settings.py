@@ -16,7 +16,10 @@ AwayMs = Annotated[int, msgspec.Meta(ge=5_000, le=14 * DAY_MS)]
 
 
 class LateBot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A bot of ``level`` takes the open seat when nobody has, ``after_ms`` after the room was made."""
+    """A bot of ``level`` takes the open seat when nobody has.
+
+    It comes ``after_ms`` after somebody began to wait on the other seat, and not while that one has no connection.
+    """
 
     level: Level
     after_ms: Annotated[int, msgspec.Meta(ge=0, le=DAY_MS)]
@@ -32,8 +35,8 @@ class RoomSettings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
     ``may_undo``: own actions of a turn that is not complete may be undone.
     ``late_bot``: see :class:`LateBot`; ``None``: the room waits for people.
     ``stand_in_level``: a bot of this level plays for who stays away; ``None``: the match waits.
-    ``away_after_ms``: after so long without a connection a player is away (the win may be claimed, or the
-    stand-in takes over).
+    ``away_after_ms``: after so long without a connection a player is away: the win may be claimed, or, if the
+    room has a stand-in, that one takes over instead.
     ``hides_watcher_chat``: players don't see what watchers say while the match runs.
     ``counts_downtime``: clocks run on while the server is down.
     """

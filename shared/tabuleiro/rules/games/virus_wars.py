@@ -19,7 +19,7 @@ from tabuleiro.rules.options import (
 )
 from tabuleiro.rules.outcome import Outcome, Player, Termination, opponent
 from tabuleiro.rules.positions import position_error, split_position
-from tabuleiro.rules.view import BoardView, CellView, EdgeView, Hint, Mark
+from tabuleiro.rules.view import BoardView, CellView, EdgeSide, EdgeView, Hint, Mark
 
 PIECE_NAMES = {"x": "blue virus", "X": "blue zombie", "o": "red virus", "O": "red zombie"}
 
@@ -315,12 +315,14 @@ class VirusWarsState(State):
         )
 
     def _edge_views(self) -> tuple[EdgeView, ...]:
+        """The edges on which a player still has to enter the board."""
         if not self.game.has_edge_opening:
             return ()
-        to_enter = [not self.viruses[player] | self.zombies[player] for player in (0, 1)]
-        return (
-            EdgeView("left", 0, "blue starts here", to_enter[0] and self.to_move == 0),
-            EdgeView("right", 1, "red starts here", to_enter[1] and self.to_move == 1),
+        sides: tuple[tuple[EdgeSide, Player], ...] = (("left", 0), ("right", 1))
+        return tuple(
+            EdgeView(side, player, f"{VirusWars.sides[player]} starts here", self.to_move == player)
+            for side, player in sides
+            if not self.viruses[player] | self.zombies[player]
         )
 
     def _chain_hints(self, player: Player, awake: int) -> list[Hint]:

@@ -1,0 +1,45 @@
+"""What a search is to everybody else: :class:`Searcher` chooses a whole turn and says what it thinks of it.
+
+How a game is searched, compiled or in plain Python, is left to the module of that search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from tabuleiro.rules import State
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A chosen turn and its reasons.
+
+    ``actions`` are the actions of the turn, one at least. ``value`` is what the player to move may expect, from
+    -1 (lost) to 1 (won); it is exactly -1, 0 or 1 when ``is_proven``. ``nodes`` counts the positions or playouts
+    looked at, in the unit of the search's ``max_nodes``. ``lines`` are the best continuations as actions from
+    the searched position on, best first; the first of them begins with ``actions``.
+    """
+
+    actions: tuple[int, ...]
+    value: float
+    is_proven: bool
+    nodes: int
+    lines: tuple[tuple[int, ...], ...]
+
+
+class Searcher(Protocol):
+    """A search for one game with its options."""
+
+    def choose_turn(
+        self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
+    ) -> SearchResult:
+        """Choose the actions that complete the turn of the player to move in ``state``, which is not over.
+
+        The search ends after ``max_nodes`` nodes, or at ``deadline_s`` on the clock of ``time.monotonic``, or when
+        the result is proven; ``None`` means no such limit, and one of the two must be given. Without a deadline
+        the same state, node limit and seed give the same result.
+
+        Raises: BotError when the game is over or both limits are ``None``.
+        """
+        ...

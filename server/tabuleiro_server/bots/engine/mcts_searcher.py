@@ -1,0 +1,173 @@
+"""Choosing whole turns by Monte-Carlo tree search, for any game that brings its kernels.
+
+A node of the budget is one playout. How a position is laid out and searched is left to the :class:`Playground` of
+the game.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Final, Protocol
+
+import numpy as np
+
+from tabuleiro.errors import BotError
+from tabuleiro.rules import State
+from tabuleiro_server.bots.engine.base import SearchResult
+from tabuleiro_server.bots.engine.compiled import Array
+from tabuleiro_server.bots.engine.draws import DrawState, new_draws
+from tabuleiro_server.bots.engine.mcts import (
+    UNPROVEN,
+    Tree,
+    back_up_proof,
+    best_child,
+    children_by_worth,
+    new_tree,
+    value_of,
+)
+
+NODE_LIMIT: Final = 3_000_000
+"""Nodes of a tree: about 90 MB when all are used. A full tree is searched on, but grows no more."""
+
+CHUNK_S: Final = 0.02
+"""Time between two looks at the clock."""
+
+FIRST_SHARE: Final = 0.6
+"""The part of what is left that an action gets which is not the last of its turn."""
+
+LINE_COUNT: Final = 3
+LINE_LENGTH: Final = 12
+LINE_VISITS: Final = 8
+"""How many lines are told, how long they get, and the visits below which a line is not believed any further."""
+
+
+class Playground(Protocol):
+    """The kernels of one game with its options, as a searcher uses them."""
+
+    def pack(self, state: State) -> Array:
+        """The board of ``state``."""
+        ...
+
+    def grow(self, tree: Tree, root: int, board: Array, draws: DrawState, playout_count: int) -> int:
+        """Search below the node ``root``, whose board is ``board``; return the number of playouts made.
+
+        There are fewer than asked for only when the root is proven, and none but then.
+        """
+        ...
+
+    def action_of(self, number: int) -> int:
+        """The action of the rules that a node's number means."""
+        ...
+
+    def actions_left(self, state: State) -> int:
+        """How many actions the mover will usually still make in this turn."""
+        ...
+
+
+class _Budget:
+    """What is left of the playouts and of the time."""
+
+    def __init__(self, max_nodes: int | None, deadline_s: float | None) -> None:
+        self.spent = 0
+        self._max_nodes = max_nodes
+        self._deadline_s = deadline_s
+        # With a clock, the first chunk shows how long a playout takes; without one, sizes do not matter.
+        self._chunk = 32 if deadline_s is not None else 1 << 20
+
+    def spend(
+        self, playground: Playground, tree: Tree, root: int, state: State, draws: DrawState, share: float
+    ) -> None:
+        """Search below ``root`` with ``share`` of what is left, until the root is proven."""
+        board = playground.pack(state)
+        start_s, start_spent = time.monotonic(), self.spent
+        end_s = None if self._deadline_s is None else start_s + share * (self._deadline_s - start_s)
+        end_spent = None if self._max_nodes is None else start_spent + int(share * (self._max_nodes - start_spent))
+        now_s = start_s
+        while tree.proof[root] == UNPROVEN and (end_spent is None or self.spent < end_spent):
+            chunk = self._chunk if end_spent is None else min(self._chunk, end_spent - self.spent)
+            self.spent += playground.grow(tree, root, board, draws, chunk)
+            if end_s is None:
+                continue
+            before_s, now_s = now_s, time.monotonic()
+            if now_s >= end_s:
+                break
+            wanted = min(CHUNK_S, end_s - now_s) / max(now_s - before_s, 1e-6)
+            self._chunk = max(1, min(2 * chunk, int(chunk * wanted)))
+
+
+class MctsSearcher:
+    """A :class:`~tabuleiro_server.bots.engine.base.Searcher` by Monte-Carlo tree search."""
+
+    def __init__(self, playground: Playground) -> None:
+        self._playground = playground
+        self._tree = new_tree(NODE_LIMIT)
+
+    def choose_turn(
+        self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
+    ) -> SearchResult:
+        """Choose the actions that complete the turn; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
+        mover = state.to_move
+        if mover is None:
+            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
+        if max_nodes is None and deadline_s is None:
+            raise BotError("a search needs a limit: a number of nodes or a deadline")
+        tree, budget = self._tree, _Budget(max_nodes, deadline_s)
+        _forget(tree)
+        draws = new_draws(seed)
+        path = self._search(0, state, budget, draws)
+        is_proven = tree.proof[0] != UNPROVEN
+        # The last choice of the turn has been looked at most closely.
+        value = value_of(tree, 0 if is_proven else path[-1], mover)
+        actions = self._actions(path)
+        return SearchResult(actions, value, bool(is_proven), budget.spent, self._lines(path))
+
+    def _search(self, node: int, state: State, budget: _Budget, draws: DrawState) -> list[int]:
+        """The nodes of the best actions from ``node`` to the end of the turn."""
+        tree, playground = self._tree, self._playground
+        share = FIRST_SHARE if playground.actions_left(state) > 1 else 1.0
+        budget.spend(playground, tree, node, state, draws, share)
+        if tree.child_count[node] == 0:
+            playground.grow(tree, node, playground.pack(state), draws, 1)
+        while True:
+            child = best_child(tree, node)
+            later = state.child(playground.action_of(int(tree.action[child])))
+            if not is_same_turn(state, later):
+                return [child]
+            path = [child, *self._search(child, later, budget, draws)]
+            if tree.proof[child] == UNPROVEN:
+                return path
+            back_up_proof(tree, np.array([node, child], dtype=np.int32), 2)
+            # A second look may have proven the choice bad; every such look proves one more child.
+            if best_child(tree, node) == child:
+                return path
+
+    def _actions(self, path: list[int]) -> tuple[int, ...]:
+        return tuple(self._playground.action_of(int(self._tree.action[node])) for node in path)
+
+    def _lines(self, chosen: list[int]) -> tuple[tuple[int, ...], ...]:
+        """The lines of the chosen turn and of the best other actions to begin it with."""
+        others = [child for child in children_by_worth(self._tree, 0) if child != chosen[0]]
+        believed = [[child] for child in others if self._tree.visits[child] >= LINE_VISITS]
+        return tuple(self._actions(self._followed(path)) for path in [chosen, *believed[: LINE_COUNT - 1]])
+
+    def _followed(self, path: list[int]) -> list[int]:
+        """``path`` and the best answers from its end on, as far as they can be believed."""
+        tree, line = self._tree, list(path)
+        while len(line) < LINE_LENGTH and tree.child_count[line[-1]] > 0:
+            child = best_child(tree, line[-1])
+            if tree.visits[child] < LINE_VISITS and tree.proof[child] == UNPROVEN:
+                break
+            line.append(child)
+        return line
+
+
+def is_same_turn(start: State, later: State) -> bool:
+    """Whether the turn that was being played in ``start`` goes on in ``later``."""
+    return not later.is_terminal and (start.to_move, start.turn_number) == (later.to_move, later.turn_number)
+
+
+def _forget(tree: Tree) -> None:
+    """Leave a tree of nothing but an unvisited root."""
+    tree.used[0] = 1
+    for values in (tree.child_count, tree.proof, tree.visits, tree.total):
+        values[0] = 0

@@ -1,0 +1,77 @@
+"""Whose connection it is: the address of a client, also behind proxies that are trusted to tell it.
+
+Only addresses and headers in, an address out; counting is left to `admission`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from typing import Final
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+IPV6_HOUSEHOLD_BITS: Final = 64
+"""One household has at least a /64 of IPv6 addresses to itself, so these count as one."""
+
+
+class Proxies:
+    """The proxies whose X-Forwarded-For is believed; ``texts`` are addresses or networks."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        """Raises: ValueError."""
+        self._networks: tuple[Network, ...] = tuple(ipaddress.ip_network(text, strict=False) for text in texts)
+
+    def is_trusted(self, address: str) -> bool:
+        """Whether this is the address of one of the proxies."""
+        parsed = _parse(address)
+        return parsed is not None and any(parsed in network for network in self._networks)
+
+    def client_address(self, peer_address: str, forwarded_for: Iterable[str]) -> str:
+        """The address of the client behind the socket's ``peer_address``.
+
+        ``forwarded_for`` are the X-Forwarded-For headers in their order. They are read from the right, for as
+        long as trusted proxies wrote them: what stands further left may be the client's own invention.
+
+        >>> Proxies(["10.0.0.1"]).client_address("10.0.0.1", ["6.6.6.6, 192.0.2.7"])
+        '192.0.2.7'
+        >>> Proxies([]).client_address("10.0.0.1", ["192.0.2.7"])
+        '10.0.0.1'
+        """
+        address = peer_address
+        hops = [hop.strip() for header in forwarded_for for hop in header.split(",")]
+        while hops and self.is_trusted(address):
+            hop = _parse(hops.pop())
+            if hop is None:
+                break
+            address = str(hop)
+        return address
+
+
+def household(address: str) -> str:
+    """What counts as one address: an IPv4 address, or a /64 network of IPv6.
+
+    >>> household("2001:db8::1"), household("::ffff:192.0.2.7"), household("192.0.2.7")
+    ('2001:db8::/64', '192.0.2.7', '192.0.2.7')
+    """
+    parsed = _parse(address)
+    if isinstance(parsed, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((parsed, IPV6_HOUSEHOLD_BITS), strict=False))
+    return address if parsed is None else str(parsed)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether the address is of this machine."""
+    parsed = _parse(address)
+    return parsed is not None and parsed.is_loopback
+
+
+def _parse(text: str) -> Address | None:
+    """The address in ``text``, an IPv4 address where it is mapped into IPv6; ``None`` if there is none."""
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address

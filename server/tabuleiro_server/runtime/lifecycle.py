@@ -1,0 +1,99 @@
+"""How a server stops: told first, then no new rooms, bots think to an end, and nothing waits without a limit.
+
+It knows what is being waited for only as awaitables; which parts there are, and in which order they end, is up to
+`wiring`. Signals are the matter of `cli`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Final
+
+import structlog
+
+from tabuleiro.errors import CommandError
+from tabuleiro.ids import TimestampMs
+from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.protocol.messages import Announcement
+from tabuleiro_server.config import Config
+
+HURRY_LIMIT_S: Final = 1.0
+"""How long each part still gets once the stop shall be hurried."""
+
+log = structlog.get_logger(__name__)
+
+
+class Lifecycle:
+    """Whether the server goes on, and the limits of its stop."""
+
+    def __init__(self, config: Config, now_ms: Callable[[], TimestampMs]) -> None:
+        self._config = config
+        self._now_ms = now_ms
+        self._stops_at_ms: int | None = None
+        self._requested = asyncio.Event()
+        self._hurried = asyncio.Event()
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the stop has begun."""
+        return self._stops_at_ms is not None
+
+    @property
+    def announcement(self) -> Announcement | None:
+        """What clients are told about the stop, ``None`` when there is none."""
+        if self._stops_at_ms is None:
+            return None
+        text = "the server restarts; matches go on where they are as soon as it is back"
+        return Announcement(text, max(self._stops_at_ms - self._now_ms(), 0))
+
+    def check_is_running(self) -> None:
+        """Raises: CommandError shutting-down once the stop has begun."""
+        if self.is_stopping:
+            raise CommandError(ErrorCode.SHUTTING_DOWN, "the server is about to restart; no new rooms until then")
+
+    def begin_stop(self, notice_ms: int) -> None:
+        """Take no new rooms from now on; connections are closed in ``notice_ms`` milliseconds."""
+        if self._stops_at_ms is None:
+            self._stops_at_ms = self._now_ms() + notice_ms
+
+    def request_stop(self) -> None:
+        """Ask for the stop; asking again cuts every waiting in it short."""
+        if self._requested.is_set():
+            self._hurried.set()
+        self._requested.set()
+
+    async def stop_requested(self) -> None:
+        """Wait until the stop is asked for."""
+        await self._requested.wait()
+
+    async def give_notice(self) -> None:
+        """Wait until the announced moment, or until the stop is hurried."""
+        if self._stops_at_ms is None:
+            return
+        left_ms = max(self._stops_at_ms - self._now_ms(), 0)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(left_ms / 1000):
+                await self._hurried.wait()
+
+    async def within_limit(self, work: Awaitable[None], what: str) -> None:
+        """Wait for ``work``, for ``shutdown_limit_ms`` at most and shorter in a hurry; then give it up.
+
+        ``what`` names the work in the log. Raises: what ``work`` raises.
+        """
+        task = asyncio.ensure_future(work)
+        hurried = asyncio.create_task(self._hurried.wait(), name="waiting for the stop to be hurried")
+        try:
+            limit_s = self._config.shutdown_limit_ms / 1000
+            await asyncio.wait({task, hurried}, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done() and hurried.done():
+                await asyncio.wait({task}, timeout=HURRY_LIMIT_S)
+            if not task.done():
+                log.warning("given up while stopping", what=what)
+                task.cancel()
+                await asyncio.wait({task}, timeout=HURRY_LIMIT_S)
+        finally:
+            hurried.cancel()
+        if task.done() and not task.cancelled():
+            task.result()

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import pytest
+
+from tabuleiro.errors import ClientError, CommandError
+from tabuleiro.protocol.messages import Error, Hello
+from tabuleiro_client.identity import Identity, IdentityFolder
+from tabuleiro_client.introduction import introduced_link
+
+
+@pytest.fixture
+def identities(tmp_path):
+    return IdentityFolder(tmp_path)
+
+
+def introduce(server, identities, name=None, ask_name=None):
+    return introduced_link(server.url, server="s", identities=identities, name=name, ask_name=ask_name)
+
+
+def hellos(server):
+    return [(message.name, message.token) for message in server.received if isinstance(message, Hello)]
+
+
+def asking(*answers):
+    left = list(answers)
+
+    async def ask(why: str) -> str:
+        reasons.append(why)
+        return left.pop(0)
+
+    reasons: list[str] = []
+    ask.reasons = reasons
+    return ask
+
+
+async def test_a_new_guest_is_kept_and_recognised_the_next_time(server, identities):
+    async with introduce(server, identities, "ana") as link:
+        assert link.welcome.name == "ana"
+    async with introduce(server, identities):
+        assert hellos(server) == [("ana", None), (None, "token-1")]
+
+
+async def test_two_names_on_one_machine_are_two_guests(server, identities):
+    async with introduce(server, identities, "ana"), introduce(server, identities, "rui"):
+        pass
+    async with introduce(server, identities, "ana"):
+        assert hellos(server)[-1] == (None, "token-1")
+
+
+async def test_without_anybody_to_ask_a_name_is_made_up(server, identities):
+    async with introduce(server, identities) as link:
+        assert link.welcome.name.startswith("guest-")
+
+
+async def test_a_person_is_asked_again_when_the_name_is_taken(server, identities):
+    def refuse_ana(message, connection):
+        return Error(message.id, "name-taken", "ana is taken") if message.name == "ana" else None
+
+    server.on_message = refuse_ana
+    ask = asking("ana", "eva")
+    async with introduce(server, identities, ask_name=ask) as link:
+        assert link.welcome.name == "eva"
+    assert ask.reasons == ["", "ana is taken"]
+
+
+async def test_a_name_of_the_command_line_that_is_taken_is_a_clear_error(server, identities):
+    server.on_message = lambda message, connection: Error(message.id, "name-taken", "ana is taken")
+    with pytest.raises(ClientError, match="ana is taken; choose another with --name"):
+        async with introduce(server, identities, "ana"):
+            pass
+
+
+async def test_a_name_that_is_none_is_refused_before_anything_is_sent(server, identities):
+    with pytest.raises(ClientError, match="2 to 20 letters"):
+        async with introduce(server, identities, "a b"):
+            pass
+    assert server.connections == []
+
+
+async def test_a_server_that_forgot_the_guest_makes_a_new_one_and_the_old_token_is_kept_aside(server, identities):
+    identities.save(Identity("s", "ana", "old"))
+    server.on_message = lambda message, connection: (
+        Error(message.id, "bad-token", "who?") if message.token == "old" else None
+    )
+    async with introduce(server, identities) as link:
+        assert link.welcome.name == "ana"
+    assert identities.find("s", "ana") == Identity("s", "ana", "token-1")
+    (aside,) = identities.damaged
+    assert b"old" in aside.kept_as.read_bytes()
+
+
+async def test_other_refusals_do_not_touch_the_kept_guest(server, identities):
+    identities.save(Identity("s", "ana", "old"))
+    server.on_message = lambda message, connection: Error(message.id, "limit-reached", "too many connections")
+    with pytest.raises(CommandError, match="too many"):
+        async with introduce(server, identities):
+            pass
+    assert identities.find("s") == Identity("s", "ana", "old")
+
+
+async def test_an_error_inside_is_not_taken_for_a_refused_token(server, identities):
+    identities.save(Identity("s", "ana", "good"))
+    with pytest.raises(CommandError, match="bad-token"):
+        async with introduce(server, identities):
+            raise CommandError("bad-token", "of something else")
+    assert identities.find("s") == Identity("s", "ana", "good")

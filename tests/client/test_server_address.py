@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+
+from tabuleiro.errors import ConfigError
+from tabuleiro_client.server_address import DEFAULT_SERVER, default_server, parse_server_url
+
+
+@pytest.mark.parametrize(
+    ("typed", "url"),
+    [
+        ("ws://127.0.0.1:8765", "ws://127.0.0.1:8765"),
+        (" example.org ", "ws://example.org"),
+        ("example.org:99", "ws://example.org:99"),
+        ("wss://Example.org/play/", "wss://example.org/play"),
+        ("http://example.org", "ws://example.org"),
+        ("[::1]:8765", "ws://[::1]:8765"),
+    ],
+)
+def test_what_people_type_becomes_one_url(typed, url):
+    assert parse_server_url(typed) == url
+    assert parse_server_url(url) == url
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "",
+        "ws://",
+        "ftp://example.org",
+        "ws://a b",
+        "ws://host:99999",
+        "ws://host:x",
+        "ws://me@host",
+        "ws://h?q",
+        "h\x1b",
+    ],
+)
+def test_anything_else_is_refused_with_the_right_form(typed):
+    with pytest.raises(ConfigError, match=r"--server: .*expected an address like ws://HOST:PORT"):
+        parse_server_url(typed)
+
+
+def test_the_environment_names_the_default():
+    assert default_server({}) == DEFAULT_SERVER
+    assert default_server({"TABULEIRO_SERVER": "example.org"}) == "ws://example.org"
+    with pytest.raises(ConfigError, match="TABULEIRO_SERVER"):
+        default_server({"TABULEIRO_SERVER": "ftp://x"})

@@ -1,0 +1,111 @@
+"""A program on a pseudo-terminal of its own, typed at and read like a person would."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import pty
+import re
+import signal
+import sys
+import termios
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+LIMIT_S = 60.0
+"""How long any text is waited for before a test counts as failed."""
+
+CHUNK_BYTES = 65536
+
+
+class Terminal:
+    """``tabuleiro`` with its arguments on a pseudo-terminal. ``text`` is all that was shown so far."""
+
+    def __init__(self, process: asyncio.subprocess.Process, descriptor: int) -> None:
+        self.text = ""
+        self._process = process
+        self._descriptor = descriptor
+        self._seen = 0
+        self._news = asyncio.Event()
+        asyncio.get_running_loop().add_reader(descriptor, self._read)
+
+    @classmethod
+    async def start(cls, config: Path, *arguments: str, **environment: str) -> Terminal:
+        """Start a command whose guests and data are kept in ``config``."""
+        descriptor, its_side = pty.openpty()
+        os.set_blocking(descriptor, False)
+        folders = {"TABULEIRO_CONFIG_DIR": str(config), "TABULEIRO_DATA_DIR": str(config / "data")}
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "tabuleiro_client", *arguments),
+            stdin=its_side,
+            stdout=its_side,
+            stderr=its_side,
+            start_new_session=True,
+            preexec_fn=_take_terminal,
+            env={**os.environ, "TERM": "xterm-256color", **folders, **environment},
+        )
+        os.close(its_side)
+        return cls(process, descriptor)
+
+    def type(self, line: str) -> None:
+        """Type a line and press Enter."""
+        os.write(self._descriptor, f"{line}\n".encode())
+
+    def press(self, raw: bytes) -> None:
+        """Press keys that are no line, such as Ctrl-C (``b"\\x03"``)."""
+        os.write(self._descriptor, raw)
+
+    async def shows(self, pattern: str) -> re.Match[str]:
+        """Wait for a text that was not waited for before; what comes before it counts as seen."""
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                while (found := re.compile(pattern).search(self.text, self._seen)) is None:
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            raise AssertionError(f"{pattern!r} was not shown after:\n{self.text[self._seen :]}") from None
+        self._seen = found.end()
+        return found
+
+    def kill(self) -> None:
+        """End the program without giving it a chance to say goodbye."""
+        self._process.send_signal(signal.SIGKILL)
+
+    async def wait(self) -> int:
+        """Wait for the end of the program; return its exit status."""
+        async with asyncio.timeout(LIMIT_S):
+            return await self._process.wait()
+
+    async def close(self) -> None:
+        """End the program if it still runs, and the terminal with it."""
+        if self._process.returncode is None:
+            self.kill()
+            await self.wait()
+        asyncio.get_running_loop().remove_reader(self._descriptor)
+        os.close(self._descriptor)
+
+    def _read(self) -> None:
+        try:
+            chunk = os.read(self._descriptor, CHUNK_BYTES)
+        except OSError:  # what a pseudo-terminal answers when the program has ended
+            asyncio.get_running_loop().remove_reader(self._descriptor)
+            chunk = b""
+        self.text += chunk.decode(errors="replace").replace("\r\n", "\n")
+        self._news.set()
+
+
+def _take_terminal() -> None:
+    """Make standard input the terminal that controls the new session, so that Ctrl-C means something."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@asynccontextmanager
+async def terminal(config: Path, *arguments: str, **environment: str) -> AsyncIterator[Terminal]:
+    """A program on a terminal for as long as the context lasts."""
+    opened = await Terminal.start(config, *arguments, **environment)
+    try:
+        yield opened
+    finally:
+        await opened.close()
