@@ -42,3 +42,10 @@ def showable(text: str, style: TextStyle) -> str:
     """
     line = strip_controls(text)
     return line.encode("ascii", "replace").decode("ascii") if style.ascii else line
+
+
+def can_draw(stdin: TextIO | None, stdout: TextIO | None, environ: Mapping[str, str]) -> bool:
+    """Whether there is a real terminal at both ends, and one that can be drawn on."""
+    if stdin is None or stdout is None or not (stdin.isatty() and stdout.isatty()):
+        return False
+    return environ.get("TERM", "dumb") != "dumb"

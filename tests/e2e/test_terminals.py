@@ -16,7 +16,7 @@ from terminal_process import Terminal, terminal
 
 from tabuleiro.rules import State, registry
 
-LINE_MODE = ("--ascii",)
+LINE_MODE = ("--plain", "--ascii")
 TRACEBACK = "Traceback (most recent call last)"
 CTRL_C, CTRL_D = b"\x03", b"\x04"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from typing import Annotated
 
 import typer
@@ -14,12 +16,14 @@ from tabuleiro_client import plain
 from tabuleiro_client.game_choice import GameOptions, PresetOption, chosen_options
 from tabuleiro_client.plain_client import PlainClient
 from tabuleiro_client.server_address import parse_server_url
+from tabuleiro_client.terminal import can_draw
 
 ServerOption = Annotated[
     str | None,
     typer.Option("--server", "-s", metavar="URL", help="The server, e.g. ws://HOST:8765."),
 ]
 NameOption = Annotated[str | None, typer.Option("--name", "-n", metavar="NAME", help="Who you are on the server.")]
+PlainOption = Annotated[bool, typer.Option("--plain", help="Line by line, for screen readers and scripts.")]
 AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.")]
 
 
@@ -36,6 +40,7 @@ def play(
         str | None, typer.Option("--seat", metavar="SEAT", help="Your seat: first, second, or the side's name.")
     ] = None,
     name: NameOption = None,
+    plain_only: PlainOption = False,
     ascii_only: AsciiOption = False,
 ) -> None:
     """Play a game: over a network, against the computer, or two at one keyboard."""
@@ -52,6 +57,10 @@ def play(
         level=bot,
         seat=None if seat is None else parse_seat(seat, chosen_game),
     )
+    if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
+        from tabuleiro_client.tui import launch
+
+        raise typer.Exit(asyncio.run(launch.play(wishes, name=name, is_ascii=ascii_only)))
     asyncio.run(_play(wishes, name, ascii_only))
 
 

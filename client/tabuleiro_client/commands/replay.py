@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from typing import Annotated
@@ -10,13 +11,15 @@ import typer
 
 from tabuleiro.errors import ClientError, RecordError
 from tabuleiro.notation.record import parse_record
+from tabuleiro_client.commands.play import PlainOption
 from tabuleiro_client.input_file import read_text
 from tabuleiro_client.record_browser import RecordBrowser
-from tabuleiro_client.terminal import detect_style
+from tabuleiro_client.terminal import can_draw, detect_style
 
 
 def replay(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A record, as `tabuleiro export` writes it, or - .")],
+    plain_only: PlainOption = False,
     ascii_only: Annotated[bool, typer.Option("--ascii", help="Use nothing beyond ASCII.")] = False,
 ) -> None:
     """Step through the record of a match."""
@@ -24,6 +27,10 @@ def replay(
         record = parse_record(read_text(file))
     except RecordError as error:
         raise ClientError(f"{file}: {error}") from error
+    if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
+        from tabuleiro_client.tui import launch
+
+        raise typer.Exit(asyncio.run(launch.replay_record(record, is_ascii=ascii_only)))
     browser = RecordBrowser(record, detect_style(sys.stdout, os.environ, force_ascii=ascii_only))
     typer.echo("\n".join(browser.introduction() + browser.position_lines()))
     is_asking = sys.stdin.isatty()

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from typing import Annotated
 
 import typer
 
 from tabuleiro_client import plain
-from tabuleiro_client.commands.play import AsciiOption, NameOption, ServerOption
+from tabuleiro_client.commands.play import AsciiOption, NameOption, PlainOption, ServerOption
 from tabuleiro_client.plain_client import PlainClient
 from tabuleiro_client.server_address import chosen_server
+from tabuleiro_client.terminal import can_draw
 
 
 def watch(
     room: Annotated[str, typer.Argument(metavar="CODE", help="The code of the room.")],
     server: ServerOption = None,
     name: NameOption = None,
+    plain_only: PlainOption = False,
     ascii_only: AsciiOption = False,
 ) -> None:
     """Watch a room until its match is over."""
-    asyncio.run(_watch(room, chosen_server(server), name, ascii_only))
+    url = chosen_server(server)
+    if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
+        from tabuleiro_client.tui import launch
+
+        raise typer.Exit(asyncio.run(launch.watch_in_room(url, room, name=name, is_ascii=ascii_only)))
+    asyncio.run(_watch(room, url, name, ascii_only))
 
 
 async def _watch(room: str, server: str, name: str | None, is_ascii: bool) -> None:

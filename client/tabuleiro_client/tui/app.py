@@ -49,8 +49,7 @@ class TabuleiroApp(App[int]):
     CSS = """
     Screen { background: $background; color: $foreground; }
     Footer { background: $panel; }
-    FooterKey { margin-right: 1; }
-    FooterKey .footer-key--key { padding: 0 0 0 1; }
+    FooterKey .footer-key--description { padding: 0 2 0 0; }
     """
 
     def __init__(

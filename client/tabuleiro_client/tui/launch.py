@@ -6,13 +6,14 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 from textual.screen import Screen
 
 from tabuleiro.errors import TabuleiroError
+from tabuleiro.notation.match_record import MatchRecord
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.entered_room import join_room, watch_room
 from tabuleiro_client.terminal import detect_style
@@ -26,11 +27,12 @@ CLEAN_TERMINAL: Final = (
 """What takes back every mode that a Textual application sets; harmless when none is set."""
 
 
-def is_wanted(stdin: TextIO | None, stdout: TextIO | None, environ: Mapping[str, str]) -> bool:
-    """Whether there is a real terminal at both ends that can be drawn on."""
-    if stdin is None or stdout is None or not (stdin.isatty() and stdout.isatty()):
-        return False
-    return environ.get("TERM", "dumb") != "dumb"
+async def replay_record(record: MatchRecord, *, is_ascii: bool) -> int:
+    """Look through a record. Raises: GameOptionError, NotationError or IllegalActionError for a refused one."""
+    from tabuleiro_client.tui.screens.replay import ReplayScreen
+
+    screen = ReplayScreen(record)
+    return await run(TabuleiroApp(lambda: screen, force_ascii=is_ascii_wanted(is_ascii)))
 
 
 async def play_in_room(url: str, code: str, *, name: str | None, seat: Player | None, is_ascii: bool) -> int:

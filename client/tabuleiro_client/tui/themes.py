@@ -49,7 +49,7 @@ _STONE: Final[Palette] = {
     Role.SIDE_0: "#000000",
     Role.SIDE_1: "#ffffff",
     Role.EMPTY: "#5d4a2e",
-    Role.GRID: "#6d5636",
+    Role.GRID: "#5a4529",
     Role.LEGAL: "#2f2413",
     Role.FORBIDDEN: "#6e1010",
     Role.MARK: "#ffe680",

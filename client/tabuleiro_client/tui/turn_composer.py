@@ -29,7 +29,8 @@ class Choice:
 
 
 UNDO: Final = Choice("u", "undo", "undo")
-SEND: Final = Choice("s", "send", "send")
+SEND: Final = Choice("s", "send now", "send")
+SEND_TURN: Final = Choice("Enter", "send", "send")
 PASS: Final = Choice("p", "pass", "pass_turn")
 PASS_TEXT: Final = "pass"
 
@@ -154,7 +155,7 @@ class TurnComposer:
 
     def choices(self) -> Sequence[Choice]:
         """What can be pressed beside the board now."""
-        offered = [SEND] if self.actions else []
+        offered = [SEND_TURN] if self.is_complete else [SEND] if self.actions else []
         if self.can_pass():
             offered.append(PASS)
         return [*offered, UNDO] if self.can_step_back else offered

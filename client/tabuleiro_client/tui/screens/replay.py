@@ -1,0 +1,232 @@
+"""Looking through a record: step, jump, autoplay, and branch off to try moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Static
+
+from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
+from tabuleiro.rules.view import BoardView
+from tabuleiro_client.sentences import side_glyphs
+from tabuleiro_client.terminal import showable
+from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.present.notes import facts, hints_of_cell
+from tabuleiro_client.tui.present.overlay import Overlay, Target
+from tabuleiro_client.tui.replay_model import ReplayModel
+from tabuleiro_client.tui.screens.board_screen import BoardScreen
+from tabuleiro_client.tui.ship_composer import ShipComposer
+from tabuleiro_client.tui.widgets.board import Board
+from tabuleiro_client.tui.widgets.chat import Entry
+from tabuleiro_client.tui.widgets.choices import Choices
+from tabuleiro_client.tui.widgets.moves import Moves
+
+_MATCH_KEYS = frozenset({"why", "type"})
+
+
+class ReplayScreen(BoardScreen):
+    """The record on the board. Raises: as :class:`ReplayModel`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *keys.STEPPING,
+        *keys.REPLAY,
+        *keys.SHIPS,
+        *(binding for binding in keys.MATCH if binding.action in _MATCH_KEYS),
+    ]
+    DEFAULT_CSS = """
+    ReplayScreen #record { height: auto; padding: 0 1; }
+    ReplayScreen #facts { height: auto; padding: 0 1; color: $text-muted; }
+    """
+
+    def __init__(self, record: MatchRecord) -> None:
+        self.model = ReplayModel(record)
+        super().__init__(f"{self.model.game.title}: replay")
+        self._autoplay: Timer | None = None
+
+    def compose_panel(self) -> Iterable[Widget]:
+        yield Static("", id="record", markup=False)
+        yield Static("", id="facts", markup=False)
+        yield Moves(id="moves")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.part_columns(self.size)
+        self.query_one("#record", Static).update("\n".join(self._introduction()))
+        self.show_all()
+
+    def _introduction(self) -> list[str]:
+        record, game, style = self.model.record, self.model.game, self.client.writing
+
+        def name(player: RecordPlayer) -> str:
+            shown = showable(player.name, style) or "?"
+            return shown if player.bot is None else f"{shown}, bot {showable(player.bot, style)}"
+
+        glyphs = side_glyphs(game, style)
+        lines = [
+            f"{glyph or arrow} {name(player)} ({side})"
+            for player, side, glyph, arrow in zip(record.players, game.sides, glyphs, "^v", strict=True)
+        ]
+        return [*lines, f"result {record.result}, {record.termination}"]
+
+    def current_view(self) -> BoardView | None:
+        return self.model.view
+
+    def make_overlay(self, cursor: Target | None, hover: Target | None) -> Overlay:
+        """What is added to the position for where the person points."""
+        return self.model.overlay(cursor, hover, shows_legal=self.client.settings.shows_legal)
+
+    def show_all(self) -> None:
+        """Draw everything anew."""
+        model = self.model
+        self.show_position(model.view, self.make_overlay)
+        self.query_one(Moves).show(model.line.turns(), side_glyphs(model.game, self.client.writing), model.place)
+        self.query_one("#facts", Static).update(facts(model.view, model.game.sides))
+        self.write_line("turn", "  ".join((model.turn_text(), *model.state.view().notices)))
+        prompt = model.composer.prompt() if model.composer is not None and model.state.to_move is not None else ""
+        playing = f"autoplay, {model.delay_s:g} s an action (a stops)" if self._autoplay is not None else ""
+        self.write_line("say", model.message or playing or prompt)
+        choices = [] if model.composer is None else model.composer.choices()
+        self.query_one(Choices).show([choice for choice in choices if choice.action not in ("send", "pass_turn")])
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether a key does something now; the footer shows those that do."""
+        if action in ("undo", "type"):
+            return self.model.branch is not None
+        if action in ("ship", "boost", "reprogram"):
+            return isinstance(self.model.composer, ShipComposer)
+        return True
+
+    def look(self, ply: int) -> None:
+        """Show the position after ``ply`` actions of the record."""
+        self._stop_autoplay()
+        self.model.go(ply)
+        self.show_all()
+
+    def action_scroll(self, step: int) -> None:
+        """One action back or on."""
+        self.look(self.model.ply + step)
+
+    def action_scroll_turn(self, step: int) -> None:
+        """One turn back or on."""
+        timeline, ply = self.model.timeline, self.model.ply
+        self.look(timeline.turn_start(ply) if step < 0 else timeline.next_turn_start(ply))
+
+    def action_scroll_to_start(self) -> None:
+        """To the start."""
+        self.look(0)
+
+    def action_scroll_to_end(self) -> None:
+        """To the end."""
+        self.look(self.model.timeline.last_ply)
+
+    def action_go_to_turn(self) -> None:
+        """Ask for the number of a turn."""
+        self.query_one(Entry).open_for("turn")
+
+    def action_type(self) -> None:
+        """Type actions to try."""
+        self.query_one(Entry).open_for("play")
+
+    def on_entry_typed(self, event: Entry.Typed) -> None:
+        """A line was typed: the number of a turn, or actions to try."""
+        self.board.focus()
+        if event.kind == "play":
+            self.model.type_actions(event.text)
+            self.show_all()
+            return
+        ply = self.model.timeline.ply_of_turn(event.text)
+        if ply is None:
+            self.model.message = f"there is no turn {event.text}"
+            self.show_all()
+        else:
+            self.look(ply)
+
+    def action_autoplay(self) -> None:
+        """Start or stop the autoplay."""
+        if self._autoplay is not None:
+            self._stop_autoplay()
+        elif self.model.branch is None and not self.model.is_at_end:
+            self._autoplay = self.set_interval(self.model.delay_s, self._play_on)
+            self.model.message = ""
+        self.show_all()
+
+    def _play_on(self) -> None:
+        self.model.go(self.model.ply + 1)
+        if self.model.is_at_end:
+            self._stop_autoplay()
+        self.show_all()
+
+    def _stop_autoplay(self) -> None:
+        if self._autoplay is not None:
+            self._autoplay.stop()
+            self._autoplay = None
+
+    def action_faster(self, step: int) -> None:
+        """Make the autoplay faster or slower."""
+        self.model.change_speed(step)
+        if self._autoplay is not None:
+            self._autoplay.stop()
+            self._autoplay = self.set_interval(self.model.delay_s, self._play_on)
+        self.show_all()
+
+    def action_branch(self) -> None:
+        """Branch off to try moves, or come back to the record."""
+        self._stop_autoplay()
+        if self.model.branch is None:
+            self.model.start_branch()
+        else:
+            self.model.go(self.model.ply)
+        self.show_all()
+
+    def action_undo(self) -> None:
+        """Undo the last move tried."""
+        self.model.undo()
+        self.show_all()
+
+    def on_board_chosen(self, event: Board.Chosen) -> None:
+        """A cell was chosen: a move to try, in a branch."""
+        if self.model.branch is None:
+            self.model.message = "v branches off here to try moves"
+        else:
+            self.model.choose(event.target)
+        self.show_all()
+
+    def action_ship(self, value: int) -> None:
+        """Choose the value of the ship to place next."""
+        if isinstance(self.model.composer, ShipComposer):
+            self.model.composer.set_value(value)
+            self.show_all()
+
+    def action_boost(self) -> None:
+        """Run on from the ship landed on."""
+        if isinstance(self.model.composer, ShipComposer):
+            self.model.composer.boost()
+            self.show_all()
+
+    def action_reprogram(self) -> None:
+        """Put the ship landed on elsewhere."""
+        if isinstance(self.model.composer, ShipComposer):
+            self.model.composer.reprogram()
+            self.show_all()
+
+    def action_why(self) -> None:
+        """Say what is known of the cell that is pointed at."""
+        target = self.board.hover if self.board.hover is not None else self.board.cursor
+        if isinstance(target, int):
+            hints = hints_of_cell(self.model.view, target)
+            self.model.message = (
+                " ".join(hint.text for hint in hints) or "there is nothing more to say of this cell"
+            )
+            self.show_all()
+
+    def action_back(self) -> None:
+        """Come back to the record, or leave."""
+        if self.model.branch is not None:
+            self.action_branch()
+        else:
+            self.client.leave_screen()
