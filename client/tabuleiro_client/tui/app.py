@@ -122,10 +122,14 @@ class TabuleiroApp(App[int]):
         if not isinstance(self.screen, NAMED_SCREENS["help"]):  # type: ignore[arg-type]
             self.push_screen("help")
 
-    def leave_screen(self) -> None:
-        """Go back to the screen before; the program ends after the first."""
+    def leave_screen(self, problem: str = "") -> None:
+        """Go back to the screen before, with a word about the problem; the program ends after the first."""
         if len(self.screen_stack) > 2:
             self.pop_screen()
+            if problem:
+                self.notify(problem, severity="error")
+        elif problem:
+            self.exit(1, return_code=1, message=f"tabuleiro: {problem}")
         else:
             self.exit(0)
 

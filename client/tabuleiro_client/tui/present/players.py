@@ -80,3 +80,15 @@ def can_claim(head: RoomHead, own_seats: tuple[Player, ...], now_ms: int) -> boo
     return (
         seat.holder.kind == "person" and since_ms is not None and now_ms - since_ms >= head.settings.away_after_ms
     )
+
+
+def brief_text(lines: tuple[PlayerLine, PlayerLine]) -> str:
+    """Both players on one line, for windows without room for more."""
+
+    def brief(line: PlayerLine) -> str:
+        clock = "" if line.clock is None else f" {line.clock.text}"
+        away = " (away)" if line.is_away else ""
+        sign = line.glyph or line.side
+        return f"{'> ' if line.is_to_move else ''}{sign} {line.name}{away}{clock}"
+
+    return "   ".join(brief(line) for line in lines)

@@ -21,6 +21,7 @@ from tabuleiro.rules.view import BoardView
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.layout import fitting_layout, smallest_layout
 from tabuleiro_client.tui.present.notes import cell_note
+from tabuleiro_client.tui.present.overlay import Target
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.choices import Choices
@@ -41,7 +42,6 @@ class BoardScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [keys.BACK]
     DEFAULT_CSS = """
     BoardScreen #table { height: 1fr; }
-    BoardScreen #left { width: 1fr; height: 1fr; }
     BoardScreen #lines { height: auto; padding: 0 1; }
     BoardScreen #lines Static { height: 1; text-overflow: ellipsis; text-wrap: nowrap; padding: 0; }
     BoardScreen #turn { text-style: bold; }
@@ -49,6 +49,8 @@ class BoardScreen(Screen[None]):
     BoardScreen #note { color: $text-muted; }
     BoardScreen #panel { width: 36; height: 1fr; background: $surface; }
     BoardScreen.narrow #panel { display: none; }
+    BoardScreen #brief { display: none; text-style: bold; }
+    BoardScreen.narrow #brief { display: block; }
     """
 
     def __init__(self, title: str) -> None:
@@ -68,16 +70,16 @@ class BoardScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield TopBar(self._first_title)
         with Horizontal(id="table"):
-            with Vertical(id="left"):
-                yield Board(id="board")
-                with Vertical(id="lines"):
-                    yield Static("", id="turn", markup=False)
-                    yield Static("", id="say", markup=False)
-                    yield Static("", id="note", markup=False)
-                    yield Choices(id="choices")
-                yield Entry(id="entry")
+            yield Board(self.choose, id="board")
             with Vertical(id="panel"):
                 yield from self.compose_panel()
+        with Vertical(id="lines"):
+            yield Static("", id="brief", markup=False)
+            yield Static("", id="turn", markup=False)
+            yield Static("", id="say", markup=False)
+            yield Static("", id="note", markup=False)
+            yield Choices(id="choices")
+        yield Entry(id="entry")
         yield Footer(show_command_palette=False)
 
     def compose_panel(self) -> Iterable[Widget]:
@@ -121,8 +123,11 @@ class BoardScreen(Screen[None]):
         self.write_line("note", note)
 
     def write_line(self, name: str, text: str) -> None:
-        """Write one of the lines below the board: ``turn``, ``say`` or ``note``."""
+        """Write one of the lines below the board: ``brief`` (for the panel), ``turn``, ``say``, ``note``."""
         self.query_one(f"#{name}", Static).update(text)
+
+    def choose(self, target: Target) -> None:
+        """A cell or an edge was chosen on the board."""
 
     def on_board_pointed(self, event: Board.Pointed) -> None:
         self.show_note()

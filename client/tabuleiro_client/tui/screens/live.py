@@ -18,10 +18,11 @@ from tabuleiro.protocol.messages import ClientMessage, MatchView
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.entered_room import EnteredRoom
 from tabuleiro_client.sentences import options_text, side_glyphs
+from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay, Target
-from tabuleiro_client.tui.present.players import player_lines
+from tabuleiro_client.tui.present.players import brief_text, player_lines
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
 from tabuleiro_client.tui.widgets.chat import Chat
 from tabuleiro_client.tui.widgets.moves import Moves
@@ -84,7 +85,11 @@ class LiveScreen(BoardScreen):
                     if not room.has_unread:
                         self.show_all()
         except TabuleiroError as error:
-            self.write_line("say", str(error))
+            problem = showable(str(error), self.client.writing)
+            if self.model is None:
+                self.client.leave_screen(problem)
+            else:
+                self.say(problem)
         finally:
             self.room = None
 
@@ -131,6 +136,7 @@ class LiveScreen(BoardScreen):
         mirror = model.mirror
         lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.client.writing)
         self.query_one(Players).show(lines, is_stone="b" in model.view.piece_names)
+        self.write_line("brief", brief_text(lines))
         self._show_banner("offer", self.banner_text())
 
     def banner_text(self) -> str:

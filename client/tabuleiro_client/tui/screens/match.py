@@ -14,12 +14,12 @@ from tabuleiro.protocol.messages import Abort, Answer, ClaimWin, Offer, Resign, 
 from tabuleiro_client.entered_room import EnteredRoom
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import OFFER_TEXTS
+from tabuleiro_client.tui.present.overlay import Target
 from tabuleiro_client.tui.present.players import can_claim
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.live import LiveScreen, RoomEntry
 from tabuleiro_client.tui.ship_composer import ShipComposer
 from tabuleiro_client.tui.turn_composer import PASS_TEXT
-from tabuleiro_client.tui.widgets.board import Board
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.choices import Choices
 
@@ -74,15 +74,15 @@ class MatchScreen(LiveScreen):
             else super().next_steps()
         )
 
-    def on_board_chosen(self, event: Board.Chosen) -> None:
-        """A cell was clicked, or chosen by a key: an action of the turn in the making, or the word to send it."""
+    def choose(self, target: Target) -> None:
+        """Add an action to the turn in the making; once that is complete, any choice sends it."""
         model = self.model
         if model is None:
             return
         if model.can_act and model.is_live and model.composer.is_complete:
             self.action_send()
             return
-        model.choose(event.target)
+        model.choose(target)
         self._composed()
 
     def _composed(self) -> None:

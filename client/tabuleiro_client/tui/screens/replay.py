@@ -20,7 +20,6 @@ from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.replay_model import ReplayModel
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
 from tabuleiro_client.tui.ship_composer import ShipComposer
-from tabuleiro_client.tui.widgets.board import Board
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.choices import Choices
 from tabuleiro_client.tui.widgets.moves import Moves
@@ -188,12 +187,12 @@ class ReplayScreen(BoardScreen):
         self.model.undo()
         self.show_all()
 
-    def on_board_chosen(self, event: Board.Chosen) -> None:
-        """A cell was chosen: a move to try, in a branch."""
+    def choose(self, target: Target) -> None:
+        """Try a move, in a branch."""
         if self.model.branch is None:
             self.model.message = "v branches off here to try moves"
         else:
-            self.model.choose(event.target)
+            self.model.choose(target)
         self.show_all()
 
     def action_ship(self, value: int) -> None:

@@ -6,7 +6,6 @@ What is drawn comes from :mod:`tabuleiro_client.tui.present`; what a choice mean
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.segment import Segment
@@ -32,24 +31,23 @@ OverlayMaker = Callable[[Target | None, Target | None], Overlay]
 
 
 class Board(Widget, can_focus=True):
-    """Draws what :meth:`show` was given last; ``cursor`` and ``hover`` are what is pointed at."""
+    """Draws what :meth:`show` was given last; ``cursor`` and ``hover`` are what is pointed at.
+
+    ``choose`` is called with what is clicked, or chosen by a key.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = list(keys.BOARD)
     DEFAULT_CSS = """
     Board { width: 1fr; height: 1fr; }
     """
 
-    @dataclass
-    class Chosen(Message):
-        """A click, or Enter on the cell under the cursor."""
-
-        target: Target
-
     class Pointed(Message):
         """The cursor or the mouse is somewhere else."""
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, choose: Callable[[Target], None], *, id: str | None = None) -> None:
         super().__init__(id=id)
+        # Called at once, not told by a message: a key pressed right after must find the choice made.
+        self._choose = choose
         self.cursor: Target | None = None
         self.hover: Target | None = None
         self.layout_shown: Layout | None = None
@@ -150,7 +148,7 @@ class Board(Widget, can_focus=True):
         target = self.target_at(event.x, event.y)
         if target is not None and event.button == 1:
             self._put_cursor(target)
-            self.post_message(self.Chosen(target))
+            self._choose(target)
 
     def _hover_over(self, target: Target | None) -> None:
         if target != self.hover:
@@ -169,7 +167,7 @@ class Board(Widget, can_focus=True):
     def action_choose(self) -> None:
         """Choose what is under the cursor."""
         if self.cursor is not None:
-            self.post_message(self.Chosen(self.cursor))
+            self._choose(self.cursor)
 
     def action_move(self, dx: int, dy: int) -> None:
         """Move the cursor by one cell, or onto an edge that may be entered and back."""
