@@ -7,6 +7,7 @@ import shlex
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from tabuleiro.errors import NotationError
 from tabuleiro.protocol.events import RoomSecrets
@@ -18,13 +19,20 @@ from tabuleiro_client.introduction import AskName, introduced_link
 from tabuleiro_client.link import Link
 from tabuleiro_client.signposts import Signposts
 
+LOOKING_ON: Final = " (looking on)"
+"""The end of the key under which the guest is kept that only looks on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Venue:
-    """A connected server. ``is_local``: it lives in this process and ends with it."""
+    """A connected server. ``is_local``: it lives in this process and ends with it.
+
+    ``server`` is what its guests and matches are kept under: the address, or the name of a local database.
+    """
 
     link: Link
     url: str
+    server: str
     is_local: bool
 
     def levels(self, game: type[Game]) -> tuple[str, ...]:
@@ -52,7 +60,7 @@ async def remote_venue(
 ) -> AsyncIterator[Venue]:
     """Connect to a server; arguments and errors as of :func:`introduced_link`."""
     async with introduced_link(url, server=url, identities=identities, name=name, ask_name=ask_name) as link:
-        yield Venue(link, url, is_local=False)
+        yield Venue(link, url, url, is_local=False)
 
 
 @asynccontextmanager
@@ -61,9 +69,9 @@ async def remote_gallery(url: str, identities: IdentityFolder) -> AsyncIterator[
 
     A player's own guest would count as that player being here. Raises: as :func:`introduced_link`.
     """
-    server = f"{url} (looking on)"
+    server = f"{url}{LOOKING_ON}"
     async with introduced_link(url, server=server, identities=identities, name=None, ask_name=None) as link:
-        yield Venue(link, url, is_local=False)
+        yield Venue(link, url, server, is_local=False)
 
 
 @asynccontextmanager
@@ -78,7 +86,7 @@ async def local_venue(identities: IdentityFolder, name: str | None) -> AsyncIter
         async with introduced_link(
             server.url, server=server.key, identities=identities, name=wanted, ask_name=None
         ) as link:
-            yield Venue(link, server.url, is_local=True)
+            yield Venue(link, server.url, server.key, is_local=True)
 
 
 def login_name() -> str:

@@ -19,7 +19,7 @@ from tabuleiro_client import plain
 from tabuleiro_client.commands import room_options
 from tabuleiro_client.game_choice import GameOptions, PresetOption, chosen_options
 from tabuleiro_client.plain_client import PlainClient
-from tabuleiro_client.server_address import default_server, parse_server_url
+from tabuleiro_client.server_address import parse_server_url
 from tabuleiro_client.terminal import can_draw
 
 ServerOption = Annotated[
@@ -79,12 +79,10 @@ def play(
     )
     typed = _Typed(server, room, secret, quick, game, preset, tuple(option or ()), bot, seat, settings)
     wishes = typed.wishes()
-    if room is not None and not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
+    if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
-        url = wishes.server or default_server()
-        status = asyncio.run(launch.play_in_room(url, room, name=name, seat=wishes.seat, is_ascii=ascii_only))
-        raise typer.Exit(status)
+        raise typer.Exit(asyncio.run(launch.play(wishes, name=name, is_ascii=ascii_only)))
     asyncio.run(_play(wishes, name, ascii_only))
 
 

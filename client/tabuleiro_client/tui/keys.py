@@ -113,3 +113,44 @@ REPLAY: Final = (
     key("v", "branch", "try moves", "Branch off here and try moves; again: back to the record.", sign="v"),
     key("u,backspace", "undo", "undo", "Undo the last move tried.", shown=False, sign="u"),
 )
+
+HOME: Final = (
+    key("1", "open('bot')", "computer", "Play against the computer, on this machine.", shown=False),
+    key("2", "open('both')", "two here", "Play with two people at this keyboard.", shown=False),
+    key("o", "open('connect')", "online", "Connect to a server.", sign="o"),
+    key("j", "open('join')", "join", "Join or watch a room by its code.", shown=False),
+    key("w", "open('watch')", "watch", "See which matches are being played on the server.", shown=False),
+    key("p", "open('replays')", "replays", "Look through matches that were played.", sign="p"),
+    key("r", "open('rules')", "rules", "Read the rules of the games, and try them.", sign="r"),
+    key("s", "open('settings')", "settings", "Change the looks and ways of this program.", sign="s"),
+    key("delete,x", "forget", "forget", "Take the highlighted match off the list.", shown=False, sign="x"),
+)
+
+LOBBY: Final = (
+    key("enter", "enter_room", "enter", "Enter the room: to play if a seat is free, else to watch.", sign="Enter"),
+    key("w", "watch_room", "watch", "Watch the room.", sign="w"),
+    key("n", "new_room", "new", "Make a room.", sign="n"),
+    key("q", "quick_play", "quick play", "Play with whoever waits for the same game, or wait.", sign="q"),
+    key("c", "by_code", "by code", "Join or watch a room by its code.", sign="c"),
+    key("g", "next_game", "game", "Show the rooms of the next game, or of every game.", sign="g"),
+    key("f", "next_state", "state", "Show other rooms: waiting, being played, over.", sign="f"),
+)
+
+ROOM: Final = (
+    key("c", "copy_code", "copy code", "Copy the code of the room, with the secret of a private one.", sign="c"),
+    key("i", "copy_invitation", "copy invite", "Copy the command by which somebody else joins.", sign="i"),
+    key("b", "seat_bot", "bot", "Put a computer player on the free seat, or another in its place.", sign="b"),
+    key("x", "unseat_bot", "bot off", "Take the computer player off its seat.", sign="x"),
+    key("s", "swap", "swap", "Let the players change seats.", sign="s"),
+    key("r", "rematch", "rematch", "Offer a rematch.", sign="r"),
+    key("y", "answer(True)", "yes", "Accept the offer on the banner.", shown=False),
+    key("n", "answer(False)", "no", "Decline the offer on the banner, or withdraw your own.", shown=False),
+    key("enter,m", "open_match", "board", "Look at the board of the match.", sign="Enter"),
+    key("t", "chat", "chat", "Write to the room.", sign="t"),
+)
+
+FORM: Final = (
+    key("ctrl+s", "submit", "start", "Ask for what is filled in.", sign="^s"),
+    key("down", "next_field", "next", "Go to the next field.", shown=False),
+    key("up", "field_before", "before", "Go to the field before.", shown=False),
+)
