@@ -15,7 +15,8 @@ from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro.rules.games.xero_g import XeroG, XeroGState
 from tabuleiro.rules.outcome import Player
 from tabuleiro_server.bots import greedy, minimax
-from tabuleiro_server.bots.engine.mcts_levels import SEARCH_LEVELS
+from tabuleiro_server.bots.engine import alpha_beta_levels, mcts_levels
+from tabuleiro_server.bots.engine.search_level import SearchLevel
 from tabuleiro_server.bots.thinking_time import ThinkingTime
 from tabuleiro_server.bots.turns import complete_turn
 
@@ -59,6 +60,13 @@ def _choose_iris_greedy(state: IrisState, rng: Random, time_left: ThinkingTime) 
     return rng.choice(greedy.best_iris_turns(state))
 
 
+SEARCH_LEVELS: Final[Mapping[str, tuple[SearchLevel, ...]]] = {
+    **alpha_beta_levels.SEARCH_LEVELS,
+    **mcts_levels.SEARCH_LEVELS,
+}
+"""The levels of each game that search, weakest first."""
+
+
 def _search_levels(game: str) -> tuple[Level, ...]:
     return tuple(Level(level.name, level.choose, level.limit_ms) for level in SEARCH_LEVELS[game])
 
@@ -70,8 +78,13 @@ LEVELS: Final[Mapping[str, tuple[Level, ...]]] = {
         RANDOM,
         Level("minimax-1", _minimax_chooser(1), limit_ms=1_000),
         Level("minimax-3", _minimax_chooser(3), limit_ms=10_000),
+        *_search_levels(VirusWars.name),
     ),
-    "xero-g": (RANDOM, Level("greedy", _greedy_chooser(greedy.ship_progress), limit_ms=1_000)),
+    "xero-g": (
+        RANDOM,
+        Level("greedy", _greedy_chooser(greedy.ship_progress), limit_ms=1_000),
+        *_search_levels(XeroG.name),
+    ),
     "iris": (RANDOM, Level("greedy", _choose_iris_greedy, limit_ms=1_000), *_search_levels(Iris.name)),
     "minefield": (
         RANDOM,
@@ -101,7 +114,7 @@ def level_names(game: str) -> tuple[str, ...]:
     Raises: GameOptionError for an unknown game.
 
     >>> level_names("virus-wars")
-    ('random', 'minimax-1', 'minimax-3')
+    ('random', 'minimax-1', 'minimax-3', 'easy', 'medium', 'hard', 'expert')
     """
     return tuple(level.name for level in LEVELS.get(registry.game_type(game).name, (RANDOM,)))
 

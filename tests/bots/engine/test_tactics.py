@@ -12,8 +12,8 @@ import pytest
 from tabuleiro.rules import registry
 from tabuleiro_server.bots import engine
 from tabuleiro_server.bots.engine.base import Searcher, SearchResult
-from tabuleiro_server.bots.engine.mcts_levels import SEARCH_LEVELS
 from tabuleiro_server.bots.engine.plain_search import PlainSearcher
+from tabuleiro_server.bots.levels import SEARCH_LEVELS
 
 CASES_FILE = Path(__file__).parents[2] / "data" / "tactics.jsonl"
 CASES: list[dict[str, Any]] = [json.loads(line) for line in CASES_FILE.read_text().splitlines()]

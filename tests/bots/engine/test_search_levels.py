@@ -7,8 +7,7 @@ from itertools import pairwise
 import pytest
 
 from tabuleiro.rules import registry
-from tabuleiro_server.bots.engine.mcts_levels import SEARCH_LEVELS
-from tabuleiro_server.bots.levels import choose_turn, level_names
+from tabuleiro_server.bots.levels import SEARCH_LEVELS, choose_turn, level_names
 
 
 @pytest.mark.parametrize("game", sorted(SEARCH_LEVELS))
@@ -20,9 +19,21 @@ def test_levels_look_further_and_further_within_two_seconds(game: str) -> None:
     assert level_names(game)[-4:] == tuple(level.name for level in levels)
 
 
-@pytest.mark.parametrize(("game", "options"), [("iris", {"side": 5}), ("minefield", {"size": 7})])
-def test_a_level_answers_with_a_whole_turn_even_without_time(game: str, options: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [
+        ("iris", {"side": 5}),
+        ("minefield", {"size": 7}),
+        ("virus-wars", {"rows": 6, "cols": 6}),
+        ("xero-g", {"setup": "random", "seed": 5}),
+        ("xero-g", {}),
+    ],
+)
+def test_a_level_answers_with_a_whole_turn_even_without_time(game: str, options: dict[str, int | str]) -> None:
     state = registry.load(game, options).initial_state()
     for level in ("easy", "expert"):
-        turn = choose_turn(state, level, seed=1, budget_ms=1)
-        assert state.apply(turn[0]).turn_number == 2
+        later = state
+        for action in choose_turn(state, level, seed=1, budget_ms=1):
+            assert later.turn_number == 1
+            later = later.apply(action)
+        assert later.turn_number == 2
