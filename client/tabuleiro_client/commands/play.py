@@ -32,24 +32,29 @@ SecretOption = Annotated[
     str | None, typer.Option("--secret", metavar="SECRET", help="The secret part of a private room.")
 ]
 AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.")]
+RoomOption = Annotated[str | None, typer.Option("--room", metavar="CODE", help="Join this room.")]
+QuickOption = Annotated[
+    str | None, typer.Option("--quick", metavar="GAME", help="Play against whoever waits for this game.")
+]
+GameOption = Annotated[str | None, typer.Option("--game", metavar="GAME", help="Play this game.")]
+BotOption = Annotated[
+    str | None, typer.Option("--bot", metavar="LEVEL", help="Play against the computer, e.g. minimax-1.")
+]
+SeatOption = Annotated[
+    str | None, typer.Option("--seat", metavar="SEAT", help="Your seat: first, second, or the side's name.")
+]
 
 
 def play(
     server: ServerOption = None,
-    room: Annotated[str | None, typer.Option("--room", metavar="CODE", help="Join this room.")] = None,
+    room: RoomOption = None,
     secret: SecretOption = None,
-    quick: Annotated[
-        str | None, typer.Option("--quick", metavar="GAME", help="Play against whoever waits for this game.")
-    ] = None,
-    game: Annotated[str | None, typer.Option("--game", metavar="GAME", help="Play this game.")] = None,
+    quick: QuickOption = None,
+    game: GameOption = None,
     preset: PresetOption = None,
     option: GameOptions = None,
-    bot: Annotated[
-        str | None, typer.Option("--bot", metavar="LEVEL", help="Play against the computer, e.g. minimax-1.")
-    ] = None,
-    seat: Annotated[
-        str | None, typer.Option("--seat", metavar="SEAT", help="Your seat: first, second, or the side's name.")
-    ] = None,
+    bot: BotOption = None,
+    seat: SeatOption = None,
     time: room_options.TimeOption = None,
     is_private: room_options.PrivateOption = False,
     is_casual: room_options.CasualOption = True,
@@ -78,14 +83,24 @@ def play(
         counts_downtime=counts_downtime,
     )
     typed = _Typed(server, room, secret, quick, game, preset, tuple(option or ()), bot, seat, settings)
-    wishes = typed.wishes()
-    if room is not None and not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
+    _start(typed.wishes(), name, is_plain=plain_only, is_ascii=ascii_only)
+
+
+def _start(wishes: plain.PlayWishes, name: str | None, *, is_plain: bool, is_ascii: bool) -> None:
+    """Play in whole screens where they can be drawn, else line by line."""
+    if wishes.room is not None and not is_plain and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
-        url = wishes.server or default_server()
-        status = asyncio.run(launch.play_in_room(url, room, name=name, seat=wishes.seat, is_ascii=ascii_only))
-        raise typer.Exit(status)
-    asyncio.run(_play(wishes, name, ascii_only))
+        playing = launch.play_in_room(
+            wishes.server or default_server(),
+            wishes.room,
+            name=name,
+            seat=wishes.seat,
+            is_ascii=is_ascii,
+            secret=wishes.secret,
+        )
+        raise typer.Exit(asyncio.run(playing))
+    asyncio.run(_play(wishes, name, is_ascii))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,28 +35,32 @@ async def replay_record(record: MatchRecord, *, is_ascii: bool) -> int:
     return await run(TabuleiroApp(lambda: screen, force_ascii=is_ascii_wanted(is_ascii)))
 
 
-async def play_in_room(url: str, code: str, *, name: str | None, seat: Player | None, is_ascii: bool) -> int:
+async def play_in_room(
+    url: str, code: str, *, name: str | None, seat: Player | None, is_ascii: bool, secret: str | None = None
+) -> int:
     """Join a room of a server and play there. Raises: ClientError, CommandError."""
     from tabuleiro_client.tui.screens.match import MatchScreen
 
     def first(app: TabuleiroApp) -> Screen[Any]:
         assert app.session.venue is not None
         link = app.session.venue.link
-        return MatchScreen(lambda: join_room(link, code.strip().upper(), seat))
+        return MatchScreen(lambda: join_room(link, code.strip().upper(), seat, secret))
 
     app = TabuleiroApp(lambda: first(app), force_ascii=is_ascii_wanted(is_ascii))
     await app.session.go_online(url, name)
     return await run(app)
 
 
-async def watch_in_room(url: str, code: str, *, name: str | None, is_ascii: bool) -> int:
+async def watch_in_room(
+    url: str, code: str, *, name: str | None, is_ascii: bool, secret: str | None = None
+) -> int:
     """Watch a room of a server. Raises: ClientError, CommandError."""
     from tabuleiro_client.tui.screens.watch import WatchScreen
 
     def first(app: TabuleiroApp) -> Screen[Any]:
         assert app.session.venue is not None
         link = app.session.venue.link
-        return WatchScreen(lambda: watch_room(link, code.strip().upper()))
+        return WatchScreen(lambda: watch_room(link, code.strip().upper(), secret))
 
     app = TabuleiroApp(lambda: first(app), force_ascii=is_ascii_wanted(is_ascii))
     if name is None:
