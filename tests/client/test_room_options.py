@@ -104,3 +104,18 @@ def test_all_that_is_not_as_usual_is_told(wishes):
         "a computer (greedy) plays for who is away for 1 minute; clocks run on while the server is down"
     )
     assert settings_text(wishes("--away 600").settings) == "the win may be claimed over who is away for 10 minutes"
+
+
+@pytest.mark.parametrize("command", ["play", "watch"])
+def test_the_secret_of_an_invitation_reaches_the_whole_screens_too(command, monkeypatch):
+    asked = []
+
+    async def note(url, code, *, secret, **_):
+        asked.append((url, code, secret))
+        return 0
+
+    monkeypatch.setattr(f"tabuleiro_client.tui.launch.{command}_in_room", note)
+    monkeypatch.setattr(f"tabuleiro_client.commands.{command}.can_draw", lambda *_: True)
+    room = ["--room", "K7MQ4"] if command == "play" else ["K7MQ4"]
+    assert exit_status([command, *room, "--server", "ws://host:1", "--secret", "s3cret"]) == 0
+    assert asked == [("ws://host:1", "K7MQ4", "s3cret")]

@@ -98,14 +98,16 @@ def _room_request(wishes: PlayWishes, *, is_local: bool) -> tuple[CreateRoom | J
     return CreateRoom(id=0, game=game, options=options, seats=seats, settings=wishes.settings), None
 
 
-async def watch_in_room(url: str, code: str, *, name: str | None, is_ascii: bool) -> int:
+async def watch_in_room(
+    url: str, code: str, *, name: str | None, is_ascii: bool, secret: str | None = None
+) -> int:
     """Watch a room of a server. Raises: ClientError, CommandError."""
     from tabuleiro_client.tui.screens.watch import WatchScreen
 
     def first(app: TabuleiroApp) -> Screen[Any]:
         assert app.session.venue is not None
         link = app.session.venue.link
-        return WatchScreen(lambda: watch_room(link, code.strip().upper()))
+        return WatchScreen(lambda: watch_room(link, code.strip().upper(), secret))
 
     app = TabuleiroApp(lambda: first(app), force_ascii=is_ascii_wanted(is_ascii))
     if name is None:
