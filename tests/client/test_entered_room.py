@@ -82,6 +82,21 @@ async def test_a_move_made_while_the_connection_is_down_waits_for_it(server, lin
         assert server.room.actions == ["b3"]
 
 
+async def test_a_move_is_done_when_the_mirror_holds_it_not_when_the_head_changes_before(server, link):
+    async with watch_room(link, CODE) as room:
+        head = server.room.head()
+        other_clock = msgspec.structs.replace(head.match, started_at_ms=TimestampMs(1))
+        event = server.room.play(0, "b3", "c2")
+        server.on_message = lambda message, connection: Ok(message.id) if isinstance(message, Play) else None
+        playing = asyncio.create_task(room.play(["b3", "c2"]))
+        server.update_to_tell = Update(msgspec.structs.replace(head, match=other_clock))
+        assert isinstance(await anext(room), HeadChanged)
+        assert not playing.done()
+        await server.tell(Update(server.room.head(), (event,)))
+        await playing
+        assert room.mirror.actions == ["b3", "c2"]
+
+
 async def test_a_refused_move_is_a_command_error(server, link):
     def refuse(message, connection):
         return Error(message.id, "not-your-turn", "wait") if isinstance(message, Play) else None

@@ -110,7 +110,7 @@ REPLAY: Final = (
     key("a", "autoplay", "autoplay", "Play the record by itself, or stop.", sign="a"),
     key("plus,equals_sign", "faster(1)", "faster", "Autoplay faster.", shown=False, sign="+"),
     key("minus", "faster(-1)", "slower", "Autoplay slower.", shown=False, sign="-"),
-    key("v", "branch", "try moves", "Branch off here and try moves; again: back to the record.", sign="v"),
+    key("v", "branch", "try", "Branch off here and try moves; again: back to the record.", sign="v"),
     key("u,backspace", "undo", "undo", "Undo the last move tried.", shown=False, sign="u"),
 )
 
