@@ -55,6 +55,8 @@ class TabuleiroApp(App[int]):
     CSS = """
     Screen { background: $background; color: $foreground; }
     Footer { background: $panel; }
+    ModalScreen { background: $background 70%; }
+    SearchIcon { display: none; }
     FooterKey .footer-key--description { padding: 0 2 0 0; }
     """
 
