@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture check format bench-rules clean
+.PHONY: play test test-slow torture check format bench bench-rules clean
 
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
@@ -27,6 +27,9 @@ check: $(STAMP)
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+bench: $(STAMP)
+	$(BIN)/python tests/bench/bench_server.py
 
 bench-rules: $(STAMP)
 	$(BIN)/python tests/bench/bench_rules.py

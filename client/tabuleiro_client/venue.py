@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from tabuleiro.errors import NotationError
+from tabuleiro.protocol.events import RoomSecrets
 from tabuleiro.protocol.names import parse_name
 from tabuleiro.rules import Game
 from tabuleiro_client.embedded import embedded_server
 from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.introduction import AskName, introduced_link
 from tabuleiro_client.link import Link
+from tabuleiro_client.signposts import Signposts
 
 LOOKING_ON: Final = " (looking on)"
 """The end of the key under which the guest is kept that only looks on."""
@@ -37,15 +39,19 @@ class Venue:
         """The computer players of a game, weakest first."""
         return self.link.welcome.levels.get(game.name, ())
 
-    def invitation(self, code: str) -> str:
-        """The command by which somebody else joins a room."""
-        return f"tabuleiro play --server {shlex.quote(self.url)} --room {code}"
-
-    def way_back(self, code: str) -> str:
-        """How this guest comes back to a room."""
+    def signposts(self, code: str, secrets: RoomSecrets | None, *, is_private: bool) -> Signposts:
+        """The commands that lead to a room; ``secrets`` of a private one are ``None`` if not told to us."""
+        server = f"--server {shlex.quote(self.url)}"
+        join = f"tabuleiro play {server} --room {code}"
+        watch = f"tabuleiro watch {code} {server}"
+        back = f"{join} --name {shlex.quote(self.link.welcome.name)}"
         if self.is_local:
-            return "tabuleiro play   (and there: go on with a match on this machine)"
-        return f"{self.invitation(code)} --name {shlex.quote(self.link.welcome.name)}"
+            back = "tabuleiro play   (and there: go on with a match on this machine)"
+        if secrets is not None:
+            join, watch = f"{join} --secret {secrets.invite}", f"{watch} --secret {secrets.watch}"
+        elif is_private:
+            join = watch = ""
+        return Signposts(join, watch, back)
 
 
 @asynccontextmanager

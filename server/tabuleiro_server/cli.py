@@ -18,6 +18,9 @@ from tabuleiro_server.obs.logs import configure_logs
 from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.wiring import now_ms, running_server
 
+SWITCH_INTERVAL_S: Final = 0.0005
+"""How long the thread that commits waits at most for the interpreter: everybody waits for the commit."""
+
 STOP_PARTS_COUNT: Final = 8
 """Parts of a stop that each have the whole of `shutdown_limit_ms`."""
 
@@ -45,6 +48,7 @@ def serve(
 
 
 async def _serve(settings: Config) -> None:
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     lifecycle = Lifecycle(settings, now_ms)
     _stop_when_told(lifecycle)
     async with running_server(settings, lifecycle) as server:

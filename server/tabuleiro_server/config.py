@@ -43,11 +43,11 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     synchronous: Literal["FULL", "NORMAL"] = "FULL"
     """SQLite's synchronous level. NORMAL is faster, but a power cut may take acknowledged moves back."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    """What is worth a line in the log."""
+    """What is worth a line in the log: debug, info, warning or error."""
     log_style: Literal["text", "json"] = "text"
-    """Log lines for people, or one JSON object a line."""
+    """Log lines for people (text), or one JSON object a line (json)."""
     metrics: Literal["off", "local", "all"] = "local"
-    """Who may read /metrics: nobody, this machine without a proxy in between, or everybody."""
+    """Who may read /metrics: nobody (off), this machine without a proxy in between (local), or everybody (all)."""
     bot_workers: Annotated[int, msgspec.Meta(ge=0, le=256)] = 0
     """Processes that think for bots; 0 means one less than there are cores, at least one."""
     bot_think_limit_ms: Milliseconds = 30_000
@@ -172,17 +172,20 @@ def _checked(values: dict[str, Any], source: str, *, is_text: bool = False) -> d
         try:
             checked[key] = getattr(msgspec.convert({key: value}, Config, strict=not is_text), key)
         except msgspec.ValidationError as error:
-            expected = _expectation(key, known[key])
+            expected = _expectation(key, known[key], value)
             reason = str(error) if expected is None else f"{expected}, got {shown(value)}"
             raise ConfigError(source, key, reason) from error
     return checked
 
 
-def _expectation(key: str, type_: inspect.Type) -> str | None:
-    """What a value of this key looks like, in its unit; ``None`` when the error itself says it best."""
+def _expectation(key: str, type_: inspect.Type, value: object) -> str | None:
+    """What a value of this key looks like, in its unit; ``None`` when the error about ``value`` says it best."""
     if isinstance(type_, inspect.IntType):
         unit = next((unit for ending, unit in UNITS.items() if key.endswith(ending)), "a whole number")
         return f"{unit} from {type_.ge} to {type_.le}"
     if isinstance(type_, inspect.LiteralType):
         return "one of " + ", ".join(str(value) for value in type_.values)
+    if isinstance(type_, inspect.VarTupleType):
+        is_texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        return None if is_texts else "a list of texts"
     return "text" if isinstance(type_, inspect.StrType) else None

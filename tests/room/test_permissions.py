@@ -77,7 +77,7 @@ undo        playing   not-seated   ok            not-your-turn not-seated  not-s
 undo        finished  not-seated   wrong-phase   wrong-phase   not-seated  not-seated
 resign      waiting   not-seated   wrong-phase   not-seated    not-seated  not-seated
 resign      playing   not-seated   ok            ok            not-seated  not-seated
-resign      finished  not-seated   ok            wrong-phase   not-seated  not-seated
+resign      finished  not-seated   wrong-phase   ok            not-seated  not-seated
 abort       waiting   not-seated   wrong-phase   not-seated    not-seated  not-seated
 abort       playing   not-seated   ok            ok            not-seated  not-seated
 abort       finished  not-seated   wrong-phase   wrong-phase   not-seated  not-seated

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import structlog
-from wire_client import LIMIT_S
+from wire_client import LIMIT_S, StartServer
 
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
-
-StartServer = Callable[..., AbstractAsyncContextManager[RunningServer]]
 
 CALM = {"messages_per_second_count": 1_000_000, "messages_burst_count": 1_000_000}
 """For tests that are not about the messages a second."""
 
 
 @pytest.fixture(autouse=True)
-def _quiet_log(caplog: pytest.LogCaptureFixture) -> Iterator[list[dict[str, Any]]]:
+def log_entries(caplog: pytest.LogCaptureFixture) -> Iterator[list[dict[str, Any]]]:
     """Nothing that a client does may be worth more than an `info` in the log."""
     with structlog.testing.capture_logs() as entries:
         yield entries
     loud = [entry for entry in entries if entry["log_level"] not in ("debug", "info")]
-    records = [record for record in caplog.records if record.levelno > logging.INFO]
+    phases = [caplog.get_records(when) for when in ("setup", "call", "teardown")]
+    records = [record for phase in phases for record in phase if record.levelno > logging.INFO]
     assert (loud, records) == ([], [])
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import count
 from typing import Any
 
@@ -29,11 +29,15 @@ from tabuleiro.protocol.messages import (
 )
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro.rules import registry
+from tabuleiro_server.wiring import RunningServer
+
+StartServer = Callable[..., AbstractAsyncContextManager[RunningServer]]
+"""The fixture `start_server`: settings in, a running server out."""
 
 LIMIT_S = 30.0
 """How long anything is waited for before a test counts as failed."""
 
-SMALL = {"rows": 4, "cols": 4, "steps": 2}
+SMALL = {"rows": 7, "cols": 7, "steps": 3}
 """Options of a short match of Virus Wars."""
 
 

@@ -193,3 +193,19 @@ def alter(path: Path, statement: str) -> None:
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute(statement).rowcount == 1
         connection.commit()
+
+
+async def test_openings_are_the_first_events_of_the_rooms_asked_for(
+    open_log: Any, make: Any, database_path: Path
+) -> None:
+    rooms = {"AAAAA": "waiting", "BBBBB": "playing", "CCCCC": "finished", "DDDDD": "playing"}
+    async with open_log() as log:
+        for code, phase in rooms.items():
+            events = make.events(1, 2, payload=code.encode())
+            await log.append(RoomCode(code), Seq(0), events, room_row=make.room(code, phase))
+    with closing(sqlite3.connect(database_path)) as connection, connection:
+        connection.execute("UPDATE events SET payload = x'00' WHERE room = 'DDDDD' AND seq = 1")
+    async with open_log() as log:
+        found = await log.openings(("waiting", "playing"))
+    wanted = {code: make.events(1, 1, payload=code.encode())[0] for code in ("AAAAA", "BBBBB")}
+    assert found == wanted

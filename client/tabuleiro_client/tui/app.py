@@ -53,7 +53,6 @@ class TabuleiroApp(App[int]):
     SCREENS: ClassVar[dict[str, Callable[[], Screen[Any]]]] = dict(NAMED_SCREENS)
     BINDINGS: ClassVar[list[BindingType]] = list(EVERYWHERE)
     CSS = """
-    Screen { background: $background; color: $foreground; }
     Footer { background: $panel; }
     ModalScreen { background: $background 70%; }
     SearchIcon { display: none; }
@@ -79,6 +78,7 @@ class TabuleiroApp(App[int]):
         self._opening = opening
         self._force_ascii = force_ascii
         self._has_no_colour = has_no_colour
+        self._brushes: dict[tuple[str, bool], Brush] = {}
         for theme in THEMES.values():
             self.register_theme(theme.ui)
         self.theme = theme_named(self.settings.theme).name
@@ -102,7 +102,11 @@ class TabuleiroApp(App[int]):
 
     def brush(self, *, is_stone: bool) -> Brush:
         """What turns a picture's ink into styles, by the theme and the terminal."""
-        return Brush(theme_named(self.theme), is_stone=is_stone, colour_count=self.colour_count)
+        key = (self.theme, is_stone)
+        if key not in self._brushes:
+            theme = theme_named(self.theme)
+            self._brushes[key] = Brush(theme, is_stone=is_stone, colour_count=self.colour_count)
+        return self._brushes[key]
 
     def change_settings(self, **changes: object) -> None:
         """Change settings, apply them at once and keep them; a file that cannot be written is told."""

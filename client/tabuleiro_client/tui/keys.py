@@ -50,7 +50,7 @@ MATCH: Final = (
         "w",
         "why",
         "why?",
-        "Show what is known about the cell under the cursor, and why it is forbidden.",
+        "Say what is known of a cell, and why it is forbidden.",
         sign="w",
     ),
     key("t", "chat", "chat", "Write to the room.", sign="t"),
@@ -95,15 +95,22 @@ STEPPING: Final = (
     key("left_curly_bracket,pageup", "scroll_turn(-1)", "turn back", "One turn back.", shown=False, sign="{"),
     key("right_curly_bracket,pagedown", "scroll_turn(1)", "turn on", "One turn on.", shown=False, sign="}"),
     key("0", "scroll_to_start", "start", "To the start.", shown=False),
-    key("dollar_sign,9", "scroll_to_end", "end", "To the end; in a running match: live again.", sign="$"),
-    key("g", "go_to_turn", "go to", "Go to a turn by its number.", sign="g"),
+    key(
+        "dollar_sign,9",
+        "scroll_to_end",
+        "end",
+        "To the end; in a running match: live again.",
+        shown=False,
+        sign="$",
+    ),
+    key("g", "go_to_turn", "go to", "Go to a turn by its number.", shown=False, sign="g"),
 )
 
 REPLAY: Final = (
     key("a", "autoplay", "autoplay", "Play the record by itself, or stop.", sign="a"),
     key("plus,equals_sign", "faster(1)", "faster", "Autoplay faster.", shown=False, sign="+"),
     key("minus", "faster(-1)", "slower", "Autoplay slower.", shown=False, sign="-"),
-    key("v", "branch", "try moves", "Branch off here and try moves; again: back to the record.", sign="v"),
+    key("v", "branch", "try", "Branch off here and try moves; again: back to the record.", sign="v"),
     key("u,backspace", "undo", "undo", "Undo the last move tried.", shown=False, sign="u"),
 )
 

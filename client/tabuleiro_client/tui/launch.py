@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from tabuleiro.errors import ClientError, NotationError, TabuleiroError
 from tabuleiro.notation.match_record import MatchRecord
-from tabuleiro.protocol.messages import CreateRoom, JoinRoom, SeatRequest
+from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, SeatRequest
 from tabuleiro.rules import registry
 from tabuleiro_client.entered_room import watch_room
 from tabuleiro_client.plain import PlayWishes
@@ -59,9 +59,10 @@ async def play(wishes: PlayWishes, *, name: str | None, is_ascii: bool) -> int:
 
 async def _wished_screen(app: TabuleiroApp, wishes: PlayWishes, name: str | None) -> FirstScreen:
     """Go where the command line says; errors are told before the terminal is drawn on."""
-    if wishes.room is None and wishes.server is None and wishes.is_direct:
+    is_far = wishes.room is not None or wishes.server is not None or wishes.is_quick
+    if not is_far and wishes.is_direct:
         venue = await app.session.go_local(name or app.settings.name or None)
-    elif wishes.room is None and wishes.server is None:
+    elif not is_far:
         return HomeScreen
     else:
         url = wishes.server or default_server()
@@ -76,22 +77,25 @@ async def _wished_screen(app: TabuleiroApp, wishes: PlayWishes, name: str | None
     return lambda: screen_of_room(venue, entered, secret, is_to_watch=False)
 
 
-def _room_request(wishes: PlayWishes, *, is_local: bool) -> tuple[CreateRoom | JoinRoom, str | None]:
+def _room_request(wishes: PlayWishes, *, is_local: bool) -> tuple[CreateRoom | JoinRoom | QuickPlay, str | None]:
     """What to ask the server for, and the secret of a private room, ``None`` otherwise."""
     if wishes.room is not None:
         try:
             code, secret = parse_room_address(wishes.room)
         except NotationError as error:
             raise ClientError(str(error)) from error
+        secret = wishes.secret or secret
         return JoinRoom(id=0, room=code, seat=wishes.seat, secret=secret), secret
+    game, options = wishes.game or registry.names()[0], dict(wishes.options)
+    if wishes.is_quick:
+        return QuickPlay(id=0, game=game, options=options, settings=wishes.settings), None
     me = SeatRequest("me")
     if wishes.level is not None:
         other = SeatRequest("bot", wishes.level)
     else:
         other = me if is_local else SeatRequest("open")
     seats = (other, me) if wishes.seat == 1 else (me, other)
-    game = wishes.game or registry.names()[0]
-    return CreateRoom(id=0, game=game, options=dict(wishes.options), seats=seats), None
+    return CreateRoom(id=0, game=game, options=options, seats=seats, settings=wishes.settings), None
 
 
 async def watch_in_room(url: str, code: str, *, name: str | None, is_ascii: bool) -> int:

@@ -15,6 +15,8 @@ from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro.rules.games.xero_g import XeroG, XeroGState
 from tabuleiro.rules.outcome import Player
 from tabuleiro_server.bots import greedy, minimax
+from tabuleiro_server.bots.engine import alpha_beta_levels, mcts_levels
+from tabuleiro_server.bots.engine.search_level import SearchLevel
 from tabuleiro_server.bots.thinking_time import ThinkingTime
 from tabuleiro_server.bots.turns import complete_turn
 
@@ -58,6 +60,17 @@ def _choose_iris_greedy(state: IrisState, rng: Random, time_left: ThinkingTime) 
     return rng.choice(greedy.best_iris_turns(state))
 
 
+SEARCH_LEVELS: Final[Mapping[str, tuple[SearchLevel, ...]]] = {
+    **alpha_beta_levels.SEARCH_LEVELS,
+    **mcts_levels.SEARCH_LEVELS,
+}
+"""The levels of each game that search, weakest first."""
+
+
+def _search_levels(game: str) -> tuple[Level, ...]:
+    return tuple(Level(level.name, level.choose, level.limit_ms) for level in SEARCH_LEVELS[game])
+
+
 RANDOM: Final = Level("random", _choose_random, limit_ms=1_000)
 
 LEVELS: Final[Mapping[str, tuple[Level, ...]]] = {
@@ -65,14 +78,24 @@ LEVELS: Final[Mapping[str, tuple[Level, ...]]] = {
         RANDOM,
         Level("minimax-1", _minimax_chooser(1), limit_ms=1_000),
         Level("minimax-3", _minimax_chooser(3), limit_ms=10_000),
+        *_search_levels(VirusWars.name),
     ),
-    "xero-g": (RANDOM, Level("greedy", _greedy_chooser(greedy.ship_progress), limit_ms=1_000)),
-    "iris": (RANDOM, Level("greedy", _choose_iris_greedy, limit_ms=1_000)),
-    "minefield": (RANDOM, Level("greedy", _greedy_chooser(greedy.connection_lead), limit_ms=1_000)),
+    "xero-g": (
+        RANDOM,
+        Level("greedy", _greedy_chooser(greedy.ship_progress), limit_ms=1_000),
+        *_search_levels(XeroG.name),
+    ),
+    "iris": (RANDOM, Level("greedy", _choose_iris_greedy, limit_ms=1_000), *_search_levels(Iris.name)),
+    "minefield": (
+        RANDOM,
+        Level("greedy", _greedy_chooser(greedy.connection_lead), limit_ms=1_000),
+        *_search_levels(Minefield.name),
+    ),
 }
-"""The levels of each game, weakest first; a game that is not here has :data:`RANDOM` alone.
+"""The levels of each game; a game that is not here has :data:`RANDOM` alone.
 
-Source: RULES.md, "Computer players of the reports".
+First those of the reports (Source: RULES.md, "Computer players of the reports"), then those that search, each
+weakest first.
 """
 
 
@@ -86,10 +109,12 @@ _STATE_TYPES: Final[Mapping[type[State], str]] = {
 
 
 def level_names(game: str) -> tuple[str, ...]:
-    """The names of the levels of ``game``, weakest first. Raises: GameOptionError for an unknown game.
+    """The names of the levels of ``game``, in the order of :data:`LEVELS`.
+
+    Raises: GameOptionError for an unknown game.
 
     >>> level_names("virus-wars")
-    ('random', 'minimax-1', 'minimax-3')
+    ('random', 'minimax-1', 'minimax-3', 'easy', 'medium', 'hard', 'expert')
     """
     return tuple(level.name for level in LEVELS.get(registry.game_type(game).name, (RANDOM,)))
 

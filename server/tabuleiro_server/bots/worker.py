@@ -12,6 +12,7 @@ import sys
 import traceback
 from typing import BinaryIO, Final
 
+from tabuleiro_server.bots.engine.readiness import KERNELS
 from tabuleiro_server.bots.frames import Answer, Job, Ready, Refusal, WorkerMessage, encode_frame, read_job
 from tabuleiro_server.bots.levels import choose_turn
 from tabuleiro_server.bots.request import replay, texts_of
@@ -32,6 +33,7 @@ def main() -> None:
     jobs, answers = sys.stdin.buffer, _claim_stdout()
     try:
         _send(answers, Ready())
+        KERNELS.start()
         while (job := read_job(jobs)) is not None:
             _send(answers, _work(job))
     except BrokenPipeError:

@@ -7,6 +7,7 @@ messages mean to `runtime`.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -38,7 +39,9 @@ class Peer:
         self._connection = connection
         self._config = config
         self._figures = figures
-        self._outbox = Outbox(config.outbox_frames_count, config.outbox_bytes, self._cut_slow_reader)
+        self._outbox = Outbox(
+            config.outbox_frames_count, config.outbox_bytes, self._cut_slow_reader, connection.send_now
+        )
         self._session = Session(
             codec_for(connection.subprotocol),
             self._outbox,
@@ -50,6 +53,7 @@ class Peer:
         self._credits = Credits(config.messages_per_second_count, config.messages_burst_count, self._loop.time())
         self._writer = asyncio.create_task(self._write(), name="connection writer")
         self._cutting: asyncio.Task[None] | None = None
+        self._is_ending = False
 
     async def run(self) -> None:
         """Serve the connection until it ends; then nothing of it is left."""
@@ -59,11 +63,13 @@ class Peer:
             log.debug("connection ended", account=self._session.account_id, reason=str(error))
         except RemoteProtocolError as error:
             log.info("connection closed", reason=error.message, close_code=error.close_code)
-            await self.end(CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR), error.message)
+            code = CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR)
+            await asyncio.gather(self.end(code, error.message), discard_frames(self._connection))
         except Exception:
             # A fault of ours in answering one client must not keep anything of it behind.
             log.exception("connection failed", account=self._session.account_id)
-            await self.end(CloseCode.INTERNAL_ERROR, "the server made a mistake; connect again")
+            reason = "the server made a mistake; connect again"
+            await asyncio.gather(self.end(CloseCode.INTERNAL_ERROR, reason), discard_frames(self._connection))
         finally:
             self._session.close()
             self._outbox.close()
@@ -71,6 +77,7 @@ class Peer:
 
     async def end(self, code: CloseCode, reason: str) -> None:
         """Close the connection after what waits for it was sent; cut it when that takes too long."""
+        self._is_ending = True
         self._outbox.close()
         await asyncio.wait({self._writer}, timeout=self._config.close_timeout_ms / 1000)
         await self._close(code, reason)
@@ -103,6 +110,8 @@ class Peer:
         """Wait for the next frame and answer it. Raises: RemoteProtocolError when the connection has to end."""
         session = self._session
         frame = await self._connection.recv()
+        if self._is_ending:
+            return
         self._figures.frame_count += 1
         spending = self._credits.spend(self._loop.time())
         if spending is not Spending.GRANTED:
@@ -137,6 +146,7 @@ class Peer:
 
     def _cut_slow_reader(self) -> None:
         log.info("slow reader closed", account=self._session.account_id)
+        self._is_ending = True
         reason = "you read too slowly; connect again and resume"
         self._cutting = asyncio.create_task(self._close(CloseCode.TOO_SLOW, reason), name="slow reader's end")
 
@@ -146,13 +156,23 @@ class Peer:
 
 
 async def close_or_cut(connection: Newcomer, code: CloseCode, reason: str, limit_ms: int) -> None:
-    """Close with a reason; a peer that does not read even that within ``limit_ms`` is cut off."""
+    """Close with a reason; a peer that has not said goodbye within ``limit_ms`` is cut off.
+
+    Somebody has to go on reading meanwhile, for the goodbye may stand behind much else.
+    """
     cut_reason = reason.encode()[:CLOSE_REASON_MAX_BYTES].decode(errors="ignore")
     try:
         async with asyncio.timeout(limit_ms / 1000):
             await connection.close(code, cut_reason)
     except TimeoutError:
         connection.cut()
+
+
+async def discard_frames(connection: Newcomer) -> None:
+    """Read until the connection is closed, and heed nothing of it."""
+    with suppress(ConnectionClosed):
+        while True:
+            await connection.recv()
 
 
 def one_way_ms(round_trip_s: float) -> int:

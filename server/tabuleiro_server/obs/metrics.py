@@ -28,7 +28,7 @@ from tabuleiro_server.store.figures import CommitFigures, Distribution
 US_PER_S = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ServerCollector(Collector):
     """All that is told about a server. What changes as a whole is asked for by a call."""
 

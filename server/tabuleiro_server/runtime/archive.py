@@ -67,7 +67,7 @@ def _record(room: RoomState, match: Match) -> RecordPlayed:
         match=match.number,
         game=room.game.name,
         options=dict(room.game.options),
-        players=room.seats,
+        players=match.players,
         actions=match.actions,
         started_at_ms=match.started_at_ms,
         time_control=format_time_control(room.settings.time_control),

@@ -213,7 +213,8 @@ class RoomTask:
         return max(deadline.at_ms, self._retry_at_ms)
 
     def _is_idle(self) -> bool:
-        return not len(self.visitors) and self._queue.empty() and not self.state.is_bot_to_move
+        is_settled = self._queue.empty() and self._presence_timer is None
+        return is_settled and not len(self.visitors) and not self.state.is_bot_to_move
 
     async def _serve(self, item: _Item) -> None:
         if self.is_damaged:

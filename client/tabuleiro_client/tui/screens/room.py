@@ -170,7 +170,8 @@ class RoomScreen(PageScreen):
         static.display = bool(text)
 
     def _invitation(self) -> str:
-        return self._venue.invitation(format_room_address(self._code, self._secret))
+        address = format_room_address(self._code, self._secret)
+        return self._venue.signposts(address, None, is_private=False).join
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key does something now; the footer shows those that do."""

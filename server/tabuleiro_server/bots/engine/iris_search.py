@@ -23,6 +23,7 @@ from tabuleiro_server.bots.engine.iris_board import (
     LAST_SECOND,
     MOVER,
     NEUTRAL_COUNT,
+    PASSES,
     RIM_COUNT,
     RIM_START,
     Board,
@@ -48,7 +49,7 @@ from tabuleiro_server.bots.engine.mcts import (
     select_child,
 )
 
-TUNING: Final = Tuning(exploration=0.15, rave_weight=0.002, prior_visits=4.0, expand_at_visits=3)
+TUNING: Final = Tuning(exploration=0.03, rave_weight=0.002, prior_visits=4.0, expand_at_visits=8)
 
 
 @kernel
@@ -125,6 +126,21 @@ def play_out_iris(board: Board, tables: IrisTables, draws: DrawState) -> None:
 
 
 @kernel
+def proof_of(margin: int) -> int:
+    """The proof of an end at which :func:`compare_scores` gives ``margin``."""
+    return DRAWN if margin == 0 else 1 if margin > 0 else 2
+
+
+@kernel
+def prove_pass(tree: Tree, node: int, proof: int) -> None:
+    """Prove the second pass in succession, the last child of ``node``, and the node itself if that wins."""
+    last = tree.first_child[node] + tree.child_count[node] - 1
+    tree.proof[last] = proof
+    if proof == tree.mover[node] + 1:
+        tree.proof[node] = proof
+
+
+@kernel
 def search_iris(
     tree: Tree, root: int, start: Board, tables: IrisTables, draws: DrawState, playout_count: int, tuning: Tuning
 ) -> int:
@@ -148,16 +164,19 @@ def search_iris(
             play_iris(board, tables, tree.action[node])
             path[length] = node
             length += 1
-        if tree.proof[node] == UNPROVEN and board[IS_OVER]:
-            margin = compare_scores(board, tables, parents, sizes)
-            tree.proof[node] = DRAWN if margin == 0 else 1 if margin > 0 else 2
-            back_up_proof(tree, path, length)
+        if tree.proof[node] == UNPROVEN:
+            if board[IS_OVER]:
+                tree.proof[node] = proof_of(compare_scores(board, tables, parents, sizes))
+            elif tree.visits[node] >= tuning.expand_at_visits or node == root:
+                found = list_iris(board, tables, actions)
+                is_added = add_children(tree, node, board[MOVER], actions, found, tuning, node == root)
+                if is_added and board[PASSES] > 0:
+                    prove_pass(tree, node, proof_of(compare_scores(board, tables, parents, sizes)))
+            if tree.proof[node] != UNPROVEN:
+                back_up_proof(tree, path, length)
         if tree.proof[node] != UNPROVEN:
             result = result_of_proof(tree.proof[node])
         else:
-            if tree.visits[node] >= tuning.expand_at_visits or node == root:
-                found = list_iris(board, tables, actions)
-                add_children(tree, node, board[MOVER], actions, found, tuning.prior_visits, node == root)
             play_out_iris(board, tables, draws)
             result = float(compare_scores(board, tables, parents, sizes))
         back_up(tree, path, length, result, board[HEADER : HEADER + count + 1])

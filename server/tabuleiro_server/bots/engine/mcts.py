@@ -1,7 +1,7 @@
 """Monte-Carlo tree search for any game, as kernels: the tree, selection, backing up of results and of proofs.
 
-The kernels of a game descend, expand and play out; they call these. Nothing here assumes that players alternate:
-every node says who moves there, and what a node is worth is kept from the side of the player who chooses it.
+The kernels of a game descend, expand and play out; they call these. Nothing here assumes that
+players alternate: every node says who moves there, and results are kept from the side of player 0.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ class Tree(NamedTuple):
     """A pool of nodes, as arrays by node; the children of a node stand side by side.
 
     ``mover`` is who moves at a node, set when its children are added. ``total`` is the sum of the results of
-    ``visits`` playouts, and ``rave_total`` that of playouts in which the action was played by the same player
-    later on, both as seen by the player who chooses the node: 1 won, -1 lost. ``used`` holds the number of nodes.
+    ``visits`` playouts, 1 for each that player 0 won and -1 for each lost; ``rave_total`` is the same for the
+    ``rave_visits`` playouts in which the player who chooses the node played its action then or later. ``used``
+    holds the number of nodes.
     """
 
     first_child: Array
@@ -65,8 +66,8 @@ class Tuning(NamedTuple):
 
     ``exploration`` is the weight of curiosity about children seldom visited; ``rave_weight`` says how soon a
     child's own results outweigh those of its action played later; a new child starts as if its action had been
-    seen ``prior_visits`` (above 0) times with an even result; a node gets children when it is visited again after
-    ``expand_at_visits`` visits.
+    seen ``prior_visits`` (above 0) times with the mean result of its parent; a node gets children when it is
+    visited again after ``expand_at_visits`` visits.
     """
 
     exploration: float
@@ -77,7 +78,7 @@ class Tuning(NamedTuple):
 
 @kernel
 def add_children(
-    tree: Tree, node: int, mover: int, actions: Array, count: int, prior_visits: float, is_root: bool
+    tree: Tree, node: int, mover: int, actions: Array, count: int, tuning: Tuning, is_root: bool
 ) -> bool:
     """Give ``node`` the first ``count`` (1 or more) of ``actions`` as children; False when the tree is full.
 
@@ -96,7 +97,7 @@ def add_children(
         tree.proof[child] = UNPROVEN
         tree.visits[child] = 0
         tree.total[child] = 0.0
-        tree.rave_visits[child] = prior_visits
+        tree.rave_visits[child] = tuning.prior_visits
         tree.rave_total[child] = 0.0
     tree.child_count[node] = count
     return True
@@ -111,6 +112,8 @@ def select_child(tree: Tree, node: int, tuning: Tuning) -> int:
     first = tree.first_child[node]
     winning = tree.mover[node] + 1
     curiosity = tuning.exploration * math.sqrt(math.log(tree.visits[node] + 1.0))
+    sign = 1.0 if winning == 1 else -1.0
+    expected = tuning.prior_visits * tree.total[node] / max(tree.visits[node], 1)
     best, best_score = int(first), -np.inf
     for child in range(first, first + tree.child_count[node]):
         proof = tree.proof[child]
@@ -119,9 +122,10 @@ def select_child(tree: Tree, node: int, tuning: Tuning) -> int:
         if proof == UNPROVEN:
             visits, rave_visits = float(tree.visits[child]), tree.rave_visits[child]
             share = rave_visits / (rave_visits + visits + rave_visits * visits * tuning.rave_weight)
-            score = share * tree.rave_total[child] / rave_visits + curiosity / math.sqrt(visits + 1.0)
+            mean = share * (tree.rave_total[child] + expected) / rave_visits
             if visits > 0.0:
-                score += (1.0 - share) * tree.total[child] / visits
+                mean += (1.0 - share) * tree.total[child] / visits
+            score = sign * mean + curiosity / math.sqrt(visits + 1.0)
         elif proof == DRAWN:
             score = 0.0
         else:
@@ -141,15 +145,13 @@ def back_up(tree: Tree, path: Array, length: int, result: float, owners: Array) 
     for depth in range(length):
         node = path[depth]
         tree.visits[node] += 1
-        if depth > 0:
-            tree.total[node] += result if tree.mover[path[depth - 1]] == 0 else -result
+        tree.total[node] += result
         mover = tree.mover[node]
-        gain = result if mover == 0 else -result
         first = tree.first_child[node]
         for child in range(first, first + tree.child_count[node]):
             if owners[tree.action[child]] == mover:
                 tree.rave_visits[child] += 1.0
-                tree.rave_total[child] += gain
+                tree.rave_total[child] += result
 
 
 @kernel
@@ -187,7 +189,8 @@ def best_child(tree: Tree, node: int) -> int:
     """
     children = _children(tree, node)
     proofs, visits = tree.proof[children], tree.visits[children]
-    means = tree.total[children] / np.maximum(visits, 1)
+    sign = 1 if tree.mover[node] == 0 else -1
+    means = sign * tree.total[children] / np.maximum(visits, 1)
     chances = np.where(proofs == UNPROVEN, visits, 0)
     favourite = int(np.argmax(chances))
     if np.any(proofs == tree.mover[node] + 1):
@@ -196,7 +199,7 @@ def best_child(tree: Tree, node: int) -> int:
         ranks = proofs == DRAWN
     else:
         ranks = proofs == UNPROVEN
-    later = tree.rave_total[children] / tree.rave_visits[children]
+    later = sign * tree.rave_total[children] / tree.rave_visits[children]
     return int(children[np.lexsort((later, visits, ranks))[-1]])
 
 
@@ -210,11 +213,12 @@ def children_by_worth(tree: Tree, node: int) -> list[int]:
 
 
 def value_of(tree: Tree, node: int, mover: int) -> float:
-    """What ``node`` is worth to ``mover``, the player who chooses it: -1 to 1, exact when it is proven."""
+    """What ``node`` is worth to ``mover``: -1 to 1, exact when it is proven."""
     proof = int(tree.proof[node])
     if proof != UNPROVEN:
         return 0.0 if proof == DRAWN else 1.0 if proof == mover + 1 else -1.0
-    return float(tree.total[node]) / max(int(tree.visits[node]), 1)
+    mean = float(tree.total[node]) / max(int(tree.visits[node]), 1)
+    return mean if mover == 0 else -mean
 
 
 def _children(tree: Tree, node: int) -> Array:

@@ -25,6 +25,7 @@ from tabuleiro_server.bots.engine.mcts import (
     new_tree,
     value_of,
 )
+from tabuleiro_server.bots.turns import is_same_turn
 
 NODE_LIMIT: Final = 3_000_000
 """Nodes of a tree: about 90 MB when all are used. A full tree is searched on, but grows no more."""
@@ -159,11 +160,6 @@ class MctsSearcher:
                 break
             line.append(child)
         return line
-
-
-def is_same_turn(start: State, later: State) -> bool:
-    """Whether the turn that was being played in ``start`` goes on in ``later``."""
-    return not later.is_terminal and (start.to_move, start.turn_number) == (later.to_move, later.turn_number)
 
 
 def _forget(tree: Tree) -> None:

@@ -1,0 +1,78 @@
+"""Whether the kernels of a game are ready in this process, and making them so in the background.
+
+Compiling takes up to a minute at the first start on a machine, and loading what was compiled about a second; until
+then, and without the extra ``bots``, there is no compiled search to be had and the caller thinks in plain Python.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from tabuleiro.rules import Game, registry
+from tabuleiro_server.bots import engine
+from tabuleiro_server.bots.engine.base import Searcher
+
+WARM_UP_NODES: Final = 4
+"""Enough for a search to call each of its kernels."""
+
+
+class Readiness:
+    """The kernels of some games, made ready by ``make_searcher`` in threads of this process."""
+
+    def __init__(
+        self,
+        make_searcher: Callable[[Game], Searcher] = engine.searcher,
+        games: Iterable[str] = engine.SEARCHED_GAMES,
+    ) -> None:
+        self._make_searcher = make_searcher
+        self._ready: set[str] = set()
+        self._started: set[str] = set()
+        self._finished = {name: threading.Event() for name in games}
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Have a thread compile or load the kernels of all games that were not asked for before."""
+        self._start(self._finished)
+
+    def finish(self) -> bool:
+        """Wait until the kernels of all games are ready; False when they cannot be had: the extra is missing."""
+        self.start()
+        for finished in self._finished.values():
+            finished.wait()
+        return len(self._ready) == len(self._finished)
+
+    def searcher(self, game: Game, patience_s: float) -> Searcher | None:
+        """The compiled search for ``game``, if its kernels are ready after ``patience_s`` seconds at most.
+
+        ``None`` means that they are not ready yet, or never will be. The first wish for a game starts on them.
+        """
+        self._start((game.name,))
+        self._finished[game.name].wait(patience_s)
+        return self._make_searcher(game) if game.name in self._ready else None
+
+    def _start(self, games: Iterable[str]) -> None:
+        with self._lock:
+            wanted = [name for name in games if name not in self._started]
+            self._started.update(wanted)
+        if wanted:
+            # A daemon: a process that has nothing else to do need not wait for it.
+            threading.Thread(target=self._warm_up, args=(wanted,), name="kernel warm-up", daemon=True).start()
+
+    def _warm_up(self, games: Iterable[str]) -> None:
+        for name in games:
+            try:
+                game = registry.load(name)
+                search = self._make_searcher(game)
+                search.choose_turn(game.initial_state(), max_nodes=WARM_UP_NODES, deadline_s=None, seed=0)
+                self._ready.add(name)
+            except ImportError:
+                # Without the extra there is nothing to get ready; the bots think in plain Python.
+                pass
+            finally:
+                self._finished[name].set()
+
+
+KERNELS: Final = Readiness()
+"""Those of this process."""

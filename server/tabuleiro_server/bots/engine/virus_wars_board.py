@@ -1,0 +1,242 @@
+"""Virus Wars as kernels: boards, the cells in reach, playing an action. Source: RULES.md, "Virus Wars".
+
+Kept equal to :mod:`tabuleiro.rules.games.virus_wars` by tests. What a position is worth is left to
+``virus_wars_values``, choosing an action to ``virus_wars_search``.
+
+A set of cells takes :data:`SET_WORDS` words. A row takes one bit more than it has cells, so that a shift by one
+column never runs into the next row; *places* number the cells in this layout, *actions* in that of the rules.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
+from tabuleiro_server.bots.engine.bits import Words, as_int, count_bits, lowest_bit
+from tabuleiro_server.bots.engine.compiled import Array, kernel
+
+SET_WORDS: Final = 6
+"""Words of a set: 19 rows of 20 bits fit in."""
+
+VIRUSES: Final = 0
+"""Where the viruses of player 0 begin in a board; those of player 1 follow."""
+ZOMBIES: Final = 2 * SET_WORDS
+REACH: Final = 4 * SET_WORDS
+"""The cells next to what the mover has awake (or where they may enter), whatever is there."""
+ASLEEP: Final = 5 * SET_WORDS
+"""The zombies of the mover that are asleep."""
+MOVER: Final = 6 * SET_WORDS
+LEFT: Final = MOVER + 1
+"""Actions left in the turn."""
+HASH: Final = MOVER + 2
+"""Of viruses, zombies, mover and actions left: equal positions have equal hashes."""
+BOARD_WORDS: Final = MOVER + 3
+
+ONE: Final = np.uint64(1)
+NO_WORD: Final = np.uint64(0)
+WORD_BITS: Final = np.uint64(64)
+
+
+class VirusWarsTables(NamedTuple):
+    """The geometry and the options of one game.
+
+    ``shape`` holds the words in use, the bits of a row, the actions of a turn and whether the opening is
+    ``edges``; ``full`` is the set of all cells, ``edges`` the cells on which each player may enter, ``near`` the
+    neighbours of each place, ``keys`` the hash keys: by kind (viruses of 0 and 1, zombies of 0 and 1) and place,
+    then by actions left for each mover. ``actions`` turns places into actions.
+    """
+
+    shape: Array
+    full: Words
+    edges: Words
+    near: Words
+    keys: Words
+    actions: Array
+
+
+def place_of(action: int, cols: int) -> int:
+    """The place of the cell that the rules number ``action``."""
+    row, col = divmod(action, cols)
+    return row * (cols + 1) + col
+
+
+def pack(cells: int, cols: int) -> Words:
+    """A set of cells of the rules as words."""
+    spread, row = 0, 0
+    while cells >> row * cols:
+        spread |= (cells >> row * cols & ((1 << cols) - 1)) << row * (cols + 1)
+        row += 1
+    return np.array([spread >> 64 * word & 0xFFFF_FFFF_FFFF_FFFF for word in range(SET_WORDS)], dtype=np.uint64)
+
+
+def virus_wars_tables(game: VirusWars) -> VirusWarsTables:
+    """The tables of ``game``."""
+    board, cols = game.board, game.board.cols
+    place_count = board.rows * (cols + 1)
+    near = np.zeros((place_count, SET_WORDS), dtype=np.uint64)
+    actions = np.full(place_count, -1, dtype=np.int64)
+    for action in range(board.cell_count):
+        place = place_of(action, cols)
+        actions[place] = action
+        near[place] = pack(board.spread8(1 << action) & ~(1 << action), cols)
+    keys = np.random.default_rng(20180).integers(0, 2**64, size=(6, max(place_count, 10)), dtype=np.uint64)
+    shape = [(place_count + 63) // 64, cols + 1, game.steps, int(game.has_edge_opening)]
+    edges = np.array([pack(board.left_column, cols), pack(board.right_column, cols)])
+    return VirusWarsTables(np.array(shape), pack(board.full, cols), edges, near, keys, actions)
+
+
+def board_of(state: VirusWarsState, tables: VirusWarsTables) -> Words:
+    """The board of a position of the rules that is not over."""
+    cols = state.game.board.cols
+    board = np.zeros(BOARD_WORDS, dtype=np.uint64)
+    hashed = tables.keys[4 + state.mover, state.actions_left]
+    for kind, cells in enumerate((*state.viruses, *state.zombies)):
+        board[kind * SET_WORDS : (kind + 1) * SET_WORDS] = pack(cells, cols)
+        for action in range(state.game.board.cell_count):
+            if cells >> action & 1:
+                hashed ^= tables.keys[kind, place_of(action, cols)]
+    board[MOVER], board[LEFT], board[HASH] = state.mover, state.actions_left, hashed
+    find_reach(tables, board, state.mover, board[REACH:], board[ASLEEP:])
+    return board
+
+
+@kernel
+def spread(tables: VirusWarsTables, cells: Words, wider: Words) -> None:
+    """Put ``cells`` and all their neighbours in ``wider``."""
+    words, row = int(tables.shape[0]), np.uint64(tables.shape[1])
+    below = NO_WORD
+    for word in range(words):
+        above = cells[word + 1] if word + 1 < words else NO_WORD
+        here = cells[word]
+        wider[word] = here | here << ONE | here >> ONE | below >> np.uint64(63) | above << np.uint64(63)
+        below = here
+    below = NO_WORD
+    for word in range(words):
+        above = wider[word + 1] if word + 1 < words else NO_WORD
+        here = wider[word]
+        lower = here << row | below >> (WORD_BITS - row)
+        upper = here >> row | above << (WORD_BITS - row)
+        wider[word] = (here | lower | upper) & tables.full[word]
+        below = here
+
+
+@kernel
+def find_reach(tables: VirusWarsTables, board: Words, player: int, reach: Words, asleep: Words) -> None:
+    """Put the cells next to what ``player`` has awake in ``reach``, their sleeping zombies in ``asleep``."""
+    words = int(tables.shape[0])
+    viruses, zombies = VIRUSES + player * SET_WORDS, ZOMBIES + player * SET_WORDS
+    pieces = NO_WORD
+    dozing = NO_WORD
+    for word in range(words):
+        pieces |= board[viruses + word] | board[zombies + word]
+        dozing |= board[zombies + word]
+        asleep[word] = board[zombies + word]
+    if tables.shape[3] and pieces == NO_WORD:
+        for word in range(words):
+            reach[word] = tables.edges[player, word]
+        return
+    spread(tables, board[viruses : viruses + SET_WORDS], reach)
+    if dozing == NO_WORD:
+        return
+    awake = np.empty(SET_WORDS, dtype=np.uint64)
+    while True:
+        woken = NO_WORD
+        dozing = NO_WORD
+        for word in range(words):
+            fresh = reach[word] & asleep[word]
+            asleep[word] ^= fresh
+            woken |= fresh
+            dozing |= asleep[word]
+            awake[word] = board[viruses + word] | (board[zombies + word] & ~asleep[word])
+        if woken == NO_WORD:
+            return
+        spread(tables, awake, reach)
+        if dozing == NO_WORD:
+            return
+
+
+@kernel
+def legal_word(board: Words, full: Words, word: int) -> np.uint64:
+    """One word of the set of legal cells of the mover."""
+    own = VIRUSES + as_int(board[MOVER]) * SET_WORDS
+    blocked = board[own + word] | board[ZOMBIES + word] | board[ZOMBIES + SET_WORDS + word]
+    return np.uint64(board[REACH + word] & full[word] & ~blocked)
+
+
+@kernel
+def count_legal(tables: VirusWarsTables, board: Words) -> int:
+    """How many actions the mover has; 0 means that they have lost."""
+    count = 0
+    for word in range(tables.shape[0]):
+        count += count_bits(legal_word(board, tables.full, word))
+    return count
+
+
+@kernel
+def play(tables: VirusWarsTables, board: Words, place: int) -> None:
+    """Play the legal action of the mover on ``place``."""
+    word, bit = place >> 6, ONE << np.uint64(place & 63)
+    mover = as_int(board[MOVER])
+    left = as_int(board[LEFT])
+    own, enemy = VIRUSES + mover * SET_WORDS, VIRUSES + (1 - mover) * SET_WORDS
+    hashed = board[HASH] ^ tables.keys[4 + mover, left]
+    if board[enemy + word] & bit:
+        board[enemy + word] ^= bit
+        board[ZOMBIES + mover * SET_WORDS + word] |= bit
+        hashed ^= tables.keys[1 - mover, place] ^ tables.keys[2 + mover, place]
+    else:
+        board[own + word] |= bit
+        hashed ^= tables.keys[mover, place]
+    if left == 1:
+        mover, left = 1 - mover, int(tables.shape[2])
+        find_reach(tables, board, mover, board[REACH:], board[ASLEEP:])
+    else:
+        left -= 1
+        _widen_reach(tables, board, mover, place)
+    board[MOVER], board[LEFT] = np.uint64(mover), np.uint64(left)
+    board[HASH] = hashed ^ tables.keys[4 + mover, left]
+
+
+@kernel
+def _widen_reach(tables: VirusWarsTables, board: Words, mover: int, place: int) -> None:
+    """Add what the mover's new piece on ``place`` reaches, and what it wakes reaches."""
+    words = int(tables.shape[0])
+    own, zombies = VIRUSES + mover * SET_WORDS, ZOMBIES + mover * SET_WORDS
+    woken = NO_WORD
+    pieces = 0
+    for word in range(words):
+        woken |= tables.near[place, word] & board[ASLEEP + word]
+        pieces += count_bits(board[own + word] | board[zombies + word])
+    if woken != NO_WORD or (tables.shape[3] and pieces == 1):
+        find_reach(tables, board, mover, board[REACH:], board[ASLEEP:])
+        return
+    for word in range(words):
+        board[REACH + word] |= tables.near[place, word]
+
+
+@kernel
+def count_sequences(tables: VirusWarsTables, boards: Words, depth: int) -> int:
+    """Count the sequences of ``depth`` (1 or more) actions from ``boards[0]``; ``boards`` has a row for each."""
+    if depth == 1:
+        return count_legal(tables, boards[0])
+    count = 0
+    for word in range(tables.shape[0]):
+        legal = legal_word(boards[0], tables.full, word)
+        while legal != NO_WORD:
+            place = 64 * word + lowest_bit(legal)
+            legal &= legal - ONE
+            boards[1, :] = boards[0]
+            play(tables, boards[1], place)
+            count += count_sequences(tables, boards[1:], depth - 1)
+    return count
+
+
+def legal_actions(tables: VirusWarsTables, board: Words) -> tuple[int, ...]:
+    """The legal actions as the rules number them, ascending."""
+    found = []
+    for word in range(int(tables.shape[0])):
+        legal = int(legal_word(board, tables.full, word))
+        found += [int(tables.actions[64 * word + bit]) for bit in range(64) if legal >> bit & 1]
+    return tuple(found)

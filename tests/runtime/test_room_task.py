@@ -1,0 +1,254 @@
+"""A living room: store, acknowledge, announce; deadlines, presence, leaving memory and coming back."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tabuleiro.clock import Fischer
+from tabuleiro.errors import CommandError
+from tabuleiro.protocol import messages
+from tabuleiro.protocol.events import (
+    ActionsPlayed,
+    MatchEnded,
+    RoomClosed,
+    Said,
+    SeatConnected,
+    SeatDisconnected,
+    SeatFreed,
+    SeatTaken,
+)
+from tabuleiro.protocol.messages import Error, Ok, RoomEntered, Update
+from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro_server.room.commands import Play, Say
+from tabuleiro_server.runtime.room_task import RECENT_EVENTS_COUNT, RoomUnloadedError
+
+BLITZ = RoomSettings(time_control=Fischer(60_000, 0))
+
+
+async def test_nothing_is_said_before_the_commit_and_the_sender_is_answered_first(match_of: Any) -> None:
+    stage, ana, rui, code = match_of
+    room = await stage.room(code)
+    stage.log.gate.clear()
+    seq, heard_counts = room.state.seq, (len(ana.heard), len(rui.heard))
+    playing = asyncio.create_task(ana.play(code, 0, "a3", "a2"))
+    await stage.log.reached()
+    assert (len(ana.heard), len(rui.heard)) == heard_counts
+    assert (room.state.seq, room.state.match.actions) == (seq, ())
+    assert len(await stage.stored(code)) == seq
+    stage.log.gate.set()
+    assert await playing is None
+    await rui.hear_event(ActionsPlayed)
+    ok, update = [said for said in ana.heard[heard_counts[0] :] if isinstance(said, Ok | Update)][:2]
+    assert isinstance(ok, Ok)
+    assert [type(event.event) for event in update.events] == [ActionsPlayed]
+    assert len(await stage.stored(code)) == seq + 1
+
+
+async def test_a_client_that_vanishes_while_it_waits_cancels_nothing(match_of: Any) -> None:
+    stage, ana, rui, code = match_of
+    stage.log.gate.clear()
+    playing = asyncio.create_task(ana.play(code, 0, "a3", "a2"))
+    await stage.log.reached()
+    playing.cancel()
+    ana.session.close()
+    with pytest.raises(asyncio.CancelledError):
+        await playing
+    stage.log.gate.set()
+    played = await rui.hear_event(ActionsPlayed)
+    assert played.actions == ("a3", "a2")
+    assert await rui.play(code, 2, "d2", "d3") is None
+
+
+async def test_who_vanishes_while_entering_has_the_seat_and_is_not_kept_as_a_visitor(stage: Any) -> None:
+    ana, rui = stage.client("ana"), stage.client("rui")
+    code = (await ana.create()).head.room
+    stage.log.gate.clear()
+    joining = asyncio.create_task(rui.join(code))
+    await stage.log.reached()
+    joining.cancel()
+    rui.session.close()
+    stage.log.gate.set()
+    assert (await ana.hear_event(SeatTaken)).account == rui.account
+    assert (await ana.hear_event(SeatDisconnected)).seat == 1
+    assert (await stage.room(code)).visitors.accounts() == {ana.account}
+
+
+async def test_too_many_waiting_commands_are_refused_as_busy(open_stage: Any) -> None:
+    async with open_stage(room_queue_count=2) as stage:
+        ana = stage.client("ana")
+        code = (await ana.create()).head.room
+        room = await stage.room(code)
+        stage.log.gate.clear()
+        first = asyncio.create_task(ana.ask(messages.Say, room=code, text="one"))
+        await stage.log.reached()
+        waiting = [asyncio.create_task(room.perform(Say(ana.account, "ana", f"{n}"))) for n in range(3)]
+        with pytest.raises(CommandError, match="busy: too many commands wait"):
+            await waiting[2]
+        stage.log.gate.set()
+        assert await first is None
+        await asyncio.gather(*waiting[:2])
+        assert [line.text for line in room.state.chat] == ["one", "0", "1"]
+
+
+async def test_a_flag_falls_by_the_timer(open_stage: Any) -> None:
+    async with open_stage() as stage:
+        ana, rui = stage.client("ana"), stage.client("rui")
+        code = (await ana.create(settings=BLITZ)).head.room
+        await rui.join(code)
+        stage.now_ms += 60_000
+        assert await rui.hear_event(MatchEnded) == MatchEnded(1, 1, "timeout")
+
+
+async def test_commands_that_wait_do_not_hold_a_flag_up(open_stage: Any) -> None:
+    """Symptom: while lines of chat came one after the other, no deadline was looked at."""
+    async with open_stage(idle_room_unload_ms=60_000) as stage:
+        ana, rui = stage.client("ana"), stage.client("rui")
+        code = (await ana.create(settings=BLITZ)).head.room
+        await rui.join(code)
+        stage.now_ms += 60_000
+        await asyncio.gather(*(ana.ask(messages.Say, room=code, text="wait!") for _ in range(3)))
+        kinds = [type(event.event) for event in await stage.stored(code)]
+        assert kinds.index(MatchEnded) < len(kinds) - 1 - kinds[::-1].index(Said)
+
+
+async def test_a_closed_room_lets_its_visitors_go(stage: Any) -> None:
+    ana, eva = stage.client("ana"), stage.client("eva")
+    code = (await ana.create()).head.room
+    await eva.watch(code)
+    stage.now_ms += stage.config.waiting_room_ms
+    assert (await ana.hear_gone()).reason == "the room is closed"
+    assert (await eva.hear_gone()).room == code
+    assert await ana.hear_event(RoomClosed)
+    await stage.unloaded(code)
+    assert stage.directory.rooms_count == 0
+    assert not ana.session.is_in(code)
+    assert (await eva.watch(code)).code == "no-such-room"
+
+
+async def test_the_last_connection_of_a_player_is_noted_as_gone_and_the_first_as_back(match_of: Any) -> None:
+    stage, ana, rui, code = match_of
+    phone = stage.client("rui")
+    await phone.watch(code)
+    rui.session.close()
+    await ana.hear(lambda said: isinstance(said, Update) and not said.events and said.head.seats[1].is_connected)
+    phone.session.close()
+    assert await ana.hear_event(SeatDisconnected) == SeatDisconnected(1)
+    desk = stage.client("rui")
+    entered = await desk.watch(code)
+    assert (entered.seat, entered.head.seats[1].is_connected) == (1, True)
+    assert await ana.hear_event(SeatConnected) == SeatConnected(1)
+
+
+async def test_two_connections_of_one_account_both_see_the_seat(match_of: Any) -> None:
+    stage, _, rui, code = match_of
+    phone = stage.client("rui")
+    assert (await phone.join(code)).seat == (await phone.watch(code)).seat == 1
+    await phone.play(code, 0, "a3")
+    room = await stage.room(code)
+    assert room.watchers_count == 0
+    assert len(room.visitors) == 3
+    assert rui.session.is_in(code)
+
+
+async def test_watchers_are_counted_by_account_and_told_to_all(match_of: Any) -> None:
+    stage, ana, _, code = match_of
+    eva, eva_too = stage.client("eva"), stage.client("eva")
+    await eva.watch(code)
+    await eva_too.watch(code)
+    await ana.hear(lambda said: isinstance(said, Update) and said.head.watchers == 1)
+    eva.session.close()
+    eva_too.session.close()
+    room = await stage.room(code)
+    await stage.until(lambda: room.watchers_count == 0)
+
+
+async def test_an_idle_room_leaves_memory_and_comes_back_the_same(match_of: Any) -> None:
+    stage, ana, rui, code = match_of
+    await ana.play(code, 0, "a3", "a2")
+    room = await stage.room(code)
+    for client in (ana, rui):
+        client.session.close()
+    await stage.unloaded(code)
+    assert stage.directory.rooms_count == 0
+    with pytest.raises(RoomUnloadedError):
+        await room.perform(Play(rui.account, 1, 2, ("d2", "d3")))
+    again = await stage.room(code)
+    assert again is not room
+    assert again.state == room.state
+
+
+async def test_a_request_finds_a_room_that_has_just_left_memory(stage: Any) -> None:
+    ana = stage.client("ana")
+    code = (await ana.create()).head.room
+    ana.session.close()
+    await stage.unloaded(code)
+    assert isinstance(await stage.client("ana").watch(code), RoomEntered)
+
+
+async def test_a_room_with_visitors_stays_in_memory(stage: Any) -> None:
+    ana = stage.client("ana")
+    code = (await ana.create()).head.room
+    room = await stage.room(code)
+    stage.now_ms += 1_000
+    await ana.hear(lambda said: isinstance(said, Update))
+    assert await stage.room(code) is room
+
+
+async def test_an_empty_seat_is_freed_in_a_room_that_had_left_memory(stage: Any) -> None:
+    ana = stage.client("ana")
+    code = (await ana.create()).head.room
+    ana.session.close()
+    await stage.unloaded(code)
+    stage.now_ms += stage.config.empty_seat_ms
+    await stage.directory.wake_due_rooms()
+    await stage.unloaded(code)
+    kinds = [type(event.event) for event in await stage.stored(code)]
+    assert kinds[-2:] == [SeatFreed, RoomClosed]
+
+
+@pytest.mark.parametrize("lines_count", [3, RECENT_EVENTS_COUNT + 20])
+async def test_a_client_resumes_with_exactly_the_events_it_missed(match_of: Any, lines_count: int) -> None:
+    """Also when they are so many that the oldest are read from disk."""
+    stage, ana, rui, code = match_of
+    room = await stage.room(code)
+    since = room.state.seq
+    rui.session.close()
+    await ana.hear_event(SeatDisconnected)
+    for number in range(lines_count):
+        stage.now_ms += 10_000
+        await ana.ask(messages.Say, room=code, text=f"line {number}")
+    entered = await stage.client("rui").watch(code, since=since)
+    assert entered.snapshot is None
+    assert [event.seq for event in entered.events] == list(range(since + 1, entered.head.seq + 1))
+    assert list(entered.events) == (await stage.stored(code))[since:]
+    assert type(entered.events[-1].event) is SeatConnected
+
+
+@pytest.mark.parametrize("since", [None, 10_000])
+async def test_who_knows_nothing_or_the_future_gets_a_snapshot(match_of: Any, since: int | None) -> None:
+    stage, ana, _, code = match_of
+    await ana.play(code, 0, "a3", "a2")
+    entered = await stage.client("eva").watch(code, since=since)
+    assert (entered.snapshot.actions, entered.events) == (("a3", "a2"), ())
+
+
+async def test_who_is_up_to_date_gets_nothing(match_of: Any) -> None:
+    stage, _, _, code = match_of
+    room = await stage.room(code)
+    entered = await stage.client("eva").watch(code, since=room.state.seq)
+    assert (entered.snapshot, entered.events) == (None, ())
+
+
+async def test_a_play_in_flight_is_settled_after_resuming(match_of: Any) -> None:
+    stage, ana, _, code = match_of
+    assert await ana.play(code, 0, "a3", "a2") is None
+    seq = (await stage.room(code)).state.seq
+    ana.session.close()
+    again = stage.client("ana")
+    await again.watch(code, since=seq)
+    assert await again.play(code, 0, "a3", "a2") is None
+    assert (await stage.room(code)).state.match.actions == ("a3", "a2")
+    assert isinstance(await again.play(code, 0, "b3", "b2"), Error)
