@@ -54,6 +54,8 @@ class TabuleiroApp(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = list(EVERYWHERE)
     CSS = """
     Footer { background: $panel; }
+    ModalScreen { background: $background 70%; }
+    SearchIcon { display: none; }
     FooterKey .footer-key--description { padding: 0 2 0 0; }
     """
 

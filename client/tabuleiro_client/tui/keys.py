@@ -123,6 +123,7 @@ HOME: Final = (
     key("p", "open('replays')", "replays", "Look through matches that were played.", sign="p"),
     key("r", "open('rules')", "rules", "Read the rules of the games, and try them.", sign="r"),
     key("s", "open('settings')", "settings", "Change the looks and ways of this program.", sign="s"),
+    key("q", "app.quit", "quit", "Leave the program; seats in running matches stay yours.", sign="q"),
     key("delete,x", "forget", "forget", "Take the highlighted match off the list.", shown=False, sign="x"),
 )
 
@@ -130,15 +131,15 @@ LOBBY: Final = (
     key("enter", "enter_room", "enter", "Enter the room: to play if a seat is free, else to watch.", sign="Enter"),
     key("w", "watch_room", "watch", "Watch the room.", sign="w"),
     key("n", "new_room", "new", "Make a room.", sign="n"),
-    key("q", "quick_play", "quick play", "Play with whoever waits for the same game, or wait.", sign="q"),
-    key("c", "by_code", "by code", "Join or watch a room by its code.", sign="c"),
-    key("g", "next_game", "game", "Show the rooms of the next game, or of every game.", sign="g"),
-    key("f", "next_state", "state", "Show other rooms: waiting, being played, over.", sign="f"),
+    key("q", "quick_play", "quick", "Play with whoever waits for the same game, or wait.", sign="q"),
+    key("c", "by_code", "code", "Join or watch a room by its code.", sign="c"),
+    key("g", "next_game", "game", "Show the rooms of the next game, or of every game.", shown=False),
+    key("f", "next_state", "state", "Show other rooms: waiting, being played, over.", shown=False),
 )
 
 ROOM: Final = (
     key("c", "copy_code", "copy code", "Copy the code of the room, with the secret of a private one.", sign="c"),
-    key("i", "copy_invitation", "copy invite", "Copy the command by which somebody else joins.", sign="i"),
+    key("i", "copy_invitation", "invite", "Copy the command by which somebody else joins.", sign="i"),
     key("b", "seat_bot", "bot", "Put a computer player on the free seat, or another in its place.", sign="b"),
     key("x", "unseat_bot", "bot off", "Take the computer player off its seat.", sign="x"),
     key("s", "swap", "swap", "Let the players change seats.", sign="s"),

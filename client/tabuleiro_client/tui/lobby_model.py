@@ -99,7 +99,7 @@ class LobbyModel:
     def filter_text(self) -> str:
         """What is listed, in a few words."""
         game = "every game" if self.game is None else registry.game_type(self.game).title
-        return f"{game}, {self.state}{', the newest ones' if self.is_cut else ''}"
+        return f"game (g): {game}   rooms (f): {self.state}{', the newest ones' if self.is_cut else ''}"
 
     def people_text(self) -> str:
         """Who is here, in one line."""

@@ -16,6 +16,21 @@ if TYPE_CHECKING:
 
     from tabuleiro_client.tui.app import TabuleiroApp
 
+_KEYS_ONLY = (
+    "move(",
+    "cursor_",
+    "app.",
+    "back",
+    "help",
+    "quit",
+    "open(",
+    "choose",
+    "scroll(",
+    "answer(",
+    "command_palette",
+)
+"""How the actions begin that make no sense as commands, or are in the list anyway."""
+
 _SWITCHES = {
     "is_ascii": "characters: nothing beyond ASCII",
     "shows_legal": "boards: mark what may be chosen",
@@ -43,8 +58,7 @@ class PaletteCommands(Provider):
         client = cast("TabuleiroApp", self.app)
         for active in self.screen.active_bindings.values():
             binding = active.binding
-            # The keys of the cursor and of what is typed make no sense as commands.
-            if binding.tooltip and active.enabled and not binding.action.startswith(("move(", "cursor_", "app.")):
+            if binding.tooltip and active.enabled and not binding.action.startswith(_KEYS_ONLY):
                 run = partial(client.run_action, binding.action, active.node)
                 yield f"here: {binding.description}", binding.tooltip, run
         for title, sentence, way in PLACES.values():

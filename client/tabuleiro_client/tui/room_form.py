@@ -159,7 +159,7 @@ class RoomForm:
         if self.values["preset"] == OWN:
             presets[OWN] = OWN
         if len(presets) > 1:
-            fields.append(Field("preset", "preset", "fills in the options below", presets))
+            fields.append(Field("preset", "preset", "fills the options in", presets))
         return fields + [_option_field(spec) for spec in self.game.option_specs]
 
     def _player_fields(self) -> list[Field]:
@@ -180,23 +180,23 @@ class RoomForm:
 
     def _room_fields(self) -> list[Field]:
         yes_no = {NO: NO, YES: YES}
-        clock_help = "none, 5+3, 10m+5x30s, 60s/turn or 3d/turn"
+        clock_help = "5+3, 10m+5x30s, 3d/turn, none"
         fields = [Field("clock", "time control", clock_help, heading="How it is played")]
-        fields.append(Field("casual", "casual", "bots agree to take turns back", yes_no))
-        fields.append(Field("undo", "undo", "actions of a turn begun may be undone", yes_no))
+        fields.append(Field("casual", "casual", "bots let you take back", yes_no))
+        fields.append(Field("undo", "undo", "within a turn not complete", yes_no))
         if self.is_local or self.is_quick:
             return fields
         levels = {NONE: NONE} | {level: level for level in self.levels.get(self.game.name, ())}
-        fields.append(Field("private", "private", "not listed; entered with a secret", yes_no))
+        fields.append(Field("private", "private", "needs a secret, not listed", yes_no))
         if self.opponent == "person":
-            fields.append(Field("late", "late bot", "takes the seat when nobody comes", levels))
+            fields.append(Field("late", "late bot", "takes the seat if nobody does", levels))
             if self.values["late"] != NONE:
                 fields.append(Field("late-after", "late bot after", "of waiting, e.g. 30s or 5m"))
         fields += [
-            Field("stand-in", "stand-in", "a bot that plays for who stays away", levels),
-            Field("away", "away after", "without a connection, e.g. 2m or 1d"),
-            Field("quiet", "quiet watchers", "players don't see what watchers say", yes_no),
-            Field("downtime", "count downtime", "clocks run on while the server is down", yes_no),
+            Field("stand-in", "stand-in", "a bot plays for who is away", levels),
+            Field("away", "away after", "so long, e.g. 2m or 1d"),
+            Field("quiet", "quiet watchers", "what they say is hidden", yes_no),
+            Field("downtime", "count downtime", "clocks run on in the meantime", yes_no),
         ]
         return fields
 

@@ -12,7 +12,7 @@ from tabuleiro_client.tui.screens.dialog import DialogScreen
 
 _FIELDS = (
     Field("address", "server", "e.g. ws://HOST:8765"),
-    Field("name", "your name there", "2 to 20 letters and digits"),
+    Field("name", "your name there", "2 to 20 letters"),
 )
 
 

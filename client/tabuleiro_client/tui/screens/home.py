@@ -24,11 +24,16 @@ from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.entrance import go_on
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
 from tabuleiro_client.tui.places import PLACES, known_servers, to_lobby, travel
+from tabuleiro_client.tui.present.overlay import NOTHING
+from tabuleiro_client.tui.sample_positions import sample_view
 from tabuleiro_client.tui.screens.page import PageScreen
+from tabuleiro_client.tui.widgets.board_picture import BoardPicture
 
+HEADINGS_COUNT = 4
 SHOWN_MATCHES_COUNT = 6
 SHOWN_SERVERS_COUNT = 5
 HELP_MIN_COLUMNS = 70
+PICTURE_MIN_ROWS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +55,14 @@ class HomeScreen(PageScreen):
         width: 46; height: 1fr; border: none; padding: 1 1 0 1; background: $background;
         scrollbar-size-vertical: 1;
     }
-    HomeScreen OptionList:focus { border: none; }
+    HomeScreen OptionList:focus { border: none; background-tint: $foreground 0%; }
     HomeScreen OptionList > .option-list--option-disabled { color: $primary; text-style: bold; }
     HomeScreen #about { width: 1fr; padding: 1 2; background: $surface; }
     HomeScreen #name { text-style: bold; color: $accent; margin-bottom: 1; }
     HomeScreen #help { height: auto; }
     HomeScreen #hint { color: $text-muted; margin-top: 1; }
+    HomeScreen #picture { margin-top: 2; }
+    HomeScreen.short #picture { display: none; }
     HomeScreen.narrow #about { display: none; }
     HomeScreen.narrow OptionList { width: 1fr; }
     """
@@ -66,15 +73,17 @@ class HomeScreen(PageScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         with Horizontal():
-            yield OptionList(markup=False, compact=True, id="list")
+            yield OptionList(markup=False, id="list")
             with Vertical(id="about"):
                 yield Static("", id="name", markup=False)
                 yield Static("", id="help", markup=False)
-                yield Static("Enter chooses, ? shows the keys,\n^p finds any command", id="hint", markup=False)
+                yield Static("Enter chooses\n? shows the keys\n^p finds any command", id="hint", markup=False)
+                yield BoardPicture(id="picture")
 
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one(OptionList).focus()
+        self.query_one(BoardPicture).show(sample_view("iris"), lambda cursor, hover: NOTHING)
         self._list()
 
     def on_screen_resume(self) -> None:
@@ -82,6 +91,8 @@ class HomeScreen(PageScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < HELP_MIN_COLUMNS, "narrow")
+        self.set_class(event.size.height < PICTURE_MIN_ROWS, "short")
+        self.call_after_refresh(self._list)
 
     def _list(self) -> None:
         """Fill the list with what there is now; the highlight stays on the same entry."""
@@ -90,15 +101,18 @@ class HomeScreen(PageScreen):
         before = self._entries[place].title if place is not None and place < len(self._entries) else ""
         self._entries = self._made_entries()
         options.clear_options()
-        for entry in self._entries:
-            options.add_option(Option(self._line(entry), disabled=entry.go is None))
+        has_room = len(self._entries) + HEADINGS_COUNT <= options.size.height
+        for place, entry in enumerate(self._entries):
+            line = self._line(entry)
+            is_parted = has_room and place > 0 and entry.go is None
+            options.add_option(Option(Text("\n") + line if is_parted else line, disabled=entry.go is None))
         titles = [entry.title for entry in self._entries]
         choosable = [place for place, entry in enumerate(self._entries) if entry.go is not None]
         options.highlighted = titles.index(before) if before in titles else choosable[0]
 
     def _line(self, entry: Entry) -> Text:
         title = showable(entry.title, self.client.writing)
-        return Text(title if entry.go is None else f"  {title}", no_wrap=True, overflow="ellipsis")
+        return Text(title, no_wrap=True, overflow="ellipsis")
 
     def _made_entries(self) -> list[Entry]:
         matches = [match for match in self.client.shelf.all() if not match.is_over][:SHOWN_MATCHES_COUNT]
@@ -163,6 +177,8 @@ class HomeScreen(PageScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key does something now; the footer shows those that do."""
+        if action == "back":
+            return False
         entry = self._highlighted() if self._entries else None
         return action != "forget" or (entry is not None and entry.match is not None)
 

@@ -48,6 +48,8 @@ class LobbyScreen(PageScreen):
         scrollbar-size-horizontal: 1; }
     LobbyScreen #people { width: 24; background: $surface; padding: 0 1; scrollbar-size-vertical: 1; }
     LobbyScreen.narrow #people { display: none; }
+    LobbyScreen #here { display: none; }
+    LobbyScreen.narrow #here { display: block; }
     LobbyScreen #empty { padding: 1 2; width: 1fr; color: $text-muted; display: none; }
     LobbyScreen.empty #empty { display: block; }
     LobbyScreen.empty RoomTable { display: none; }
@@ -116,7 +118,7 @@ class LobbyScreen(PageScreen):
             return
         style = self.client.writing
         rows = model.rows()
-        self.query_one("#filter", Static).update(f"g f  {model.filter_text()}")
+        self.query_one("#filter", Static).update(model.filter_text())
         self.query_one("#here", Static).update(showable(model.people_text(), style))
         self.query_one("#names", Static).update("\n".join([f"{model.people_count} here", *model.people_lines()]))
         self.set_class(not rows, "empty")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from typing import ClassVar
 
 from textual import events
 from textual.binding import BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static
 
@@ -15,12 +16,14 @@ from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.entrance import arrive_local, enter
 from tabuleiro_client.tui.present.layout import smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING
-from tabuleiro_client.tui.room_form import RoomForm
+from tabuleiro_client.tui.room_form import Field, RoomForm
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.widgets.board_picture import BoardPicture
 from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.form_box import FormBox
 
 FORM_MIN_COLUMNS = 76
+PREVIEW_MIN_COLUMNS = 28
 
 
 class NewMatchScreen(PageScreen):
@@ -28,9 +31,7 @@ class NewMatchScreen(PageScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = list(keys.FORM)
     DEFAULT_CSS = """
-    NewMatchScreen #form { width: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
-    NewMatchScreen .heading { text-style: bold; color: $primary; margin-top: 1; }
-    NewMatchScreen #preview { width: 44; margin: 1 1 0 1; }
+    NewMatchScreen #preview { width: 44; margin: 1 1 0 0; }
     NewMatchScreen.narrow #preview { display: none; }
     NewMatchScreen #buttons { height: 1; padding: 0 1; margin-top: 1; }
     NewMatchScreen #buttons Button { margin-right: 2; }
@@ -40,10 +41,11 @@ class NewMatchScreen(PageScreen):
         super().__init__("quick play" if form.is_quick else "new match")
         self.form = form
         self._has_tried = False
+        self._drawing = asyncio.Lock()
 
     def compose_body(self) -> Iterable[Widget]:
         with Horizontal():
-            yield VerticalScroll(id="form", can_focus=False)
+            yield FormBox(id="form")
             yield BoardPicture(id="preview")
         with Horizontal(id="buttons"):
             yield Button("play" if self.form.is_quick else "start", id="submit", variant="primary", compact=True)
@@ -70,20 +72,26 @@ class NewMatchScreen(PageScreen):
 
     def _fit(self, width: int) -> None:
         view = self.form.preview()
-        needed = 0 if view is None else smallest_layout(view).width + 2
-        self.set_class(width - max(needed, 30) < FORM_MIN_COLUMNS, "narrow")
-        self.query_one("#preview").styles.width = max(30, min(width - FORM_MIN_COLUMNS, 64))
+        needed = 0 if view is None else smallest_layout(view).width
+        spare = width - FORM_MIN_COLUMNS
+        self.set_class(spare < max(needed, PREVIEW_MIN_COLUMNS), "narrow")
+        self.query_one("#preview").styles.width = max(needed, min(spare, 64))
 
     def _rows(self) -> list[FieldRow]:
         return list(self.query(FieldRow))
 
     async def _show_all(self) -> None:
+        # Rows are taken away and made bit by bit: two at the same time would mix theirs.
+        async with self._drawing:
+            await self._draw()
+
+    async def _draw(self) -> None:
         """Show every field as it is now; rows are made anew only when other fields are asked for."""
         form, rows = self.form, self._rows()
         fields = form.fields()
         problems = form.errors()
         if [row.field.name for row in rows] != [field.name for field in fields]:
-            await self._make_rows(problems)
+            await self._make_rows(fields, problems)
         else:
             for row, field in zip(rows, fields, strict=True):
                 row.show(field, form.values[field.name], problems.get(field.name, ""))
@@ -98,15 +106,17 @@ class NewMatchScreen(PageScreen):
             self._has_tried = False
             self.say("")
 
-    async def _make_rows(self, problems: dict[str, str]) -> None:
-        box = self.query_one("#form", VerticalScroll)
+    async def _make_rows(self, fields: list[Field], problems: dict[str, str]) -> None:
+        box = self.query_one(FormBox)
         had_focus = next((row.field.name for row in self._rows() if row.has_focus_within), None)
         with self.app.batch_update():
             await box.remove_children()
-            for field in self.form.fields():
+            made: list[Widget] = []
+            for field in fields:
                 if field.heading:
-                    await box.mount(Static(field.heading, classes="heading", markup=False))
-                await box.mount(FieldRow(field, self.form.values[field.name], problems.get(field.name, "")))
+                    made.append(Static(field.heading, classes="heading", markup=False))
+                made.append(FieldRow(field, self.form.values[field.name], problems.get(field.name, "")))
+            await box.mount_all(made)
         for row in self._rows():
             if row.field.name == had_focus:
                 row.take_focus()
@@ -120,11 +130,11 @@ class NewMatchScreen(PageScreen):
 
     def action_next_field(self) -> None:
         """Go to the next field."""
-        self.focus_next()
+        self.focus_next(FieldRow.FIELDS)
 
     def action_field_before(self) -> None:
         """Go to the field before."""
-        self.focus_previous()
+        self.focus_previous(FieldRow.FIELDS)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         if event.button.id == "back":

@@ -27,7 +27,7 @@ class PickerScreen(ModalScreen[str | None]):
     PickerScreen OptionList {
         height: auto; max-height: 12; margin-top: 1; border: none; background: $panel; padding: 0;
     }
-    PickerScreen OptionList:focus { border: none; }
+    PickerScreen OptionList:focus { border: none; background-tint: $foreground 0%; }
     """
 
     def __init__(self, question: str, choices: Mapping[str, str]) -> None:

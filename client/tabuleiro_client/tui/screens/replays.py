@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from rich.text import Text
 from textual.binding import BindingType
 from textual.widget import Widget
-from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import DataTable, Input, Static
 
 from tabuleiro.errors import ClientError, GameOptionError, IllegalActionError, NotationError, RecordError
 from tabuleiro.notation.match_record import MatchRecord
@@ -36,8 +34,8 @@ class ReplaysScreen(PageScreen):
     DEFAULT_CSS = """
     ReplaysScreen Input { margin: 1 2 0 2; background: $surface; }
     ReplaysScreen .heading { padding: 1 2 0 2; text-style: bold; color: $primary; }
-    ReplaysScreen OptionList { height: 1fr; border: none; padding: 0 2; background: $background; }
-    ReplaysScreen OptionList:focus { border: none; }
+    ReplaysScreen DataTable { height: 1fr; margin: 0 1; background: $background; scrollbar-size-vertical: 1;
+        scrollbar-size-horizontal: 1; }
     ReplaysScreen #none { padding: 0 2; height: 1fr; color: $text-muted; }
     """
 
@@ -49,40 +47,39 @@ class ReplaysScreen(PageScreen):
         yield Static("A record in a file", classes="heading", markup=False)
         yield Input(placeholder="name of the file, Enter opens it", compact=True, select_on_focus=False)
         yield Static("Your matches, the last ones first", classes="heading", markup=False)
-        yield OptionList(markup=False, compact=True)
+        yield DataTable(cursor_type="row")
         yield Static("None yet: the matches you play are listed here.", id="none", markup=False)
 
     def on_mount(self) -> None:
         super().on_mount()
         self._matches = [match for match in self.client.shelf.all() if match.phase != "waiting"]
-        options = self.query_one(OptionList)
-        options.add_options([Option(self._line(match)) for match in self._matches])
-        options.display = bool(self._matches)
+        table = self.query_one(DataTable)
+        table.add_columns("room", "game", "board", "against", "where", "state")
+        table.add_rows([self._texts(match) for match in self._matches])
+        table.display = bool(self._matches)
         self.query_one("#none").display = not self._matches
         if self._matches:
-            options.focus()
-            options.highlighted = 0
+            table.focus()
         else:
             self.query_one(Input).focus()
 
-    def _line(self, match: ShelvedMatch) -> Text:
+    def _texts(self, match: ShelvedMatch) -> list[str]:
         try:
             game = registry.game_type(match.game)
             title, board = game.title, options_text(game, match.options)
         except GameOptionError:
-            title, board = match.game, ""
+            title, board = match.game, "(unknown to this version)"
         where = "this machine" if match.is_local else match.server.partition("://")[2]
-        going_on = "" if match.is_over else "  (goes on)"
-        text = f"{match.room}  {title:<10}  {match.opponent or 'yourself':<16}  {board}  {where}{going_on}"
-        return Text(showable(text, self.client.writing), no_wrap=True, overflow="ellipsis")
+        texts = (match.room, title, board, match.opponent or "yourself", where, match.phase)
+        return [showable(text, self.client.writing) for text in texts]
 
     def action_type_file(self) -> None:
         """Go to the line for the name of a file."""
         self.query_one(Input).focus()
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         self.say("")
-        self.start(self._open_match(self._matches[event.option_index]))
+        self.start(self._open_match(self._matches[event.cursor_row]))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         name = event.value.strip()

@@ -38,6 +38,7 @@ _BOTH: tuple[Player, Player] = (0, 1)
 class RoomScreen(PageScreen):
     """The room ``code`` of ``venue``, in which this guest is already; ``secret`` is what a private one wants."""
 
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = list(keys.ROOM)
     DEFAULT_CSS = """
     RoomScreen #facts { width: 1fr; padding: 1 2 0 2; scrollbar-size-vertical: 1; }

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import ClassVar, Final
 
+from rich.style import Style
+from rich.text import Text
 from textual.binding import BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.widget import Widget
-from textual.widgets import OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import Static
 
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options
@@ -27,66 +28,62 @@ SMALL_BOARDS: Final[Mapping[str, Options]] = {
 
 
 class RulesScreen(PageScreen):
-    """The games at the left, the rules of the highlighted one at the right."""
+    """The names of the games above, the rules of the chosen one below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        key("right,tab", "choose_game(1)", "next game", "Turn to the next game.", sign="->"),
+        key(
+            "left,shift+tab", "choose_game(-1)", "game before", "Turn to the game before.", shown=False, sign="<-"
+        ),
         key("t,enter", "try_game", "try it", "Try the game on a small board, both sides from here.", sign="t"),
-        key("right,space,pagedown", "scroll_page(1)", "read on", "Scroll the page down.", sign="Space"),
-        key("left,pageup", "scroll_page(-1)", "back up", "Scroll the page up.", shown=False),
+        key("down,j", "scroll_page(1)", "down", "Scroll the page down.", shown=False),
+        key("up,k", "scroll_page(-1)", "up", "Scroll the page up.", shown=False),
+        key("space,pagedown", "scroll_page(10)", "read on", "Scroll the page on.", sign="Space"),
+        key("pageup", "scroll_page(-10)", "back up", "Scroll the page back.", shown=False),
     ]
     DEFAULT_CSS = """
-    RulesScreen OptionList {
-        width: 16; height: 1fr; border: none; padding: 1 1 0 1; background: $surface;
-    }
-    RulesScreen OptionList:focus { border: none; }
-    RulesScreen VerticalScroll { width: 1fr; padding: 1 1 0 2; scrollbar-size-vertical: 1; }
-    RulesScreen #page { width: auto; max-width: 100%; height: auto; }
+    RulesScreen #games { height: 1; margin: 1 1 0 1; link-style: none; }
+    RulesScreen VerticalScroll { height: 1fr; margin-top: 1; padding-left: 1; scrollbar-size-vertical: 1; }
+    RulesScreen #page { width: auto; height: auto; }
     """
 
     def __init__(self) -> None:
         super().__init__("rules")
+        self.game = registry.names()[0]
 
     def compose_body(self) -> Iterable[Widget]:
-        with Horizontal():
-            yield GameList(
-                *(Option(registry.game_type(name).title, id=name) for name in registry.names()),
-                markup=False,
-                compact=True,
-            )
-            with VerticalScroll(can_focus=False):
-                yield Static("", id="page", markup=False)
+        yield Static("", id="games")
+        with VerticalScroll(can_focus=False):
+            yield Static("", id="page", markup=False)
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.query_one(GameList).focus()
-        self.query_one(GameList).highlighted = 0
+        self._show()
 
-    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        self.query_one("#page", Static).update(registry.game_type(str(event.option_id)).rules_page)
+    def _show(self) -> None:
+        names = Text()
+        for name in registry.names():
+            style = Style(meta={"@click": f"screen.open_game('{name}')"}, bold=True, reverse=name == self.game)
+            names.append(f" {registry.game_type(name).title} ", style)
+            names.append(" ")
+        self.query_one("#games", Static).update(names)
+        self.query_one("#page", Static).update(registry.game_type(self.game).rules_page)
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.action_try_game()
+    def action_open_game(self, name: str) -> None:
+        """Show the rules of a game."""
+        self.game = name
+        self._show()
+
+    def action_choose_game(self, step: int) -> None:
+        """Show the rules of the next game, or of the one before."""
+        names = registry.names()
+        self.action_open_game(names[(names.index(self.game) + step) % len(names)])
 
     def action_try_game(self) -> None:
-        """Try the highlighted game."""
-        place = self.query_one(GameList).highlighted
-        name = registry.names()[place or 0]
-        self.app.push_screen(TryScreen(name, SMALL_BOARDS.get(name, {})))
+        """Try the game."""
+        self.app.push_screen(TryScreen(self.game, SMALL_BOARDS.get(self.game, {})))
 
-    def action_scroll_page(self, step: int) -> None:
-        """Scroll the page."""
-        page = self.query_one(VerticalScroll)
-        if step > 0:
-            page.scroll_page_down(animate=False)
-        else:
-            page.scroll_page_up(animate=False)
-
-
-class GameList(OptionList, inherit_bindings=False):
-    """The games; the keys that scroll belong to the page beside it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        key("down,j", "cursor_down", "next", "The next game.", shown=False),
-        key("up,k", "cursor_up", "before", "The game before.", shown=False),
-    ]
+    def action_scroll_page(self, lines: int) -> None:
+        """Scroll the page down by so many lines, up if negative."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)

@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
+from textual import events
 from textual.binding import BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from tabuleiro.errors import NotationError
 from tabuleiro.protocol.names import NAME_RULE, parse_name
-from tabuleiro.rules import registry
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay, Target
 from tabuleiro_client.tui.room_form import NO, YES, Field
+from tabuleiro_client.tui.sample_positions import sample_view
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.settings import FILE_NAME, Settings
 from tabuleiro_client.tui.themes import THEMES
 from tabuleiro_client.tui.widgets.board_picture import BoardPicture
 from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.form_box import FormBox
 from tabuleiro_client.venue import login_name
 
+PREVIEW_MIN_COLUMNS = 110
 _YES_NO = {YES: YES, NO: NO}
 _SWITCHES = ("is_ascii", "shows_legal", "asks_before_sending", "rings_bell", "changes_title")
 
@@ -49,11 +52,9 @@ class SettingsScreen(PageScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [binding for binding in keys.FORM if binding.action != "submit"]
     DEFAULT_CSS = """
-    SettingsScreen #form { width: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
-    SettingsScreen .heading { text-style: bold; color: $primary; margin-top: 1; }
     SettingsScreen #preview { width: 40; margin: 1; }
     SettingsScreen #file { color: $text-muted; margin-top: 1; }
-    SettingsScreen #servers { color: $text-muted; }
+    SettingsScreen.narrow #preview { display: none; }
     """
 
     def __init__(self) -> None:
@@ -61,7 +62,7 @@ class SettingsScreen(PageScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         with Horizontal():
-            with VerticalScroll(id="form", can_focus=False):
+            with FormBox(id="form"):
                 for field in setting_fields():
                     if field.heading:
                         yield Static(field.heading, classes="heading", markup=False)
@@ -74,16 +75,16 @@ class SettingsScreen(PageScreen):
         self.query(FieldRow).first().take_focus()
         self._show_board()
 
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.width < PREVIEW_MIN_COLUMNS, "narrow")
+
     def _show_board(self) -> None:
-        state = registry.load("virus-wars", {"rows": 6, "cols": 6, "steps": 3}).initial_state()
-        for text in ("b5", "c4", "b6", "e2", "d3", "d2"):
-            state = state.apply(state.string_to_action(text))
         shows_legal = self.client.settings.shows_legal
 
         def overlay(cursor: Target | None, hover: Target | None) -> Overlay:
             return Overlay(hover=hover, shows_legal=True) if shows_legal else NOTHING
 
-        self.query_one(BoardPicture).show(state.view(), overlay)
+        self.query_one(BoardPicture).show(sample_view("virus-wars"), overlay)
 
     def on_field_row_filled(self, event: FieldRow.Filled) -> None:
         row = next(row for row in self.query(FieldRow) if row.field.name == event.name)
@@ -104,11 +105,11 @@ class SettingsScreen(PageScreen):
 
     def action_next_field(self) -> None:
         """Go to the next field."""
-        self.focus_next()
+        self.focus_next(FieldRow.FIELDS)
 
     def action_field_before(self) -> None:
         """Go to the field before."""
-        self.focus_previous()
+        self.focus_previous(FieldRow.FIELDS)
 
 
 def _text_of(settings: Settings, name: str) -> str:

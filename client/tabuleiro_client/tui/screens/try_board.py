@@ -11,6 +11,7 @@ from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.screens.replay import ReplayScreen
+from tabuleiro_client.tui.widgets.top_bar import TopBar
 
 _MOVES = frozenset({"undo", "ship(1)", "ship(2)", "ship(3)", "boost", "reprogram", "why", "type"})
 
@@ -30,6 +31,7 @@ class TryScreen(ReplayScreen, inherit_bindings=False):
     def on_mount(self) -> None:
         super().on_mount()
         self.action_branch()
+        self.query_one(TopBar).show_title(f"{self.model.game.title}: try it")
 
     def _introduction(self) -> list[str]:
         return ["Try what the rules allow:", "both sides are played from here.", "", "u undoes, Esc goes back."]

@@ -23,7 +23,7 @@ class Chooser(Widget, can_focus=True):
         key("left", "choose(-1)", "value before", "Choose the value before.", shown=False),
     ]
     DEFAULT_CSS = """
-    Chooser { height: 1; width: 26; background: $surface; }
+    Chooser { height: 1; width: 25; background: $surface; }
     Chooser:focus { background: $primary; color: $background; text-style: bold; }
     Chooser:focus:nocolor { text-style: reverse; }
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -16,10 +17,13 @@ from tabuleiro_client.tui.widgets.chooser import Chooser
 class FieldRow(Horizontal):
     """Shows a field; :class:`Filled` tells of every change."""
 
+    FIELDS: ClassVar[str] = "FieldRow Input, FieldRow Chooser, Button"
+    """What the arrow keys go to: fields, and the buttons below them."""
+
     DEFAULT_CSS = """
     FieldRow { height: auto; }
     FieldRow .label { width: 18; color: $text-muted; }
-    FieldRow Input { width: 26; background: $surface; }
+    FieldRow Input { width: 25; background: $surface; }
     FieldRow Input:focus { background: $panel; text-style: underline; }
     FieldRow .hint { width: 1fr; padding-left: 2; color: $text-muted; height: auto; }
     FieldRow .hint.wrong { color: $error; text-style: bold; }
@@ -56,7 +60,7 @@ class FieldRow(Horizontal):
 
     def show(self, field: Field, value: str, problem: str) -> None:
         """Show the field as it is now; nothing is told of it."""
-        self.field = field
+        self.field, self._value = field, value
         if field.choices is not None:
             self.query_one(Chooser).show(field.choices, value)
         elif self.query_one(Input).value != value:
@@ -68,8 +72,14 @@ class FieldRow(Horizontal):
 
     def on_chooser_changed(self, event: Chooser.Changed) -> None:
         event.stop()
-        self.post_message(self.Filled(self.field.name, event.value))
+        self._fill(event.value)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self.post_message(self.Filled(self.field.name, event.value))
+        self._fill(event.value)
+
+    def _fill(self, value: str) -> None:
+        # A line that is made with a text in it tells of a change as well.
+        if value != self._value:
+            self._value = value
+            self.post_message(self.Filled(self.field.name, value))
