@@ -71,7 +71,7 @@ def test_the_table_ranks_and_tells_faults_and_what_is_missing() -> None:
     text = "\n".join(format_results(TERMS, RESULTS))
     assert text.startswith("Minefield (size=5): 2 rounds, 4 of 6 games played, seed 7")
     assert "1  eva     2      75.0%" in text
-    assert "eva - rui  1      50.0%  5.5%..94.5%   +0    -495..+495" in text
+    assert "eva - rui  1      50.0%   5.5%..94.5%    +0    -495..+495" in text
     assert "game 2, ana against eva, ply 1: gave no answer within 10 ms" in text
     assert format_progress(TERMS, RESULTS) == "4/6 games  eva 1.5, ana 2, rui 0.5"
 

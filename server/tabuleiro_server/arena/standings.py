@@ -47,7 +47,8 @@ class Tally:
         middle = (self.score + spread / (2 * count)) / (1 + spread / count)
         half = math.sqrt(self.score * (1 - self.score) / count + spread / (4 * count**2))
         half *= Z_95 / (1 + spread / count)
-        return max(0.0, middle - half), min(1.0, middle + half)
+        # The bounds at scores of 0 and 1 are exact; without this they would be off by what floats round.
+        return min(self.score, max(0.0, middle - half)), max(self.score, min(1.0, middle + half))
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.wins + other.wins, self.draws + other.draws, self.losses + other.losses)
