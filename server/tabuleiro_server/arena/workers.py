@@ -16,8 +16,8 @@ from tabuleiro.errors import BotError
 from tabuleiro.rules import registry
 from tabuleiro_server.arena.play import GameResult, play_game
 from tabuleiro_server.arena.schedule import Pairing, Terms, iter_pairings
-from tabuleiro_server.bots.engine.mcts_levels import SEARCH_LEVELS
 from tabuleiro_server.bots.engine.readiness import KERNELS
+from tabuleiro_server.bots.levels import SEARCH_LEVELS
 
 WARM_UP_LIMIT_S: Final = 300.0
 END_LIMIT_S: Final = 5.0
