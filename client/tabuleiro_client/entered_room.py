@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError, TabuleiroError
-from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import (
     Announcement,
-    ClientMessage,
     CreateRoom,
     Error,
+    JoinRoom,
     RoomEntered,
     RoomGone,
     RoomHead,
@@ -29,6 +28,7 @@ from tabuleiro.rules.outcome import Player
 from tabuleiro_client.backoff import Backoff
 from tabuleiro_client.link import Link
 from tabuleiro_client.mirror import Mirror, Step
+from tabuleiro_client.room_requests import RoomRequests
 from tabuleiro_client.subscription import LinkLost, LinkRestored, Missed, Subscription, Told
 
 _TRY_AGAIN_CODES: Final = frozenset({ErrorCode.BUSY, ErrorCode.STORAGE_UNAVAILABLE, ErrorCode.SHUTTING_DOWN})
@@ -86,7 +86,7 @@ class Gone:
 Change = Happened | HeadChanged | Refreshed | Lost | Restored | Said | Gone
 
 
-class EnteredRoom:
+class EnteredRoom(RoomRequests):
     """The room of a mirror, kept alive; made by :func:`enter_room`. An async iterator of changes.
 
     The mirror may be ahead of the changes not yet read. The iteration ends after ``Gone`` or when the link is
@@ -96,11 +96,10 @@ class EnteredRoom:
     def __init__(
         self, link: Link, subscription: Subscription, entered: RoomEntered, secret: str | None = None
     ) -> None:
-        self.mirror = Mirror(link.account, entered)
+        super().__init__(link, Mirror(link.account, entered))
         self.secrets = entered.secrets
         """The secret parts of a private room, told to its host; ``None`` otherwise."""
         self._secret = secret
-        self._link = link
         self._subscription = subscription
         self._changes: asyncio.Queue[Change | None] = asyncio.Queue(_UNSEEN_MAX_COUNT)
         self._news = asyncio.Event()
@@ -109,11 +108,6 @@ class EnteredRoom:
         self._entered_connection = link.connection_count
         self._is_over = False
         self._failure: TabuleiroError | None = None
-
-    @property
-    def code(self) -> RoomCode:
-        """The room's code."""
-        return self.mirror.head.room
 
     @property
     def has_unread(self) -> bool:
@@ -154,44 +148,14 @@ class EnteredRoom:
             elif mirror.head.phase in ("finished", "closed") or await self.next_change() is None:
                 return
 
-    async def play(self, actions: Sequence[str]) -> None:
-        """Make actions of the own turn at the mirror's ply, all or none; on return the mirror holds them.
+    def server_now_ms(self) -> int:
+        """The latest that it can be now by the server's clock: what to read the match clock by."""
+        return self._link.server_now_ms()
 
-        After a lost connection they are sent again for the same ply, which the server recognises.
-        Raises: CommandError when refused, ConnectionLostError when the link is gone for good, ClientError
-        when no match runs.
-        """
-        match = self.mirror.match
-        if match is None:
-            raise ClientError("no match is being played here")
-        number, ply, revision = match.number, len(self.mirror.actions), match.revision
-        await self._send_until_answered(lambda: self._link.play(self.code, number, ply, actions, revision))
-        while not self._is_over and self.mirror.match == match:
+    async def _wait_while(self, is_so: Callable[[], bool]) -> None:
+        while not self._is_over and is_so():
             self._news.clear()
             await self._news.wait()
-
-    async def resign(self) -> None:
-        """Give the match up. Raises: as :meth:`play`."""
-        match = self.mirror.match
-        if match is None:
-            raise ClientError("no match is being played here")
-        number = match.number
-        await self._send_until_answered(lambda: self._link.resign(self.code, number))
-
-    async def request(self, message: ClientMessage) -> None:
-        """Ask the server for something else, once: an offer, an answer, an undo, a word to the room.
-
-        Raises: CommandError when refused, ConnectionLostError when there is no connection, or it is lost before
-        the answer; then it may or may not have been done.
-        """
-        await self._link.request(message)
-
-    async def leave(self) -> None:
-        """Tell the server that we leave: gives an own seat up before the match, keeps it later.
-
-        Raises: CommandError, ConnectionLostError.
-        """
-        await self._link.leave_room(self.code)
 
     async def _send_until_answered(self, send: Callable[[], Awaitable[None]]) -> None:
         while True:
@@ -250,6 +214,7 @@ class EnteredRoom:
             await self._enter_again()
 
     async def _report(self, steps: Sequence[Step], head: RoomHead) -> None:
+        self._note_events(step.event for step in steps)
         for step in steps:
             await self._changes.put(Happened(step, head))
 
@@ -257,10 +222,9 @@ class EnteredRoom:
         """Enter on the present connection; return whether we are in. A lost connection is somebody else's news."""
         try:
             if not self.mirror.is_stale:
-                await self._report(self.mirror.enter(await self._watch(self.mirror.since)), self.mirror.head)
+                await self._take_entered(await self._watch(self.mirror.since))
             if self.mirror.is_stale:
-                self.mirror.enter(await self._watch(None))
-                await self._changes.put(Refreshed(self.mirror.head))
+                await self._take_entered(await self._watch(None))
         except ConnectionLostError:
             return False
         except CommandError as error:
@@ -274,6 +238,15 @@ class EnteredRoom:
         self._entered_connection = self._link.connection_count
         self._is_in.set()
         return True
+
+    async def _take_entered(self, entered: RoomEntered) -> None:
+        """Take in what was missed, or a snapshot in its place, which the server may give unasked."""
+        steps = self.mirror.enter(entered)
+        if entered.snapshot is None:
+            await self._report(steps, entered.head)
+        else:
+            self._note_snapshot()
+            await self._changes.put(Refreshed(entered.head))
 
     async def _watch(self, since: int | None) -> RoomEntered:
         for delay_s in Backoff(attempt_count=6).delays():
@@ -323,14 +296,17 @@ async def create_room(link: Link, message: CreateRoom) -> AsyncIterator[EnteredR
 
 
 @asynccontextmanager
-async def join_room(link: Link, code: str, seat: Player | None = None) -> AsyncIterator[EnteredRoom]:
-    """Sit down in a room and follow it. Raises: as :func:`enter_room`."""
-    async with enter_room(link, lambda: link.join_room(code, seat)) as room:
+async def join_room(
+    link: Link, code: str, seat: Player | None = None, secret: str | None = None
+) -> AsyncIterator[EnteredRoom]:
+    """Sit down in a room and follow it. ``secret`` is for private rooms. Raises: as :func:`enter_room`."""
+    message = JoinRoom(id=0, room=code, seat=seat, secret=secret)
+    async with enter_room(link, lambda: link.enter(message), secret) as room:
         yield room
 
 
 @asynccontextmanager
-async def watch_room(link: Link, code: str) -> AsyncIterator[EnteredRoom]:
+async def watch_room(link: Link, code: str, secret: str | None = None) -> AsyncIterator[EnteredRoom]:
     """Enter a room without asking for a seat, and follow it. Raises: as :func:`enter_room`."""
-    async with enter_room(link, lambda: link.watch_room(code)) as room:
+    async with enter_room(link, lambda: link.watch_room(code, secret=secret), secret) as room:
         yield room

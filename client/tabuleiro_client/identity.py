@@ -62,6 +62,15 @@ class IdentityFolder:
             return self._read(self._path(server, name))
         return next((identity for path in self._paths(server) if (identity := self._read(path))), None)
 
+    def all(self) -> list[Identity]:
+        """All guests of this user, the one used last first. Raises: ClientError when the folder can't be read."""
+        try:
+            files = [(entry.stat().st_mtime_ns, entry) for entry in self._folder.glob("guests/*/*.json")]
+        except OSError as error:
+            raise ClientError(f"{self._folder} cannot be read: {error.strerror}") from error
+        found = (self._read(path) for _, path in sorted(files, reverse=True))
+        return [identity for identity in found if identity is not None]
+
     def save(self, identity: Identity) -> None:
         """Write a guest, all or nothing, and make it the one used last. Raises: ClientError."""
         path = self._path(identity.server, identity.name)

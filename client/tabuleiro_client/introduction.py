@@ -6,12 +6,12 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from tabuleiro.errors import ClientError, CommandError, NotationError
+from tabuleiro.errors import ClientError, CommandError, NotationError, shown
 from tabuleiro.ids import ROOM_CODE_LETTERS
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.names import parse_name
 from tabuleiro_client.identity import Identity, IdentityFolder
-from tabuleiro_client.link import Link, LinkSettings
+from tabuleiro_client.link import Link, LinkSettings, check_reachable
 
 AskName = Callable[[str], Awaitable[str]]
 """Asks the person for a name; the argument says why, e.g. that the last one is taken."""
@@ -82,6 +82,8 @@ async def _new_guest(
     url: str, wanted: str | None, ask_name: AskName | None, settings: LinkSettings | None
 ) -> AsyncIterator[Link]:
     why = ""
+    if wanted is None and ask_name is not None:
+        await check_reachable(url, settings)  # before somebody takes thought about a name
     while True:
         name = wanted or (made_up_name() if ask_name is None else await ask_name(why))
         link = Link(url, name=name, settings=settings)
@@ -90,10 +92,13 @@ async def _new_guest(
         except CommandError as error:
             if error.code not in (ErrorCode.NAME_TAKEN, ErrorCode.BAD_NAME):
                 raise
-            if wanted is not None:
+            if wanted is not None and error.code == ErrorCode.NAME_TAKEN:
                 raise ClientError(
-                    f"{error.message}; choose another with --name (the token of {name} is not on this machine)"
+                    f"the name {shown(name)} is taken on {url}, and its token is not on this machine; "
+                    "choose another with --name"
                 ) from error
+            if wanted is not None:
+                raise ClientError(error.message) from error
             why = error.message
             continue
         try:

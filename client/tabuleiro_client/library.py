@@ -5,13 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, RoomList, SeatRequest, WatchRoom
+from tabuleiro.notation.match_record import MatchRecord
+from tabuleiro.protocol.messages import (
+    CreateRoom,
+    JoinRoom,
+    Phase,
+    QuickPlay,
+    RoomList,
+    SeatRequest,
+    WatchRoom,
+)
+from tabuleiro.protocol.records import record_of
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.entered_room import EnteredRoom, enter_room
+from tabuleiro_client.followed_lobby import LobbyNews, follow_lobby
 from tabuleiro_client.link import Link, LinkSettings
 
 ME, OPEN = SeatRequest("me"), SeatRequest("open")
@@ -43,9 +54,19 @@ class Client:
         """The levels of the server's bots for each game, weakest first."""
         return self.link.welcome.levels
 
-    async def rooms(self, game: str | None = None) -> RoomList:
-        """The listed rooms that wait or play. Raises: CommandError, ConnectionLostError."""
-        return await self.link.list_rooms(game)
+    async def rooms(self, game: str | None = None, phases: Sequence[Phase] | None = None) -> RoomList:
+        """The listed rooms, with ``None`` those that wait or play. Raises: CommandError, ConnectionLostError."""
+        return await self.link.list_rooms(game, phases)
+
+    def lobby(
+        self, game: str | None = None, phases: Sequence[Phase] | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[LobbyNews]]:
+        """The listed rooms at first, then what changes; one lobby at a time. Raises on entry: as :meth:`rooms`."""
+        return follow_lobby(self.link, game, phases)
+
+    async def record(self, code: str, match: int | None = None, *, secret: str | None = None) -> MatchRecord:
+        """A match of a room, with ``None`` the last one. Raises: CommandError, ConnectionLostError."""
+        return record_of(await self.link.get_record(code, match, secret))
 
     def create(
         self,

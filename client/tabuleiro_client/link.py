@@ -7,17 +7,12 @@ again after a lost connection is left to :mod:`tabuleiro_client.entered_room`.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import socket
-import ssl
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import count
 from types import TracebackType
 from typing import Final, Self, TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 from websockets.asyncio.client import ClientConnection, connect
@@ -39,28 +34,32 @@ from tabuleiro.protocol.messages import (
     ClientMessage,
     CreateRoom,
     Error,
+    GetRecord,
     Hello,
     JoinRoom,
-    LeaveRoom,
     ListRooms,
     Ok,
     Phase,
     Play,
     QuickPlay,
     RecordPlayed,
-    Resign,
     RoomEntered,
     RoomList,
     ServerMessage,
+    SubscribeLobby,
+    Update,
     WatchRoom,
     Welcome,
 )
+from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.backoff import Backoff
+from tabuleiro_client.network_facts import connecting_reason, is_loopback
+from tabuleiro_client.server_clock import ServerClock, own_now_ms
 from tabuleiro_client.subscription import LinkLost, LinkRestored, Subscription, Told
 
 Result = Welcome | RoomEntered | RoomList | RecordPlayed | None
-ResultT = TypeVar("ResultT", Welcome, RoomEntered, RoomList)
+ResultT = TypeVar("ResultT", Welcome, RoomEntered, RoomList, RecordPlayed)
 
 _HELLO_REFUSED_FOR_GOOD: Final = frozenset(
     {
@@ -118,6 +117,7 @@ class Link:
         self._token = token
         self._settings = settings or LinkSettings()
         self._codec = MsgpackCodec()
+        self._clock = ServerClock()
         self._ids = count(1)
         self._pending: dict[int, asyncio.Future[Result]] = {}
         self._subscriptions: list[Subscription] = []
@@ -137,6 +137,10 @@ class Link:
     def account(self) -> AccountId:
         """Who we are on this server."""
         return self.welcome.account
+
+    def server_now_ms(self) -> int:
+        """The latest that it can be now by the server's clock, in milliseconds since 1970-01-01 UTC."""
+        return self._clock.at(own_now_ms())
 
     async def __aenter__(self) -> Self:
         self.state = LinkState.CONNECTING
@@ -208,7 +212,10 @@ class Link:
 
     async def enter(self, message: CreateRoom | QuickPlay | JoinRoom | WatchRoom) -> RoomEntered:
         """Enter a room in one of the ways there are. Raises: as :meth:`request`."""
-        return _expected(RoomEntered, await self.request(message))
+        asked_ms = own_now_ms()
+        entered = _expected(RoomEntered, await self.request(message))
+        self._clock.bound(asked_ms, entered.head.now_ms)
+        return entered
 
     async def create_room(self, message: CreateRoom) -> RoomEntered:
         """Make a room and enter it. Raises: as :meth:`request`."""
@@ -219,26 +226,27 @@ class Link:
         wanted = None if phases is None else tuple(phases)
         return _expected(RoomList, await self.request(ListRooms(id=0, game=game, phases=wanted)))
 
+    async def follow_lobby(self, game: str | None = None, phases: Sequence[Phase] | None = None) -> RoomList:
+        """As :meth:`list_rooms`, and be told of changes from then on, on this connection. Raises: as there."""
+        wanted = None if phases is None else tuple(phases)
+        return _expected(RoomList, await self.request(SubscribeLobby(id=0, game=game, phases=wanted)))
+
+    async def get_record(self, room: str, match: int | None = None, secret: str | None = None) -> RecordPlayed:
+        """Ask for a match of a room; ``None`` as in the message. Raises: as :meth:`request`."""
+        return _expected(RecordPlayed, await self.request(GetRecord(id=0, room=room, match=match, secret=secret)))
+
     async def join_room(self, room: str, seat: Player | None = None) -> RoomEntered:
         """Sit down in a room, on any open seat when ``seat`` is ``None``. Raises: as :meth:`request`."""
-        return _expected(RoomEntered, await self.request(JoinRoom(id=0, room=room, seat=seat)))
+        return await self.enter(JoinRoom(id=0, room=room, seat=seat))
 
     async def watch_room(self, room: str, since: int | None = None, secret: str | None = None) -> RoomEntered:
         """Enter a room, after the event ``since`` or with a snapshot. Raises: as :meth:`request`."""
         return await self.enter(WatchRoom(id=0, room=room, since=since, secret=secret))
 
-    async def leave_room(self, room: str) -> None:
-        """Stop watching; gives an own seat up before the match. Raises: as :meth:`request`."""
-        await self.request(LeaveRoom(id=0, room=room))
-
     async def play(self, room: str, match: int, ply: int, actions: Sequence[str], revision: int = 0) -> None:
         """Make actions of the own turn, all or none; numbers as in the message. Raises: as :meth:`request`."""
         message = Play(id=0, room=room, match=match, ply=ply, actions=tuple(actions), revision=revision)
         await self.request(message)
-
-    async def resign(self, room: str, match: int) -> None:
-        """Give the match up. Raises: as :meth:`request`."""
-        await self.request(Resign(id=0, room=room, match=match))
 
     async def _stay_connected(self, connection: ClientConnection) -> None:
         failure: TabuleiroError | None = None
@@ -276,7 +284,7 @@ class Link:
         raise ConnectionLostError(reason)
 
     async def _connect(self) -> ClientConnection:
-        connection = await self._open()
+        connection = await _open(self.url, self._settings)
         try:
             async with asyncio.timeout(self._settings.request_timeout_s):
                 welcome = await self._greet(connection)
@@ -294,36 +302,19 @@ class Link:
         self.state = LinkState.CONNECTED
         return connection
 
-    async def _open(self) -> ClientConnection:
-        try:
-            connection = await connect(
-                self.url,
-                subprotocols=[Subprotocol(self._codec.subprotocol)],
-                user_agent_header=f"tabuleiro/{__version__}",
-                compression=None,
-                proxy=None if _is_loopback(self.url) else True,
-                open_timeout=self._settings.open_timeout_s,
-                close_timeout=self._settings.close_timeout_s,
-                ping_interval=self._settings.ping_interval_s,
-                ping_timeout=self._settings.ping_interval_s,
-                max_size=SERVER_FRAME_MAX_BYTES,
-            )
-        except (OSError, WebSocketException, TimeoutError) as error:
-            raise ConnectionLostError(f"cannot connect to {self.url}: {_connecting_reason(error)}") from error
-        if connection.subprotocol is None:
-            await connection.close()
-            raise ConnectionLostError(f"cannot connect to {self.url}: this is no tabuleiro server")
-        return connection
-
     async def _greet(self, connection: ClientConnection) -> Welcome:
         number = next(self._ids)
         name = None if self._token else self._name
         hello = Hello(id=number, name=name, token=self._token, client=f"tabuleiro/{__version__}")
+        asked_ms = own_now_ms()
         await connection.send(self._codec.encode(hello))
         while True:
             message = self._decode(await connection.recv())
             if isinstance(message, Ok) and message.id == number:
-                return _expected(Welcome, message.result)
+                welcome = _expected(Welcome, message.result)
+                self._clock.forget()
+                self._clock.bound(asked_ms, welcome.now_ms)
+                return welcome
             if isinstance(message, Error):
                 raise CommandError(message.code, strip_controls(message.message))
 
@@ -352,6 +343,8 @@ class Link:
             if answer is not None and not answer.done():
                 answer.set_exception(CommandError(message.code, strip_controls(message.message)))
         else:
+            if isinstance(message, Update):
+                self._clock.hear(own_now_ms(), message.head.now_ms)
             self._tell(message)
 
     def _tell(self, item: Told) -> None:
@@ -365,6 +358,34 @@ class Link:
                 answer.set_exception(reason)
 
 
+async def check_reachable(url: str, settings: LinkSettings | None = None) -> None:
+    """Find out whether a server listens at ``url``, without being anybody there. Raises: ConnectionLostError."""
+    connection = await _open(url, settings or LinkSettings())
+    await connection.close()
+
+
+async def _open(url: str, settings: LinkSettings) -> ClientConnection:
+    try:
+        connection = await connect(
+            url,
+            subprotocols=[Subprotocol(SUBPROTOCOL_MSGPACK)],
+            user_agent_header=f"tabuleiro/{__version__}",
+            compression=None,
+            proxy=None if is_loopback(url) else True,
+            open_timeout=settings.open_timeout_s,
+            close_timeout=settings.close_timeout_s,
+            ping_interval=settings.ping_interval_s,
+            ping_timeout=settings.ping_interval_s,
+            max_size=SERVER_FRAME_MAX_BYTES,
+        )
+    except (OSError, WebSocketException, TimeoutError) as error:
+        raise ConnectionLostError(f"cannot connect to {url}: {connecting_reason(error)}") from error
+    if connection.subprotocol is None:
+        await connection.close()
+        raise ConnectionLostError(f"cannot connect to {url}: this is no tabuleiro server")
+    return connection
+
+
 def _expected(kind: type[ResultT], answer: Result) -> ResultT:
     if not isinstance(answer, kind):
         raise RemoteProtocolError(f"the server answered {type(answer).__name__}, expected {kind.__name__}")
@@ -376,22 +397,3 @@ def _closing_reason(error: ConnectionClosed) -> str:
         return "the connection broke"
     reason = strip_controls(error.rcvd.reason) or f"code {error.rcvd.code}"
     return f"the server closed the connection: {reason}"
-
-
-def _connecting_reason(error: Exception) -> str:
-    if isinstance(error, ConnectionRefusedError):
-        return "no server listens there"
-    if isinstance(error, TimeoutError):
-        return "it does not answer"
-    if isinstance(error, socket.gaierror):
-        return "there is no such host"
-    if isinstance(error, ssl.SSLError):
-        return f"no secure connection: {strip_controls(error.reason or str(error))}"
-    return strip_controls(str(error)) or type(error).__name__
-
-
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    with suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"

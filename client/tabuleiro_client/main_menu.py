@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.protocol.messages import RoomSummary, SeatRequest
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import Game
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.plain_client import ME, OPEN, PlainClient, seats_for
@@ -15,6 +16,7 @@ from tabuleiro_client.plain_match import Stay
 from tabuleiro_client.plain_menu import WentAway, WentBack
 from tabuleiro_client.room_list import room_lines
 from tabuleiro_client.server_address import default_server, parse_server_url
+from tabuleiro_client.settings_menu import ask_settings, ask_time_control
 from tabuleiro_client.venue import Venue
 
 Choice = Callable[[], Awaitable[None]]
@@ -78,7 +80,7 @@ class MainMenu:
         if not rooms:
             self._client.screen.say("there is no unfinished match on this machine")
             return
-        heading, *lines = room_lines(rooms)
+        heading, *lines = room_lines(rooms, venue.link.server_now_ms())
         choices = [(line, room) for line, room in zip(lines, rooms, strict=True)]
         room = await self._menu.choose("Which match?", choices, heading=heading)
         stay(await self._client.reenter(venue, room.room))
@@ -104,6 +106,7 @@ class OnlineMenu:
     async def run(self) -> None:
         """Ask and obey until the person leaves by WentAway or WentBack."""
         choices: list[tuple[str, Choice]] = [
+            ("play against whoever waits for the same game", self._quick),
             ("open a room and wait for an opponent", self._open),
             ("open a room against the computer", self._open_against_computer),
             ("join a room by its code", self._join),
@@ -125,22 +128,31 @@ class OnlineMenu:
     async def _open_against(self, other: SeatRequest, game: type[Game]) -> None:
         options = await self._menu.options(game)
         seats = seats_for(await ask_who_begins(self._client, game), ME, other)
-        stay(await self._client.open_room(self._venue, game.name, options, seats))
+        settings = await ask_settings(self._menu, self._venue.levels(game))
+        stay(await self._client.open_room(self._venue, game.name, options, seats, settings))
+
+    async def _quick(self) -> None:
+        game = await self._menu.game()
+        options = await self._menu.options(game)
+        settings = RoomSettings(time_control=await ask_time_control(self._menu))
+        stay(await self._client.quick_play(self._venue, game.name, options, settings))
 
     async def _join(self) -> None:
         code = await self._menu.ask("code of the room", str.upper)
-        stay(await self._client.join(self._venue, code))
+        secret = await self._menu.ask_or_skip("secret part of a private room", str)
+        stay(await self._client.join(self._venue, code, secret=secret))
 
     async def _watch(self) -> None:
         code = await self._menu.ask("code of the room", str.upper)
-        stay(await self._client.watch(self._venue, code))
+        secret = await self._menu.ask_or_skip("secret part of a private room", str)
+        stay(await self._client.watch(self._venue, code, secret))
 
     async def _list(self) -> None:
         rooms = (await self._venue.link.list_rooms()).rooms
         if not rooms:
             self._client.screen.say("there are no rooms now")
             return
-        heading, *lines = room_lines(rooms)
+        heading, *lines = room_lines(rooms, self._venue.link.server_now_ms())
         choices = [(line, room) for line, room in zip(lines, rooms, strict=True)]
         room = await self._menu.choose("Which room?", choices, heading=heading)
         await self._enter(room)

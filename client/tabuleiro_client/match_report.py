@@ -1,4 +1,7 @@
-"""Telling one room on a screen, line by line: positions, events, turns, who is there. It reads no input."""
+"""Telling one room on a screen, line by line: positions, events, turns, talk. It reads no input.
+
+Answers to what a person asks about the room are in :mod:`tabuleiro_client.room_answers`.
+"""
 
 from __future__ import annotations
 
@@ -15,55 +18,78 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import State
 from tabuleiro.rules.outcome import Player
-from tabuleiro.rules.view import Mark
+from tabuleiro_client.clock_text import clock_face
+from tabuleiro_client.guides import guide_of
 from tabuleiro_client.mirror import Mirror, Step
 from tabuleiro_client.screen import Screen
-from tabuleiro_client.sentences import Cast, holder_text, options_text
+from tabuleiro_client.sentences import Cast, options_text, said
+from tabuleiro_client.settings_text import settings_text
+from tabuleiro_client.signposts import Signposts
+from tabuleiro_client.told_seats import seats_after, seats_of, with_seats
 
 PLAYERS: Final[tuple[Player, Player]] = (0, 1)
-_LISTED_MAX_COUNT: Final = 60
-_LISTED_IN_LINE_COUNT: Final = 10
+_CHAT_SHOWN_COUNT: Final = 10
 
 
 class MatchReport:
-    """Tells the room of ``mirror``; ``invitation`` is the command by which somebody else joins it.
+    """Tells the room of ``mirror``; ``signposts`` are the commands that lead there.
 
     With ``is_watching`` it speaks to a watcher even if this guest holds a seat.
     """
 
-    def __init__(self, mirror: Mirror, screen: Screen, invitation: str, *, is_watching: bool) -> None:
+    def __init__(self, mirror: Mirror, screen: Screen, signposts: Signposts, *, is_watching: bool) -> None:
         self._mirror = mirror
         self._screen = screen
-        self._invitation = invitation
+        self._signposts = signposts
         self._is_watching = is_watching
         self._head = mirror.head
+        self._seats = seats_of(mirror.head)
+
+    @property
+    def own_seats(self) -> tuple[Player, ...]:
+        """The seats that are played from here."""
+        return () if self._is_watching else self._mirror.own_seats
 
     @property
     def cast(self) -> Cast:
-        """What the players are called now."""
-        own_seats = () if self._is_watching else self._mirror.own_seats
-        return Cast(self._mirror.game, self._head, own_seats, self._screen.style)
+        """What the players are called after what has been told."""
+        own_seats = tuple(seat for seat in PLAYERS if self._seats[seat].account == self._mirror.account)
+        head = with_seats(self._head, self._seats)
+        return Cast(self._mirror.game, head, () if self._is_watching else own_seats, self._screen.style)
 
     def show_room(self) -> None:
         """Tell the whole state of the room, as on entering it."""
         self._head = head = self._mirror.head
+        self._seats = seats_of(head)
         options = options_text(type(self._mirror.game), head.options)
         self._screen.say(f"room {head.room}: {self._mirror.game.title}, {options}")
+        settings = settings_text(head.settings)
+        if settings:
+            self._screen.say(f"in this room: {settings}")
+        for line in self._mirror.chat[-_CHAT_SHOWN_COUNT:]:
+            self._screen.say(said(line.name, line.text, is_player=line.is_player))
         if head.phase == "closed":
             self._screen.say("the room is closed")
         elif head.match is None:
             self.show_waiting()
         else:
-            self._screen.say(self.cast.opening())
-            self.show_position()
-            self.show_turn()
-            if head.match.termination is not None:
-                self._show_ending(head.match.winner, head.match.termination)
+            self._show_match(head)
+
+    def _show_match(self, head: RoomHead) -> None:
+        self._screen.say(self.cast.opening())
+        self.show_position()
+        self.show_turn()
+        if head.match is not None and head.match.termination is not None:
+            self._screen.say(self.cast.ending(head.match.winner, head.match.termination))
+            self._show_result(head.match.winner)
+        for offer in head.offers:
+            self._screen.say(self.cast.offer(offer.kind, offer.player))
 
     def show_event(self, step: Step, head: RoomHead) -> None:
         """Tell an event that came with ``head``."""
-        self.show_presence(head)
+        self._show_coming_and_going(head)
         event = step.event.event
+        self._seats = seats_of(head) if step.event.seq == head.seq else seats_after(self._seats, event)
         sentence = self.cast.sentence(event)
         if sentence:
             self._screen.say(sentence)
@@ -72,14 +98,20 @@ class MatchReport:
                 self.show_waiting()
             case MatchStarted():
                 self._show_state(step.after, is_explained=True)
-            case ActionsPlayed() | ActionsUndone() | TurnTakenBack():
+            case ActionsPlayed(actions=actions):
+                self._screen.say(*guide_of(self._mirror.game).routes(step.before, actions))
+                self._show_state(step.after)
+            case ActionsUndone() | TurnTakenBack():
                 self._show_state(step.after)
             case MatchEnded(winner=winner):
-                self._show_scores()
-                self._screen.say(self.cast.winner(winner))
+                self._show_result(winner)
 
     def show_presence(self, head: RoomHead) -> None:
-        """Tell whose connection came or went since the last head."""
+        """Tell what changed without an event: whose connection came or went since the last head."""
+        self._show_coming_and_going(head)
+        self._seats = seats_of(head)
+
+    def _show_coming_and_going(self, head: RoomHead) -> None:
         before, self._head = self._head, head
         for player in PLAYERS:
             was, seat = before.seats[player], head.seats[player]
@@ -88,8 +120,10 @@ class MatchReport:
                 self._screen.say(f"{seat.holder.name} is {'back' if seat.is_connected else 'away'}")
 
     def show_position(self) -> None:
-        """Draw the board with its legend."""
-        self._screen.show_board(self._mirror.state.view(), show_legend=True)
+        """Draw the board with its legend, and tell what the rules did by themselves just now."""
+        view = self._mirror.state.view()
+        self._screen.show_board(view, show_legend=True)
+        self._screen.say(*view.notices)
 
     def show_turn(self) -> None:
         """Tell whose turn it is, or that the match has not begun."""
@@ -99,41 +133,48 @@ class MatchReport:
             self.show_waiting()
 
     def show_waiting(self) -> None:
-        """Tell how an opponent gets here."""
-        self._screen.say(f"waiting for an opponent: room {self._mirror.head.room}; from another terminal:")
-        self._screen.say_command(self._invitation)
-
-    def show_choices(self) -> None:
-        """Show what may be played now: marked on the board, and listed where it is no cell."""
-        state = self._mirror.state
-        view = state.view()
-        if self._mirror.to_move is None:
-            self._screen.say("nothing can be played now")
+        """Tell how an opponent gets here, and a watcher if the room is not found in the list."""
+        code = self._mirror.head.room
+        if not self._signposts.join:
+            self._screen.say(f"waiting for an opponent: room {code} is private, its host has the invitation")
             return
-        self._screen.show_board(view, show_legal=True, show_legend=True)
-        cells = {cell.name: cell.piece for cell in view.cells if Mark.LEGAL in cell.marks}
-        texts = [state.action_to_string(action) for action in state.legal_actions()]
-        unmarked = [text for text in texts if text not in cells]
-        if "." in cells.values():
-            self._screen.say("+ is an empty cell that may be chosen")
-        if set(cells.values()) - {"."}:
-            self._screen.say("> stands before a piece that may be chosen")
-        if unmarked:
-            self._screen.say("possible:" if len(unmarked) == len(texts) else "possible too:")
-        for start in range(0, min(len(unmarked), _LISTED_MAX_COUNT), _LISTED_IN_LINE_COUNT):
-            self._screen.say("  ".join(unmarked[start : start + _LISTED_IN_LINE_COUNT]))
-        if len(unmarked) > _LISTED_MAX_COUNT:
-            self._screen.say(f"and {len(unmarked) - _LISTED_MAX_COUNT} more")
-        self.show_turn()
+        self._screen.say(f"waiting for an opponent: room {code}; from another terminal:")
+        self._screen.say_command(self._signposts.join)
+        if self._mirror.head.settings.is_private:
+            self._show_way_to_watch()
 
-    def show_who(self) -> None:
-        """Tell who holds the seats, who is there, and how many watch."""
-        for player in PLAYERS:
-            seat = self._head.seats[player]
-            presence = "" if seat.holder.kind == "open" else ", here" if seat.is_connected else ", away"
-            own = ", you" if player in self._mirror.own_seats and not self._is_watching else ""
-            self._screen.say(f"{self.cast.side_with_glyph(player)}: {holder_text(seat.holder)}{presence}{own}")
-        self._screen.say(f"watching: {self._head.watchers}")
+    def show_signposts(self) -> None:
+        """Tell the commands that lead here."""
+        if not self._signposts.join:
+            self._screen.say("this room is private: its host has the invitation")
+            return
+        if self._mirror.head.phase == "waiting":
+            self._screen.say("to play:")
+            self._screen.say_command(self._signposts.join)
+        self._show_way_to_watch()
+
+    def _show_way_to_watch(self) -> None:
+        self._screen.say("to watch only:")
+        self._screen.say_command(self._signposts.watch)
+
+    def show_what_next(self) -> None:
+        """Tell who stays after the end what can be done."""
+        rematch = "rematch asks for another match, " if self.own_seats else ""
+        self._screen.say(f"{rematch}say TEXT talks, quit leaves")
+
+    def prompt(self, now_ms: int) -> str:
+        """What to ask for a line with: the clocks, where there are any, at ``now_ms`` of the server's time."""
+        if self._mirror.head.phase != "playing":
+            return "> "
+        faces = [(self.cast.actor(player), self.clock_face(player, now_ms)) for player in PLAYERS]
+        clocks = ", ".join(f"{name} {face}" for name, face in faces if face)
+        return f"[{clocks}] > " if clocks else "> "
+
+    def clock_face(self, player: Player, now_ms: int) -> str:
+        """What a player has left at ``now_ms`` of the server's time; empty without a clock."""
+        head = self._mirror.head
+        clock = None if head.match is None else head.match.clock
+        return clock_face(head.settings.time_control, clock, player, now_ms)
 
     def _show_state(self, state: State, *, is_explained: bool = False) -> None:
         view = state.view()
@@ -143,13 +184,9 @@ class MatchReport:
         if turn:
             self._screen.say(turn)
 
-    def _show_ending(self, winner: Player | None, termination: str) -> None:
-        self._screen.say(self.cast.ending(winner, termination))
-        self._show_scores()
-        self._screen.say(self.cast.winner(winner))
-
-    def _show_scores(self) -> None:
+    def _show_result(self, winner: Player | None) -> None:
         scores = self._mirror.state.view().scores
         if scores is not None:
             for player in PLAYERS:
                 self._screen.say(f"{self.cast.side(player)} scores {' '.join(map(str, scores[player])) or '0'}")
+        self._screen.say(self.cast.winner(winner))

@@ -9,14 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tabuleiro.protocol.messages import SeatRequest
+from tabuleiro.protocol.messages import Phase, SeatRequest
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import OptionValue
 from tabuleiro.rules.outcome import Player
+from tabuleiro_client.followed_lobby import follow_lobby
+from tabuleiro_client.lobby_report import LobbyReport
 from tabuleiro_client.main_menu import MainMenu, OnlineMenu
 from tabuleiro_client.plain_client import ME, OPEN, PlainClient, Seats, seats_for
 from tabuleiro_client.plain_menu import WentAway, WentBack
-from tabuleiro_client.room_list import room_lines
 from tabuleiro_client.server_address import default_server
 
 DEMO_GAME: Final = "virus-wars"
@@ -28,15 +30,19 @@ DEMO_SEATS: Final[Seats] = (SeatRequest("bot", "random"), SeatRequest("bot", "mi
 class PlayWishes:
     """What the command line of `tabuleiro play` says; ``None`` and empty stand for nothing said.
 
-    ``server`` is a checked URL, ``options`` those of the preset and of the single options together.
+    ``server`` is a checked URL, ``options`` those of the preset and of the single options together. ``secret``
+    belongs to ``room``. ``is_quick`` asks for whoever waits for ``game``.
     """
 
     server: str | None = None
     room: str | None = None
+    secret: str | None = None
     game: str | None = None
+    is_quick: bool = False
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     level: str | None = None
     seat: Player | None = None
+    settings: RoomSettings = RoomSettings()
 
     @property
     def is_direct(self) -> bool:
@@ -67,19 +73,36 @@ async def play(client: PlainClient, wishes: PlayWishes) -> None:
         client.screen.close_prompt()
 
 
-async def watch(client: PlainClient, code: str, server: str) -> None:
+@dataclass(frozen=True, slots=True)
+class RoomsWanted:
+    """Which rooms `tabuleiro rooms` shows; ``None`` stands for every game, and for unfinished rooms."""
+
+    game: str | None = None
+    phases: tuple[Phase, ...] | None = None
+
+
+async def watch(client: PlainClient, code: str, server: str, secret: str | None = None) -> None:
     """Run `tabuleiro watch`. Raises: ClientError, CommandError."""
-    async with client.gallery(server) as venue:
-        await client.watch(venue, code)
+    try:
+        async with client.gallery(server) as venue:
+            await client.watch(venue, code, secret)
+    finally:
+        client.screen.close_prompt()
 
 
-async def list_rooms(client: PlainClient, server: str, game: str | None) -> None:
-    """Run `tabuleiro rooms`; ``game`` ``None`` lists those of every game. Raises: ClientError, CommandError."""
+async def list_rooms(client: PlainClient, server: str, wanted: RoomsWanted = RoomsWanted()) -> None:
+    """Run `tabuleiro rooms`. Raises: ClientError, CommandError."""
     async with client.gallery(server) as venue:
-        answer = await venue.link.list_rooms(game)
-    client.screen.say(*room_lines(answer.rooms))
-    if answer.is_cut:
-        client.screen.say("there are more rooms than are listed")
+        listed = await venue.link.list_rooms(wanted.game, wanted.phases)
+        LobbyReport(client.screen, venue.link.server_now_ms).tell(listed)
+
+
+async def follow_rooms(client: PlainClient, server: str, wanted: RoomsWanted = RoomsWanted()) -> None:
+    """Run `tabuleiro rooms --follow`, until it is stopped. Raises: ClientError, CommandError."""
+    async with client.gallery(server) as venue, follow_lobby(venue.link, wanted.game, wanted.phases) as lobby:
+        report = LobbyReport(client.screen, venue.link.server_now_ms)
+        async for news in lobby:
+            report.tell(news)
 
 
 async def _show_a_game(client: PlainClient) -> None:
@@ -91,7 +114,11 @@ async def _show_a_game(client: PlainClient) -> None:
 async def _play_directly(client: PlainClient, wishes: PlayWishes) -> None:
     if wishes.room is not None:
         async with client.remote(wishes.server or default_server()) as venue:
-            await client.join(venue, wishes.room, wishes.seat)
+            await client.join(venue, wishes.room, wishes.seat, wishes.secret)
+        return
+    if wishes.is_quick and wishes.game is not None:
+        async with client.remote(wishes.server or default_server()) as venue:
+            await client.quick_play(venue, wishes.game, wishes.options, wishes.settings)
         return
     game = wishes.game or registry.names()[0]
     mine: Player = wishes.seat or 0
@@ -100,4 +127,4 @@ async def _play_directly(client: PlainClient, wishes: PlayWishes) -> None:
             other = SeatRequest("bot", wishes.level)
         else:
             other = ME if venue.is_local else OPEN
-        await client.open_room(venue, game, wishes.options, seats_for(mine, ME, other))
+        await client.open_room(venue, game, wishes.options, seats_for(mine, ME, other), wishes.settings)

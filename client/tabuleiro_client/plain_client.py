@@ -12,10 +12,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final, Self
 
-from tabuleiro.protocol.messages import CreateRoom, SeatRequest
+from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.options import OptionValue
 from tabuleiro.rules.outcome import Player
-from tabuleiro_client.entered_room import EnteredRoom, create_room, join_room, watch_room
+from tabuleiro_client.entered_room import EnteredRoom, enter_room, join_room, watch_room
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.line_input import LineReader
@@ -86,15 +87,34 @@ class PlainClient:
             self._tell_of_damage()
             yield venue
 
-    async def open_room(self, venue: Venue, game: str, options: Mapping[str, OptionValue], seats: Seats) -> Stay:
+    async def open_room(
+        self,
+        venue: Venue,
+        game: str,
+        options: Mapping[str, OptionValue],
+        seats: Seats,
+        settings: RoomSettings = RoomSettings(),
+    ) -> Stay:
         """Make a room and stay in it. Raises: ClientError, CommandError."""
-        message = CreateRoom(id=0, game=game, options=dict(options), seats=seats)
-        async with create_room(venue.link, message) as room:
+        message = CreateRoom(id=0, game=game, options=dict(options), seats=seats, settings=settings)
+        async with enter_room(venue.link, lambda: venue.link.enter(message)) as room:
             return await self._stay(venue, room)
 
-    async def join(self, venue: Venue, code: str, seat: Player | None = None) -> Stay:
+    async def quick_play(
+        self,
+        venue: Venue,
+        game: str,
+        options: Mapping[str, OptionValue],
+        settings: RoomSettings = RoomSettings(),
+    ) -> Stay:
+        """Sit down where somebody waits, or make a room, and stay in it. Raises: ClientError, CommandError."""
+        message = QuickPlay(id=0, game=game, options=dict(options), settings=settings)
+        async with enter_room(venue.link, lambda: venue.link.enter(message)) as room:
+            return await self._stay(venue, room)
+
+    async def join(self, venue: Venue, code: str, seat: Player | None = None, secret: str | None = None) -> Stay:
         """Sit down in a room and stay in it. Raises: ClientError, CommandError."""
-        async with join_room(venue.link, _code(code), seat) as room:
+        async with join_room(venue.link, _code(code), seat, secret) as room:
             if room.mirror.head.phase == "waiting":
                 self.screen.say(
                     f"you ({venue.link.welcome.name}) sit here already; "
@@ -102,9 +122,9 @@ class PlainClient:
                 )
             return await self._stay(venue, room)
 
-    async def watch(self, venue: Venue, code: str) -> Stay:
-        """Watch a room until its match is over. Raises: ClientError, CommandError."""
-        async with watch_room(venue.link, _code(code)) as room:
+    async def watch(self, venue: Venue, code: str, secret: str | None = None) -> Stay:
+        """Watch a room. Raises: ClientError, CommandError."""
+        async with watch_room(venue.link, _code(code), secret) as room:
             return await self._stay(venue, room, is_watching=True)
 
     async def reenter(self, venue: Venue, code: str) -> Stay:
@@ -113,12 +133,13 @@ class PlainClient:
             return await self._stay(venue, room)
 
     async def _stay(self, venue: Venue, room: EnteredRoom, *, is_watching: bool = False) -> Stay:
+        head = room.mirror.head
         match = PlainMatch(
             room,
             self.lines,
             self.screen,
-            invitation=venue.invitation(room.code),
-            way_back=venue.way_back(room.code),
+            signposts=venue.signposts(room.code, room.secrets, is_private=head.settings.is_private),
+            levels=venue.levels(type(room.mirror.game)),
             is_watching=is_watching,
         )
         return await match.stay()

@@ -1,18 +1,28 @@
 """A stay in one room in line mode: reads commands and actions while the room goes on, until it or the wish ends.
 
-Showing is left to :mod:`tabuleiro_client.match_report`, the connection to :mod:`tabuleiro_client.entered_room`.
+Showing is left to :mod:`tabuleiro_client.match_report`, most commands to :mod:`tabuleiro_client.room_desk`, the
+connection to :mod:`tabuleiro_client.entered_room`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
-from tabuleiro.errors import CommandError, ConnectionLostError, TurnError
+from tabuleiro.errors import (
+    ClientError,
+    CommandError,
+    ConnectionLostError,
+    IllegalActionError,
+    NotationError,
+    TurnError,
+    shown,
+)
 from tabuleiro.notation.actions import format_turn, parse_turn
+from tabuleiro_client.action_guide import Question
 from tabuleiro_client.entered_room import (
     Change,
     EnteredRoom,
@@ -24,20 +34,20 @@ from tabuleiro_client.entered_room import (
     Restored,
     Said,
 )
+from tabuleiro_client.guides import guide_of
 from tabuleiro_client.line_input import Line, LineReader
 from tabuleiro_client.match_report import MatchReport
+from tabuleiro_client.mirror import Mirror
+from tabuleiro_client.moments import Moment, moments
+from tabuleiro_client.room_answers import RoomAnswers
+from tabuleiro_client.room_commands import CommandGroup, CommandTable, RoomCommand
+from tabuleiro_client.room_desk import RoomDesk
 from tabuleiro_client.screen import Screen
+from tabuleiro_client.signposts import Signposts
 
-HELP: Final = """\
-c3 d4     play these actions of your turn: one or several on a line
-?         show the board with what may be chosen marked
-board     show the board
-who       show who plays and how many watch
-rules     show the rules of this game
-resign    give the match up
-quit      leave; the seat in a running match stays yours"""
-
+ACTIONS_HELP: Final = "type the actions of your turn, one or several on a line, e.g. c3 d4; or:"
 NOTHING_PLAYED: Final = "nothing was played; ? shows what can be, help lists the commands"
+_NO_WORDS: Final = ("no", "n", "cancel")
 
 
 class Stay(Enum):
@@ -51,8 +61,7 @@ class Stay(Enum):
 
 
 class PlainMatch:
-    """A stay in ``room``; ``invitation`` is the command by which somebody else joins it, ``way_back``
-    how this guest comes back to it.
+    """A stay in ``room``; ``signposts`` are the commands that lead there, ``levels`` those of the server's bots.
 
     With ``is_watching`` nothing can be played even if this guest holds a seat.
     """
@@ -63,25 +72,38 @@ class PlainMatch:
         lines: LineReader,
         screen: Screen,
         *,
-        invitation: str,
-        way_back: str,
+        signposts: Signposts,
+        levels: Sequence[str] = (),
         is_watching: bool = False,
     ) -> None:
         self._room = room
         self._mirror = room.mirror
         self._lines = lines
         self._screen = screen
-        self._way_back = way_back
-        self._is_playing = bool(room.mirror.own_seats) and not is_watching
-        self._report = MatchReport(room.mirror, screen, invitation, is_watching=is_watching)
+        self._way_back = signposts.back
+        self._report = MatchReport(room.mirror, screen, signposts, is_watching=is_watching)
+        answers = RoomAnswers(room.mirror, screen, self._report)
+        self._answers = answers
+        desk = RoomDesk(room, screen, self._report, answers, levels, self._send)
+        self._commands = CommandTable((*desk.groups(), CommandGroup("leaving", self._leaving_commands())))
         self._is_linked = True
         self._is_confirming = False
+        self._question: Question | None = None
         self._held_text: str | None = None
         self._is_input_open = True
+        self._told: set[Moment] = set()
+        self._told_end = 0
         self._reading: asyncio.Task[Line | None] | None = None
         self._news: asyncio.Task[Change | None] | None = None
         self._sending: asyncio.Task[None] | None = None
         self._end: Stay | None = None
+
+    def _leaving_commands(self) -> tuple[RoomCommand, ...]:
+        return (
+            RoomCommand(("resign",), "", "give the match up", self._ask_to_resign),
+            RoomCommand(("quit", "exit", "q"), "", "leave; the seat in a running match stays yours", self._quit),
+            RoomCommand(("help", "h"), "", "list the commands", self._help),
+        )
 
     async def stay(self) -> Stay:
         """Show the room and obey until it is over.
@@ -93,6 +115,7 @@ class PlainMatch:
             self._end_with_room()
             while self._end is None:
                 await self._step()
+            await self._leave(self._end)
             return self._end
         except asyncio.CancelledError:
             self._screen.break_line()
@@ -106,14 +129,29 @@ class PlainMatch:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     @property
+    def _is_playing(self) -> bool:
+        return bool(self._report.own_seats)
+
+    @property
     def _can_act(self) -> bool:
-        return self._is_playing and self._mirror.is_my_turn
+        return self._mirror.to_move is not None and self._mirror.to_move in self._report.own_seats
 
     @property
     def _wants_line(self) -> bool:
         """A person may type at any time; a script is read on only when its last line was dealt with."""
         is_free = self._lines.is_terminal or (self._sending is None and self._held_text is None)
         return self._is_input_open and is_free
+
+    @property
+    def _is_settling(self) -> bool:
+        """Whether what was typed next has to wait; without a connection it does not, since that may last."""
+        return self._sending is not None and self._is_linked
+
+    @property
+    def _is_asking(self) -> bool:
+        """Whether an answer is waited for: then a prompt stands."""
+        is_between_matches = self._mirror.head.phase in ("waiting", "finished")
+        return self._is_confirming or self._question is not None or is_between_matches or self._can_act
 
     async def _step(self) -> None:
         """Take in one thing: news first, then the answer to what was sent, then what was typed."""
@@ -128,19 +166,34 @@ class PlainMatch:
         elif self._held_text is not None and self._can_act:
             text, self._held_text = self._held_text, None
             self._act(text)
-        elif self._reading is not None and self._reading.done():
+        elif self._reading is not None and self._reading.done() and not self._is_settling:
             line, self._reading = self._reading.result(), None
-            await self._take_line(line)
+            self._take_line(line)
         else:
             await self._wait(self._news)
 
     async def _wait(self, news: asyncio.Task[Change | None]) -> None:
-        if self._is_confirming or (self._can_act and self._sending is None):
-            self._screen.prompt()
+        now_ms = self._room.server_now_ms()
+        coming = self._tell_moments(now_ms)
+        if self._is_asking and self._sending is None:
+            self._screen.prompt(self._report.prompt(now_ms))
         if self._reading is None and self._wants_line:
             self._reading = asyncio.create_task(self._lines.next_line())
-        others = [task for task in (self._reading, self._sending) if task is not None]
-        await asyncio.wait([news, *others], return_when=asyncio.FIRST_COMPLETED)
+        others = [task for task in (self._reading, self._sending) if task is not None and not task.done()]
+        timeout_s = None if coming is None else (coming.at_ms - now_ms) / 1000
+        await asyncio.wait([news, *others], timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+
+    def _tell_moments(self, now_ms: int) -> Moment | None:
+        """Tell what time alone has brought by now, and return the next such moment."""
+        all_known = set(moments(self._mirror.head, self._report.cast, self._report.own_seats))
+        self._told &= all_known
+        untold = sorted(all_known - self._told, key=lambda moment: moment.at_ms)
+        for moment in untold:
+            if moment.at_ms > now_ms:
+                return moment
+            self._told.add(moment)
+            self._screen.say(moment.text)
+        return None
 
     def _take_change(self, change: Change | None) -> None:
         match change:
@@ -166,17 +219,30 @@ class PlainMatch:
             case None:
                 self._end = Stay.FINISHED
         if not self._room.has_unread:
+            self._drop_void_question()
             self._end_with_room()
 
-    def _end_with_room(self) -> None:
-        if self._mirror.head.phase in ("finished", "closed"):
-            self._end = Stay.FINISHED
+    def _drop_void_question(self) -> None:
+        if self._question is not None and self._question.state != self._mirror.state:
+            self._question = None
+            self._screen.say("the position has changed: what was asked before is void")
 
-    async def _take_line(self, line: Line | None) -> None:
+    def _end_with_room(self) -> None:
+        """End with the match for a script, and where no person plays who could want another."""
+        head = self._mirror.head
+        has_people = any(seat.holder.kind == "person" for seat in head.seats)
+        is_staying = self._lines.is_terminal and self._is_input_open and has_people
+        if head.phase == "closed" or (head.phase == "finished" and not is_staying):
+            self._end = Stay.FINISHED
+        elif head.phase == "finished" and self._end is None and self._told_end != _match_number(self._mirror):
+            self._told_end = _match_number(self._mirror)
+            self._report.show_what_next()
+
+    def _take_line(self, line: Line | None) -> None:
         if line is None:
             self._is_input_open = False
             if self._lines.is_terminal or self._is_playing:
-                await self._leave(Stay.INPUT_ENDED)
+                self._end = Stay.INPUT_ENDED
             return
         self._screen.line_was_typed()
         if line.problem:
@@ -184,33 +250,33 @@ class PlainMatch:
         elif self._is_confirming:
             self._confirm(line.text)
         elif line.text:
-            await self._obey(line.text)
+            self._obey(line.text)
 
-    async def _obey(self, text: str) -> None:
-        match text.lower():
-            case "?":
-                self._report.show_choices()
-            case "help" | "h":
-                self._screen.say(*HELP.splitlines())
-            case "board":
-                self._report.show_position()
-                self._report.show_turn()
-            case "who":
-                self._report.show_who()
-            case "rules":
-                self._screen.say(*self._mirror.game.rules_page.splitlines())
-            case "resign":
-                self._ask_to_resign()
-            case "quit" | "exit" | "q":
-                await self._leave(Stay.QUIT)
-            case _:
-                self._act(text)
+    def _obey(self, text: str) -> None:
+        found = self._commands.find(text)
+        if found is None and self._question is not None:
+            self._decide(self._question, text)
+        elif found is None:
+            self._act(text)
+        else:
+            command, rest = found
+            problem = command.problem(rest)
+            if problem:
+                self._screen.say(problem)
+            else:
+                command.run(rest)
 
-    def _ask_to_resign(self) -> None:
+    def _help(self, _: str) -> None:
+        self._screen.say(ACTIONS_HELP, *self._commands.help_lines())
+
+    def _quit(self, _: str) -> None:
+        self._end = Stay.QUIT
+
+    def _ask_to_resign(self, _: str) -> None:
         if not self._is_playing:
             self._screen.say("you are watching and have nothing to give up")
         elif self._mirror.head.phase != "playing":
-            self._screen.say("the match has not begun: quit leaves")
+            self._screen.say("no match is running: quit leaves")
         else:
             self._screen.say("give this match up? type yes to resign, anything else to go on")
             self._is_confirming = True
@@ -223,32 +289,66 @@ class PlainMatch:
             self._screen.say("not resigned")
             self._report.show_turn()
 
+    def _decide(self, question: Question, text: str) -> None:
+        """Take ``text`` as the answer to what was asked about a move."""
+        self._question = None
+        if text.lower() in _NO_WORDS:
+            self._screen.say("nothing was played")
+            return
+        try:
+            decided = question.answer(text)
+        except NotationError as error:
+            self._screen.say(str(error))
+            self._question = question
+            return
+        if isinstance(decided, str):
+            self._send_actions(decided)
+        else:
+            self._ask(decided)
+
+    def _ask(self, question: Question) -> None:
+        self._question = question
+        self._screen.say(*question.lines)
+
     def _act(self, text: str) -> None:
-        """Read ``text`` as actions of the own turn and send them."""
+        """Read ``text`` as actions of the own turn and send them, or show what the piece that it names can do."""
+        is_waiting_script = self._is_playing and not self._can_act and not self._lines.is_terminal
+        if self._mirror.to_move is not None and not is_waiting_script:
+            sight = guide_of(self._mirror.game).look_at(self._mirror.state, text)
+            if sight is not None:
+                self._answers.show_sight(sight)
+                return
         if not self._is_playing:
             self._screen.say("you are watching: help lists the commands, quit leaves")
         elif self._can_act:
             self._send_actions(text)
-        elif not self._lines.is_terminal:
+        elif is_waiting_script:
             self._held_text = text
-        elif self._mirror.head.phase == "waiting":
-            self._screen.say("the match has not begun (help lists the commands)")
-        else:
+        elif self._mirror.head.phase == "playing":
             self._screen.say(f"not your turn: {self._report.cast.turn(self._mirror.state)}")
+        else:
+            is_over = self._mirror.head.phase == "finished"
+            self._screen.say(f"the match {'is over' if is_over else 'has not begun'} (help lists the commands)")
 
     def _send_actions(self, text: str) -> None:
         state = self._mirror.state
         try:
-            actions = parse_turn(state, text)
+            question = guide_of(self._mirror.game).question(state, text)
+            actions = parse_turn(state, text) if question is None else ()
         except TurnError as error:
             self._screen.say(str(error), NOTHING_PLAYED)
             return
-        if not actions:
-            self._screen.say(NOTHING_PLAYED)
+        except IllegalActionError as error:
+            self._screen.say(f"{shown(text)}: {error.reason}", NOTHING_PLAYED)
             return
-        self._send(self._room.play(format_turn(state, actions).split(" ")))
+        if question is not None:
+            self._ask(question)
+        elif not actions:
+            self._screen.say(NOTHING_PLAYED)
+        else:
+            self._send(self._room.play(format_turn(state, actions).split(" ")))
 
-    def _send(self, sending: Coroutine[None, None, None]) -> None:
+    def _send(self, sending: Coroutine[Any, Any, None]) -> None:
         if self._sending is not None:
             sending.close()
             self._screen.say("what you sent before is still on its way")
@@ -261,22 +361,30 @@ class PlainMatch:
         try:
             sent.result()
         except CommandError as error:
-            if self._mirror.head.phase == "playing":
-                self._screen.say(f"the server refuses: {error.message}")
-                self._report.show_turn()
+            self._screen.say(f"the server refuses: {error.message}")
+        except ConnectionLostError:
+            raise
+        except ClientError as error:
+            self._screen.say(str(error))
+        else:
+            return
+        self._report.show_turn()
 
     async def _leave(self, how: Stay) -> None:
-        """Give up a seat that is not played from yet, say how to come back to any other, and end the stay."""
-        self._end = how
+        """Give up a seat that is not played from now, or say how to come back to it."""
         if self._sending is not None and self._is_linked:
             await asyncio.wait([self._sending])
-        if how is Stay.QUIT and self._is_playing and self._mirror.head.phase == "waiting":
+        if how is Stay.QUIT and self._is_playing and self._mirror.head.phase in ("waiting", "finished"):
             with suppress(CommandError, ConnectionLostError):
                 await self._room.leave()
-        else:
+        elif how is not Stay.FINISHED:
             self._say_how_to_come_back()
 
     def _say_how_to_come_back(self) -> None:
         if self._is_playing and self._mirror.head.phase in ("waiting", "playing"):
             self._screen.say("you leave and keep your seat; to come back:")
             self._screen.say_command(self._way_back)
+
+
+def _match_number(mirror: Mirror) -> int:
+    return 0 if mirror.match is None else mirror.match.number

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from tabuleiro.errors import GameOptionError
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     ActionsUndone,
     BotSeated,
     Event,
+    HostChanged,
     MatchEnded,
     MatchStarted,
     Muted,
@@ -18,6 +20,7 @@ from tabuleiro.protocol.events import (
     OfferKind,
     OfferMade,
     RoomClosed,
+    RoomResumed,
     Said,
     SeatFreed,
     SeatInfo,
@@ -46,6 +49,12 @@ _ENDINGS_WITHOUT_WINNER: Final[Mapping[str, str]] = {
     Termination.DEADLOCK: "a draw: neither side has a legal action",
     Termination.AGREEMENT: "a draw by agreement",
     Termination.ABORTED: "the match was aborted",
+}
+
+_WISHES: Final[Mapping[OfferKind, str]] = {
+    "draw": "for a draw",
+    "takeback": "to take the last turn back",
+    "rematch": "for a rematch",
 }
 
 
@@ -110,26 +119,41 @@ class Cast:
                 return f"{actor} played {' '.join(actions)}"
             case ActionsUndone(player=player) | TurnTakenBack(player=player):
                 return f"{self.actor(player)} took the last actions back"
-            case OfferMade(kind=kind, player=player) | OfferEnded(kind=kind, player=player):
-                return self._offer_sentence(kind, player, event.how if isinstance(event, OfferEnded) else None)
+            case OfferMade(kind=kind, player=player):
+                return self.offer(kind, player)
+            case OfferEnded(kind=kind, player=player, how=how):
+                return self._offer_sentence(kind, player, how)
             case MatchEnded(winner=winner, termination=termination):
                 return self.ending(winner, termination)
             case _:
                 return self._talk_sentence(event)
 
     def _offer_sentence(self, kind: OfferKind, player: Player, how: OfferEnd | None) -> str:
-        wish = {"draw": "a draw", "takeback": "to take the last turn back", "rematch": "a rematch"}[kind]
+        wish = _WISHES[kind]
         if how is not None:
-            return f"the wish of {self.title(player)} for {wish} was {'made void' if how == 'void' else how}"
+            return f"the wish of {self.title(player)} {wish} {'has lapsed' if how == 'void' else f'was {how}'}"
         asks = "ask" if self.actor(player) == "you" else "asks"
-        return f"{self.actor(player)} {asks} {wish if kind == 'takeback' else f'for {wish}'}"
+        return f"{self.actor(player)} {asks} {wish}"
+
+    def offer(self, kind: OfferKind, player: Player) -> str:
+        """An offer that waits, with what its reader can do about it."""
+        sentence = self._offer_sentence(kind, player, None)
+        if len(self._own_seats) != 1:
+            return sentence
+        if player in self._own_seats:
+            return f"{sentence} (decline withdraws it)"
+        return f"{sentence}: accept or decline"
 
     def _talk_sentence(self, event: Event) -> str:
         match event:
             case Said(name=name, text=text, is_player=is_player):
-                return f"{name}{'' if is_player else ' (watching)'}: {text}"
+                return said(name, text, is_player=is_player)
             case Muted(name=name, is_muted=is_muted):
                 return f"{name} is muted" if is_muted else f"{name} may talk again"
+            case HostChanged(name=name):
+                return f"{name} is the host of this room now"
+            case RoomResumed():
+                return "the server was down and is back"
             case RoomClosed(reason=reason):
                 return f"the room is closed: {reason}"
             case _:
@@ -157,6 +181,11 @@ class Cast:
     def winner(self, winner: Player | None) -> str:
         """The last line of a match, for people and scripts alike."""
         return f"winner: {'nobody' if winner is None else self.title(winner)}"
+
+
+def said(name: str, text: str, *, is_player: bool) -> str:
+    """A line of chat."""
+    return f"{name}{'' if is_player else ' (watching)'}: {text}"
 
 
 def side_glyphs(game: Game, style: TextStyle) -> tuple[str, str]:
@@ -188,6 +217,14 @@ def options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
     needed = {name: value for name, value in options.items() if name != "seed"}
     for name in tuple(needed):
         others = {other: value for other, value in needed.items() if other != name}
-        if dict(game.from_options(others).options) == dict(game.from_options(needed).options):
+        if _are_same(game, others, needed):
             needed = others
     return " ".join(f"{name}={value}" for name, value in needed.items()) or "default board"
+
+
+def _are_same(game: type[Game], some: Mapping[str, int | str], others: Mapping[str, int | str]) -> bool:
+    """Whether both mean the same game; options that only go together may mean none by themselves."""
+    try:
+        return dict(game.from_options(some).options) == dict(game.from_options(others).options)
+    except GameOptionError:
+        return False

@@ -7,37 +7,51 @@ import shlex
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from tabuleiro.errors import NotationError
+from tabuleiro.protocol.events import RoomSecrets
 from tabuleiro.protocol.names import parse_name
 from tabuleiro.rules import Game
 from tabuleiro_client.embedded import embedded_server
 from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.introduction import AskName, introduced_link
 from tabuleiro_client.link import Link
+from tabuleiro_client.signposts import Signposts
+
+LOOKING_ON: Final = " (looking on)"
+"""The end of the key under which the guest is kept that only looks on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Venue:
-    """A connected server. ``is_local``: it lives in this process and ends with it."""
+    """A connected server. ``is_local``: it lives in this process and ends with it.
+
+    ``server`` is what its guests and matches are kept under: the address, or the name of a local database.
+    """
 
     link: Link
     url: str
+    server: str
     is_local: bool
 
     def levels(self, game: type[Game]) -> tuple[str, ...]:
         """The computer players of a game, weakest first."""
         return self.link.welcome.levels.get(game.name, ())
 
-    def invitation(self, code: str) -> str:
-        """The command by which somebody else joins a room."""
-        return f"tabuleiro play --server {shlex.quote(self.url)} --room {code}"
-
-    def way_back(self, code: str) -> str:
-        """How this guest comes back to a room."""
+    def signposts(self, code: str, secrets: RoomSecrets | None, *, is_private: bool) -> Signposts:
+        """The commands that lead to a room; ``secrets`` of a private one are ``None`` if not told to us."""
+        server = f"--server {shlex.quote(self.url)}"
+        join = f"tabuleiro play {server} --room {code}"
+        watch = f"tabuleiro watch {code} {server}"
+        back = f"{join} --name {shlex.quote(self.link.welcome.name)}"
         if self.is_local:
-            return "tabuleiro play   (and there: go on with a match on this machine)"
-        return f"{self.invitation(code)} --name {shlex.quote(self.link.welcome.name)}"
+            back = "tabuleiro play   (and there: go on with a match on this machine)"
+        if secrets is not None:
+            join, watch = f"{join} --secret {secrets.invite}", f"{watch} --secret {secrets.watch}"
+        elif is_private:
+            join = watch = ""
+        return Signposts(join, watch, back)
 
 
 @asynccontextmanager
@@ -46,7 +60,7 @@ async def remote_venue(
 ) -> AsyncIterator[Venue]:
     """Connect to a server; arguments and errors as of :func:`introduced_link`."""
     async with introduced_link(url, server=url, identities=identities, name=name, ask_name=ask_name) as link:
-        yield Venue(link, url, is_local=False)
+        yield Venue(link, url, url, is_local=False)
 
 
 @asynccontextmanager
@@ -55,9 +69,9 @@ async def remote_gallery(url: str, identities: IdentityFolder) -> AsyncIterator[
 
     A player's own guest would count as that player being here. Raises: as :func:`introduced_link`.
     """
-    server = f"{url} (looking on)"
+    server = f"{url}{LOOKING_ON}"
     async with introduced_link(url, server=server, identities=identities, name=None, ask_name=None) as link:
-        yield Venue(link, url, is_local=False)
+        yield Venue(link, url, server, is_local=False)
 
 
 @asynccontextmanager
@@ -72,7 +86,7 @@ async def local_venue(identities: IdentityFolder, name: str | None) -> AsyncIter
         async with introduced_link(
             server.url, server=server.key, identities=identities, name=wanted, ask_name=None
         ) as link:
-            yield Venue(link, server.url, is_local=True)
+            yield Venue(link, server.url, server.key, is_local=True)
 
 
 def login_name() -> str:

@@ -132,7 +132,7 @@ async def _rooms(
     quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
 
     def on_change(room: RoomTask) -> None:
-        lobby.update(summary_of(room.state, room.watchers_count))
+        lobby.note(room.state.code, lambda: summary_of(room.state, room.watchers_count))
         quota.note(room.state)
         bot_seats.consider(room)
 

@@ -191,7 +191,7 @@ class Pair:
     def __init__(
         self, clients: tuple[WireClient, WireClient], room: str, actions: Sequence[str], figures: Figures
     ):
-        self._clients = clients
+        self.clients = clients
         self._figures = figures
         self._sent_s = 0.0
         self._ply = 0
@@ -211,7 +211,7 @@ class Pair:
             self._figures.exhausted_count += 1
             return
         self._sent_s = time.perf_counter()
-        self._clients[self._ply % 2].send(self._frames[self._ply])
+        self.clients[self._ply % 2].send(self._frames[self._ply])
 
     def _take(self, seat: int, frame: bytes) -> None:
         told = TOLD.decode(frame)
@@ -270,7 +270,7 @@ async def load(process: Process, room_count: int, seconds: float, matches: Seque
     cpu_s, own_cpu_s = process.cpu_s() - cpu_s, time.process_time() - own_cpu_s
     later = await asyncio.to_thread(commit_counts, process)
     for pair in pairs:
-        for client in pair._clients:
+        for client in pair.clients:
             client.close()
     count = figures.acknowledged_count
     rate = count / elapsed_s

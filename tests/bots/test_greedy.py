@@ -145,7 +145,7 @@ def test_minefield_joins_its_edges_when_one_stone_is_missing() -> None:
     [("xero-g", {}), ("xero-g", {"variant": "gyges"}), ("iris", {}), ("minefield", {"size": 9})],
 )
 def test_greedy_wins_most_games_against_random(game: str, options: dict[str, int | str]) -> None:
-    assert level_names(game) == ("random", "greedy")
+    assert level_names(game)[:2] == ("random", "greedy")
     wins = 0
     for seed in range(6):
         state = start(game, **options)

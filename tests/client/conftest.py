@@ -15,21 +15,36 @@ from websockets.typing import Subprotocol
 
 from tabuleiro.ids import AccountId, Ply, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.codec import MsgpackCodec
-from tabuleiro.protocol.events import ActionsPlayed, Event, MatchStarted, SeatInfo, SequencedEvent
+from tabuleiro.protocol.events import (
+    ActionsPlayed,
+    ActionsUndone,
+    Event,
+    MatchStarted,
+    OfferEnded,
+    OfferMade,
+    Said,
+    SeatInfo,
+    SequencedEvent,
+)
 from tabuleiro.protocol.messages import (
+    Answer,
     ClientMessage,
     Error,
     Hello,
     ListRooms,
     MatchView,
+    Offer,
+    OfferView,
     Ok,
     Play,
     RoomEntered,
     RoomHead,
     RoomList,
+    Say,
     SeatView,
     ServerMessage,
     Snapshot,
+    Undo,
     Update,
     WatchRoom,
     Welcome,
@@ -52,6 +67,8 @@ class OneRoom:
         self.state: State = self.game.initial_state()
         self.actions: list[str] = []
         self.events: list[SequencedEvent] = []
+        self.offers: tuple[OfferView, ...] = ()
+        self.revision = 0
         self.add(MatchStarted(1))
 
     def add(self, event: Event) -> SequencedEvent:
@@ -71,11 +88,38 @@ class OneRoom:
             self.actions.append(action)
         return self.add(ActionsPlayed(1, Ply(ply), mover, actions))
 
+    def undo(self, ply: int) -> SequencedEvent:
+        """Undo actions of the one to move, so that ``ply`` are left."""
+        mover = self.state.to_move
+        assert mover is not None
+        del self.actions[ply:]
+        self.revision += 1
+        self.state = self.game.initial_state()
+        for action in self.actions:
+            self.state = self.state.apply(self.state.string_to_action(action))
+        return self.add(ActionsUndone(1, Ply(ply), mover))
+
+    def perform(self, message: Undo | Offer | Answer | Say) -> SequencedEvent:
+        """Do what player 0 asks; nothing is recognised when it comes twice."""
+        match message:
+            case Undo():
+                return self.undo(message.ply)
+            case Offer():
+                self.offers = (*self.offers, OfferView(message.kind, 0))
+                return self.add(OfferMade(message.kind, 0))
+            case Answer():
+                self.offers = ()
+                return self.add(OfferEnded(message.kind, 1, "declined"))
+            case Say():
+                return self.add(Said(AccountId("a1"), "ana", message.text, True))
+
     def head(self) -> RoomHead:
         def seat(account: str, name: str) -> SeatView:
             return SeatView(SeatInfo("person", AccountId(account), name), True)
 
-        match = MatchView(1, Ply(len(self.actions)), self.to_move, self.state.digest(), TimestampMs(0))
+        match = MatchView(
+            1, Ply(len(self.actions)), self.to_move, self.state.digest(), TimestampMs(0), revision=self.revision
+        )
         return RoomHead(
             room=ROOM,
             seq=Seq(len(self.events)),
@@ -87,6 +131,7 @@ class OneRoom:
             seats=(seat("a1", "ana"), seat("a2", "rui")),
             now_ms=TimestampMs(0),
             match=match,
+            offers=self.offers,
         )
 
     @property
@@ -192,6 +237,10 @@ class FaultyServer:
                 event = self.room.play(message.ply, *message.actions)
                 if event is not None:
                     self.update_to_tell = Update(self.room.head(), (event,))
+                return Ok(message.id)
+            case Undo() | Offer() | Answer() | Say():
+                event = self.room.perform(message)
+                self.update_to_tell = Update(self.room.head(), (event,))
                 return Ok(message.id)
             case _:
                 return Error(message.id, "bad-message", "not part of this test")

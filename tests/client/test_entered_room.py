@@ -2,10 +2,25 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import pytest
 
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
-from tabuleiro.protocol.messages import Announcement, Error, Play, RoomGone, Update, WatchRoom
+from tabuleiro.ids import TimestampMs
+from tabuleiro.protocol.messages import (
+    Announcement,
+    Answer,
+    Error,
+    Offer,
+    OfferView,
+    Ok,
+    Play,
+    RoomGone,
+    Say,
+    Undo,
+    Update,
+    WatchRoom,
+)
 from tabuleiro_client.backoff import Backoff
 from tabuleiro_client.entered_room import (
     Gone,
@@ -67,6 +82,21 @@ async def test_a_move_made_while_the_connection_is_down_waits_for_it(server, lin
         assert server.room.actions == ["b3"]
 
 
+async def test_a_move_is_done_when_the_mirror_holds_it_not_when_the_head_changes_before(server, link):
+    async with watch_room(link, CODE) as room:
+        head = server.room.head()
+        other_clock = msgspec.structs.replace(head.match, started_at_ms=TimestampMs(1))
+        event = server.room.play(0, "b3", "c2")
+        server.on_message = lambda message, connection: Ok(message.id) if isinstance(message, Play) else None
+        playing = asyncio.create_task(room.play(["b3", "c2"]))
+        server.update_to_tell = Update(msgspec.structs.replace(head, match=other_clock))
+        assert isinstance(await anext(room), HeadChanged)
+        assert not playing.done()
+        await server.tell(Update(server.room.head(), (event,)))
+        await playing
+        assert room.mirror.actions == ["b3", "c2"]
+
+
 async def test_a_refused_move_is_a_command_error(server, link):
     def refuse(message, connection):
         return Error(message.id, "not-your-turn", "wait") if isinstance(message, Play) else None
@@ -75,6 +105,76 @@ async def test_a_refused_move_is_a_command_error(server, link):
     async with watch_room(link, CODE) as room:
         with pytest.raises(CommandError, match="not-your-turn"):
             await room.play(["b3"])
+
+
+@pytest.mark.parametrize(
+    ("ask", "kind"),
+    [
+        (lambda room: room.offer("draw"), Offer),
+        (lambda room: room.say("hello"), Say),
+        (lambda room: room.undo(4), Undo),
+        (lambda room: room.answer("draw", accept=False), Answer),
+    ],
+)
+@pytest.mark.parametrize("fault", ["answer lost", "request lost", "link down"])
+async def test_what_is_asked_over_a_lost_connection_is_done_once(server, link, ask, kind, fault):
+    def lose_the_first(message, connection):
+        if isinstance(message, kind) and not lost:
+            lost.append(message)
+            connection.transport.abort()
+            return Ok(message.id)
+        return None
+
+    lost = []
+    server.room.play(0, "b3", "c2")
+    server.room.play(2, "c1", "d2")
+    server.room.play(4, "b2")
+    server.room.undo(4)
+    server.room.play(4, "b2")
+    server.room.offers = (OfferView("draw", 1),)
+    async with watch_room(link, CODE) as room:
+        seq = len(server.room.events)
+        if fault == "answer lost":
+            server.cut_before_reply_to = kind
+        elif fault == "request lost":
+            server.on_message = lose_the_first
+        else:
+            await server.cut()
+            assert isinstance(await anext(room), Lost)
+        await ask(room)
+        while room.mirror.since == seq:
+            await anext(room)
+        assert len(server.room.events) == seq + 1
+        assert room.mirror.state.digest() == server.room.state.digest()
+
+
+async def test_an_answer_to_an_offer_that_has_lapsed_meanwhile_is_not_sent(server, link):
+    server.room.offers = (OfferView("takeback", 1),)
+    async with watch_room(link, CODE) as room:
+        await server.cut()
+        assert isinstance(await anext(room), Lost)
+        server.room.offers = ()
+        with pytest.raises(ClientError, match="has lapsed"):
+            await room.answer("takeback", accept=True)
+    assert not [message for message in server.received if isinstance(message, Answer)]
+
+
+async def test_what_became_of_a_request_before_a_snapshot_is_not_guessed(server, link):
+    async with watch_room(link, CODE) as room:
+        server.cut_before_reply_to = Offer
+        server.on_message = lambda message, connection: (
+            Ok(message.id, server.room.entered()) if isinstance(message, WatchRoom) else None
+        )
+        with pytest.raises(ClientError, match="look whether it was done"):
+            await room.offer("draw")
+
+
+async def test_the_time_by_which_clocks_are_read_is_never_behind_the_servers(server, link):
+    async with watch_room(link, CODE) as room:
+        assert room.server_now_ms() >= 0
+        await server.tell(Update(msgspec.structs.replace(server.room.head(), now_ms=TimestampMs(10**9))))
+        await anext(room)
+        assert room.server_now_ms() >= 10**9
 
 
 async def test_another_digest_brings_a_snapshot(server, link):

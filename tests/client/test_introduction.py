@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tabuleiro.errors import ClientError, CommandError
+from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
 from tabuleiro.protocol.messages import Error, Hello
 from tabuleiro_client.identity import Identity, IdentityFolder
 from tabuleiro_client.introduction import introduced_link
@@ -65,9 +65,17 @@ async def test_a_person_is_asked_again_when_the_name_is_taken(server, identities
 
 async def test_a_name_of_the_command_line_that_is_taken_is_a_clear_error(server, identities):
     server.on_message = lambda message, connection: Error(message.id, "name-taken", "ana is taken")
-    with pytest.raises(ClientError, match="ana is taken; choose another with --name"):
+    with pytest.raises(ClientError, match=r"^the name 'ana' is taken on ws.*; choose another with --name$"):
         async with introduce(server, identities, "ana"):
             pass
+
+
+async def test_nobody_is_asked_for_a_name_for_a_server_that_is_not_there(identities):
+    ask = asking("ana")
+    with pytest.raises(ConnectionLostError, match="no server listens there"):
+        async with introduced_link("ws://127.0.0.1:9", server="s", identities=identities, name=None, ask_name=ask):
+            pass
+    assert ask.reasons == []
 
 
 async def test_a_name_that_is_none_is_refused_before_anything_is_sent(server, identities):

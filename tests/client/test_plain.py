@@ -92,8 +92,11 @@ async def test_two_people_and_a_watcher_play_a_whole_game_over_the_network(real_
         (ana, rui)[mover].type(" ".join(actions))
         await watcher.shows(f"{('ana', 'rui')[mover]} played {' '.join(actions)}")
         await (rui, ana)[mover].shows(f"{('ana', 'rui')[mover]} played {' '.join(actions)}")
+    for someone in (ana, rui, watcher):
+        await someone.shows("say TEXT talks, quit leaves")
+        someone.type("quit")
     await asyncio.gather(*playing)
-    endings = {someone.text[-80:].splitlines()[-1] for someone in (ana, rui, watcher)}
+    endings = {re.findall("winner: .*", someone.text)[-1] for someone in (ana, rui, watcher)}
     assert len(endings) == 1
     assert re.fullmatch(r"winner: (ana \(blue, x\)|rui \(red, o\))", endings.pop())
 
@@ -118,6 +121,9 @@ async def test_a_player_who_comes_back_has_the_seat_and_the_position(real_server
     await rui.shows("ana is back")
     again.type("resign", "yes")
     await rui.shows("red wins: blue resigned\nwinner: rui (red, o)\n")
+    await again.shows("rematch asks for another match")
+    again.type("quit")
+    rui.type("quit")
     await asyncio.gather(returned, second)
 
 
@@ -136,13 +142,15 @@ async def test_quitting_before_the_match_gives_the_seat_up_and_the_room_goes(rea
     ana, looker = person("ana"), person()
     playing = ana.play(server=real_server.url, options=SMALL)
     await ana.shows("--room ")
-    await plain.list_rooms(looker.client, real_server.url, None)
-    assert re.search(r"\w{5}  virus-wars  rows=4 cols=4 steps=2  ana +\(free\)  waiting\n", looker.text)
+    await plain.list_rooms(looker.client, real_server.url)
+    assert re.search(
+        r"\w{5}  virus-wars  rows=4 cols=4 steps=2  ana +\(free\)  none   0         0m   waiting\n", looker.text
+    )
     ana.type("quit")
     await playing
     emptied = person()
-    await plain.list_rooms(emptied.client, real_server.url, None)
-    assert emptied.text == "ROOM  GAME  BOARD  FIRST  SECOND  STATE\n"
+    await plain.list_rooms(emptied.client, real_server.url)
+    assert emptied.text == "ROOM  GAME  BOARD  FIRST  SECOND  CLOCK  WATCHING  AGE  STATE\n"
 
 
 async def test_a_room_is_found_in_the_list_and_joined_from_the_menu(real_server, person):
@@ -150,13 +158,13 @@ async def test_a_room_is_found_in_the_list_and_joined_from_the_menu(real_server,
     opening = ana.play(server=real_server.url, options=SMALL)
     await ana.shows("--room ")
     joining = rui.play(server=real_server.url)
-    rui.type("5")
+    rui.type("6")
     await rui.shows("Which room?\n     ROOM")
     rui.type("1")
     await rui.shows("ana (blue, x) against rui (red, o)")
-    ana.type("resign", "yes")
+    ana.type("resign", "yes", "quit")
     await rui.shows("winner: rui (red, o)")
-    rui.type("x")
+    rui.type("quit", "x")
     await asyncio.gather(opening, joining)
 
 
@@ -168,8 +176,10 @@ async def test_two_people_at_one_keyboard_play_by_turns(person):
         await both.shows(f"{('blue (x)', 'red (o)')[mover]} to move")
         both.type(" ".join(actions))
         await both.shows(f"{('blue', 'red')[mover]} played {' '.join(actions)}")
+    await both.shows("quit leaves")
+    both.type("quit")
     await playing
-    assert re.search(r"wins: \w+ has no legal action\nwinner: (blue \(x\)|red \(o\))\n$", both.text)
+    assert re.search(r"wins: \w+ has no legal action\nwinner: (blue \(x\)|red \(o\))\n", both.text)
 
 
 async def test_menus_lead_to_a_match_with_every_option_chosen_back_and_out_again(person):
@@ -195,6 +205,7 @@ async def test_menus_lead_to_a_match_with_every_option_chosen_back_and_out_again
     await ana.shows("your turn (red, o), 2 steps left")
     ana.type("resign", "yes")
     await ana.shows("winner: random-bot (blue, x)")
+    ana.type("quit")
     await ana.shows("What shall it be?")
     ana.type("6", "1")
     await ana.shows("VIRUS WARS")

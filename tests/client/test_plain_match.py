@@ -5,15 +5,20 @@ import asyncio
 import msgspec
 import pytest
 
-from tabuleiro.protocol.messages import Error, Play, RoomGone, Update
+from tabuleiro.clock import Correspondence, begin_turn, new_clock
+from tabuleiro.protocol.events import Said
+from tabuleiro.protocol.messages import BotThought, Error, OfferView, Play, RoomGone, Update
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_client.backoff import Backoff
 from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.entered_room import watch_room
 from tabuleiro_client.link import Link, LinkSettings
 from tabuleiro_client.plain_match import PlainMatch, Stay
 from tabuleiro_client.screen import Screen
+from tabuleiro_client.signposts import Signposts
 
 CODE = "K7MQ4"
+SIGNPOSTS = Signposts("JOIN", "WATCH", "RETURN")
 
 
 class Sitting:
@@ -46,7 +51,7 @@ async def sit_down(server, make_typist, make_paper):
             settings = LinkSettings(backoff=Backoff(first_s=0, limit_s=0))
             async with Link(server.url, name="ana", settings=settings) as link, watch_room(link, CODE) as room:
                 match = PlainMatch(
-                    room, typist, screen, invitation="JOIN", way_back="RETURN", is_watching=is_watching
+                    room, typist, screen, signposts=SIGNPOSTS, levels=("random", "greedy"), is_watching=is_watching
                 )
                 begun.set()
                 staying.set_result(await match.stay())
@@ -93,9 +98,9 @@ async def test_actions_of_a_turn_are_played_together_or_one_by_one(server, sit_d
         ("b3 d1 c3", "column 4: 'd1': you have no virus"),
         ("b3 c2 c3", "column 7: 'c3': the turn has ended before this action"),
         (",", "nothing was played"),
-        ("help", "resign    give the match up"),
+        ("help", "  resign           give the match up"),
         ("rules", "VIRUS WARS"),
-        ("who", "red, o: rui, here\nwatching: 0"),
+        ("who", "red, o: rui, here\nhost: ana; watching: 0"),
     ],
 )
 async def test_whatever_is_typed_gets_an_answer_and_changes_nothing(server, sit_down, typed, answer):
@@ -203,3 +208,118 @@ async def test_a_prompt_stands_only_where_something_can_be_typed_to_effect(serve
     sitting.type("board")
     await sitting.shows("rui (red, o) to move")
     assert sitting.text.count("> ") == 1
+
+
+def with_clock(server, control, **fields):
+    """Let every head of the test's server show the clock of a turn of blue that has just begun."""
+    clock = begin_turn(control, new_clock(control), 0, 0)
+    plain_head = server.room.head
+
+    def head():
+        made = plain_head()
+        match = msgspec.structs.replace(made.match, clock=clock)
+        return msgspec.structs.replace(made, match=match, settings=RoomSettings(time_control=control), **fields)
+
+    server.room.head = head
+
+
+async def test_clocks_stand_in_the_prompt_and_are_shown_on_demand(server, sit_down):
+    with_clock(server, Correspondence(days=3))
+    sitting = await sit_down()
+    await sitting.shows("in this room: 3 days a turn")
+    await sitting.shows("[you 2d 23h, rui 3d 0h] > ")
+    sitting.type("clock")
+    await sitting.shows("ana (blue, x): 2d 23h, to move\nrui (red, o): 3d 0h\n")
+
+
+async def test_without_a_clock_there_is_none_to_show(server, sit_down):
+    sitting = await sit_down()
+    sitting.type("clock")
+    await sitting.shows("there is no clock in this room")
+
+
+async def test_what_time_alone_brings_is_told_once(server, sit_down):
+    head = server.room.head()
+    server.room.head = lambda: msgspec.structs.replace(head, thinking=BotThought(1, -10_000))
+    sitting = await sit_down()
+    await sitting.shows("rui (red, o) is thinking")
+    sitting.type("who")
+    await sitting.shows("watching: 0")
+    assert sitting.text.count("is thinking") == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("why d4", "d4: you have no virus or awake zombie next to it"),
+        ("why b3", "b3 may be played now"),
+        ("why", "why CELL: tell why it may not be chosen"),
+        ("why zz", "cannot read 'zz'"),
+        ("board please", "board takes nothing after it"),
+        ("undo", "there is no action of your turn to undo"),
+        ("undo 3", "undo takes nothing after it, or all"),
+        ("accept", "there is no offer to accept"),
+        ("accept money", "accept takes nothing after it, or one of draw, takeback, rematch"),
+        ("decline", "there is no offer to decline"),
+        ("bot", "computer players here: random, greedy; e.g. bot LEVEL"),
+        ("bot clever", "computer players here: random, greedy"),
+        ("bot random", "there is no free seat"),
+        ("nobot", "there is no computer to take off"),
+        ("mute", "mute NAME: let somebody say nothing here"),
+        ("say", "say TEXT: say something to everybody here"),
+        ("say " + "x" * 301, "that is too long: at most 300 characters"),
+        ("invite", "to watch only:\n  WATCH\n"),
+        ("swap", "the server refuses: not part of this test"),
+    ],
+)
+async def test_commands_that_cannot_be_done_say_why(server, sit_down, typed, answer):
+    sitting = await sit_down()
+    sitting.type(typed)
+    await sitting.shows(answer)
+
+
+async def test_an_offer_is_told_with_what_can_be_done_and_answered_in_a_word(server, sit_down):
+    server.room.offers = (OfferView("draw", 1),)
+    sitting = await sit_down()
+    await sitting.shows("rui asks for a draw: accept or decline")
+    sitting.type("decline")
+    await sitting.shows("the wish of rui (red, o) for a draw was declined")
+
+
+async def test_of_two_offers_the_one_meant_is_asked_for(server, sit_down):
+    server.room.offers = (OfferView("draw", 1), OfferView("takeback", 1))
+    sitting = await sit_down()
+    sitting.type("accept")
+    await sitting.shows("which of them? accept draw or accept takeback")
+    sitting.type("decline takeback")
+    await sitting.shows("the wish of rui (red, o) to take the last turn back was declined")
+
+
+async def test_undoing_takes_the_last_action_back_or_the_whole_turn(server, sit_down):
+    sitting = await sit_down()
+    sitting.type("b3")
+    await sitting.shows("1 step left")
+    sitting.type("undo")
+    await sitting.shows("you took the last actions back")
+    await sitting.shows("your turn (blue, x), 2 steps left")
+    assert server.room.actions == []
+
+
+async def test_talk_is_told_and_free_of_escapes(server, sit_down):
+    sitting = await sit_down()
+    sitting.type("say Good luck!")
+    await sitting.shows("ana: Good luck!")
+    await server.tell(
+        Update(server.room.head(), (server.room.add(Said("a2", "rui", "\x1b[2Jthanks\u202e", True)),))
+    )
+    await server.tell(Update(server.room.head()))
+    await sitting.shows("rui: thanks\n")
+
+
+async def test_watchers_may_talk_but_not_play_for_others(server, sit_down):
+    sitting = await sit_down(is_watching=True)
+    for typed in ("draw", "takeback", "undo", "abort", "claim", "accept", "rematch"):
+        sitting.type(typed)
+        await sitting.shows("you are watching: this is for the players")
+    sitting.type("say hello")
+    await sitting.shows("ana: hello")

@@ -78,15 +78,20 @@ def test_every_game_has_a_first_turn_and_names_its_sides(name, cast):
         (events.ActionsPlayed(1, Ply(0), 1, ("c3",), by_stand_in=True), "the computer, for rui, played c3"),
         (events.ActionsUndone(1, Ply(0), 0), "you took the last actions back"),
         (events.TurnTakenBack(1, Ply(0), 1), "rui took the last actions back"),
-        (events.OfferMade("draw", 1), "rui asks for a draw"),
-        (events.OfferMade("rematch", 0), "you ask for a rematch"),
-        (events.OfferMade("takeback", 1), "rui asks to take the last turn back"),
+        (events.OfferMade("draw", 1), "rui asks for a draw: accept or decline"),
+        (events.OfferMade("rematch", 0), "you ask for a rematch (decline withdraws it)"),
+        (events.OfferMade("takeback", 1), "rui asks to take the last turn back: accept or decline"),
+        (
+            events.OfferEnded("takeback", 0, "void"),
+            "the wish of ana (blue, x) to take the last turn back has lapsed",
+        ),
         (events.OfferEnded("draw", 1, "declined"), "the wish of rui (red, o) for a draw was declined"),
         (events.MatchEnded(1, 0, "resignation"), "blue wins: red resigned"),
         (events.Said(AccountId("a2"), "rui", "hello", True), "rui: hello"),
         (events.Said(AccountId("a3"), "eva", "hello", False), "eva (watching): hello"),
         (events.Muted(AccountId("a3"), "eva"), "eva is muted"),
-        (events.RoomResumed(TimestampMs(0)), ""),
+        (events.RoomResumed(TimestampMs(0)), "the server was down and is back"),
+        (events.HostChanged(AccountId("a2"), "rui"), "rui is the host of this room now"),
         (events.RoomClosed("idle"), "the room is closed: idle"),
         (events.SeatConnected(0), ""),
         (events.Withheld(), ""),
@@ -133,8 +138,8 @@ def test_the_list_of_rooms_has_straight_columns_and_shows_games_it_does_not_know
         return RoomSummary(**{**defaults, **fields}, created_at_ms=TimestampMs(0))
 
     playing = summary(phase="playing", game="virus-wars", options={"rows": 4}, seats=(ANA, BOT), plies=3)
-    assert room_lines([summary(), playing]) == [
-        "ROOM   GAME        BOARD                      FIRST  SECOND            STATE",
-        "K7MQ4  go          (unknown to this version)  ana    (free)            waiting",
-        "K7MQ4  virus-wars  rows=4                     ana    random-bot (bot)  playing, 3 actions",
+    assert room_lines([summary(), playing], 3_600_000) == [
+        "ROOM   GAME        BOARD                      FIRST  SECOND            CLOCK  WATCHING  AGE  STATE",
+        "K7MQ4  go          (unknown to this version)  ana    (free)            none   0         1h   waiting",
+        "K7MQ4  virus-wars  rows=4                     ana    random-bot (bot)  none   0         1h   playing, 3 actions",  # noqa: E501
     ]

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.terminal import detect_style
+from tabuleiro_client.terminal import can_draw, detect_style
 
 
 class Stream(io.TextIOWrapper):
@@ -44,3 +44,18 @@ def test_style_fits_the_stream(
 
 def test_a_stream_in_memory_has_no_encoding_and_gets_ascii() -> None:
     assert detect_style(io.StringIO(), {}) == TextStyle(color=False, ascii=True)
+
+
+@pytest.mark.parametrize(
+    ("has_input", "has_output", "environ", "expected"),
+    [
+        (True, True, {"TERM": "xterm"}, True),
+        (True, True, {"TERM": "dumb"}, False),
+        (True, True, {}, False),
+        (False, True, {"TERM": "xterm"}, False),
+        (True, False, {"TERM": "xterm"}, False),
+    ],
+)
+def test_screens_are_drawn_only_on_a_real_terminal_at_both_ends(has_input, has_output, environ, expected) -> None:
+    assert can_draw(Stream("utf-8", has_input), Stream("utf-8", has_output), environ) is expected
+    assert not can_draw(None, Stream("utf-8", has_output), environ)

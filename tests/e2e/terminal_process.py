@@ -69,9 +69,13 @@ class Terminal:
         self._seen = found.end()
         return found
 
+    def send_signal(self, number: int) -> None:
+        """Send the program a signal."""
+        self._process.send_signal(number)
+
     def kill(self) -> None:
         """End the program without giving it a chance to say goodbye."""
-        self._process.send_signal(signal.SIGKILL)
+        self.send_signal(signal.SIGKILL)
 
     async def wait(self) -> int:
         """Wait for the end of the program; return its exit status."""

@@ -22,8 +22,10 @@ from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
 from tabuleiro_server.runtime.journal import Journal
+from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.runtime.lobby import Lobby
 from tabuleiro_server.runtime.requests import Requests
+from tabuleiro_server.runtime.room_quota import RoomQuota
 from tabuleiro_server.runtime.room_task import RoomTask
 from tabuleiro_server.runtime.services import Services
 from tabuleiro_server.runtime.session import Session
@@ -185,6 +187,8 @@ class Stage:
             now_ms=self.clock,
             version="test",
             archive=Archive(self.journal),
+            lifecycle=Lifecycle(config, self.clock),
+            quota=RoomQuota(config.rooms_per_account_count, {}),
         )
         self.requests = Requests(services)
 

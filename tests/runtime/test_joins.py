@@ -8,7 +8,7 @@ from typing import Any
 from tabuleiro.protocol.messages import Error, RoomEntered, SeatRequest
 
 ROOMS_COUNT = 500
-BUSY = {"idle_room_unload_ms": 60_000}
+BUSY = {"idle_room_unload_ms": 60_000, "rooms_per_account_count": ROOMS_COUNT, "entered_rooms_count": ROOMS_COUNT}
 
 
 async def rooms_of(stage: Any, host: Any, *seats: SeatRequest) -> list[str]:

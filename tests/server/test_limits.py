@@ -185,6 +185,7 @@ async def test_unfinished_rooms_of_one_guest_also_after_a_restart(start_server: 
         await eva.hello("eva")
         assert (await ana.refused(CreateRoom, game="virus-wars")).code == "limit-reached"
         await eva.do(JoinRoom, room=first)
+        await ana.do(WatchRoom, room=first)
         await ana.do(Resign, room=first, match=1)
         await ana.do(CreateRoom, game="virus-wars")
         assert (await ana.refused(CreateRoom, game="virus-wars")).code == "limit-reached"

@@ -16,7 +16,8 @@ from tabuleiro.errors import ConfigError, DatabaseFormatError, DatabaseLockedErr
 from tabuleiro.protocol.messages import Announcement
 from tabuleiro_server import cli
 from tabuleiro_server.config import Config
-from tabuleiro_server.wiring import RunningServer, running_server
+from tabuleiro_server.runtime.lifecycle import Lifecycle
+from tabuleiro_server.wiring import RunningServer, now_ms, running_server
 
 
 async def failure_of(**settings: Any) -> Exception:
@@ -63,11 +64,14 @@ async def test_a_database_that_cannot_be_is_named(tmp_path: Path) -> None:
 
 async def test_stopping_tells_every_client_to_come_back(start_server: StartServer) -> None:
     async with asyncio.timeout(LIMIT_S):
-        async with start_server() as server:
+        async with start_server(shutdown_notice_ms=0) as server:
             client_context = wire(server.url)
             client = await client_context.__aenter__()
             await client.hello("ana")
-        assert await client.receive() == Announcement("the server restarts", restart_in_ms=0)
+            await server.wind_down()
+        told = await client.receive()
+        assert isinstance(told, Announcement)
+        assert told.restart_in_ms == 0
         assert await client.closing() == (1012, "the server restarts; connect again and resume")
         await client_context.__aexit__(None, None, None)
 
@@ -94,9 +98,9 @@ async def test_a_loop_without_signal_handlers_is_told_to_stop_all_the_same(
 
     monkeypatch.setattr(type(asyncio.get_running_loop()), "add_signal_handler", refuse)
     monkeypatch.setattr(signal, "signal", lambda number, handler: handlers.setdefault(number, handler))
-    stop = asyncio.Event()
-    cli._set_when_told_to_stop(stop)
+    lifecycle = Lifecycle(Config(), now_ms)
+    cli._stop_when_told(lifecycle)
     assert set(handlers) == {signal.SIGINT, signal.SIGTERM}
     handlers[signal.SIGTERM](signal.SIGTERM, None)
     async with asyncio.timeout(LIMIT_S):
-        await stop.wait()
+        await lifecycle.stop_requested()

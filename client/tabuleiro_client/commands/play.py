@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from tabuleiro.errors import ConfigError, GameOptionError, shown
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client import plain
+from tabuleiro_client.commands import room_options
 from tabuleiro_client.game_choice import GameOptions, PresetOption, chosen_options
 from tabuleiro_client.plain_client import PlainClient
-from tabuleiro_client.server_address import default_server, parse_server_url
+from tabuleiro_client.server_address import parse_server_url
 from tabuleiro_client.terminal import can_draw
 
 ServerOption = Annotated[
@@ -24,53 +28,122 @@ ServerOption = Annotated[
 ]
 NameOption = Annotated[str | None, typer.Option("--name", "-n", metavar="NAME", help="Who you are on the server.")]
 PlainOption = Annotated[bool, typer.Option("--plain", help="Line by line, for screen readers and scripts.")]
+SecretOption = Annotated[
+    str | None, typer.Option("--secret", metavar="SECRET", help="The secret part of a private room.")
+]
 AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.")]
+RoomOption = Annotated[str | None, typer.Option("--room", metavar="CODE", help="Join this room.")]
+QuickOption = Annotated[
+    str | None, typer.Option("--quick", metavar="GAME", help="Play against whoever waits for this game.")
+]
+GameOption = Annotated[str | None, typer.Option("--game", metavar="GAME", help="Play this game.")]
+BotOption = Annotated[
+    str | None, typer.Option("--bot", metavar="LEVEL", help="Play against the computer, e.g. minimax-1.")
+]
+SeatOption = Annotated[
+    str | None, typer.Option("--seat", metavar="SEAT", help="Your seat: first, second, or the side's name.")
+]
 
 
 def play(
     server: ServerOption = None,
-    room: Annotated[str | None, typer.Option("--room", metavar="CODE", help="Join this room.")] = None,
-    game: Annotated[str | None, typer.Option("--game", metavar="GAME", help="Play this game.")] = None,
+    room: RoomOption = None,
+    secret: SecretOption = None,
+    quick: QuickOption = None,
+    game: GameOption = None,
     preset: PresetOption = None,
     option: GameOptions = None,
-    bot: Annotated[
-        str | None, typer.Option("--bot", metavar="LEVEL", help="Play against the computer, e.g. minimax-1.")
-    ] = None,
-    seat: Annotated[
-        str | None, typer.Option("--seat", metavar="SEAT", help="Your seat: first, second, or the side's name.")
-    ] = None,
+    bot: BotOption = None,
+    seat: SeatOption = None,
+    time: room_options.TimeOption = None,
+    is_private: room_options.PrivateOption = False,
+    is_casual: room_options.CasualOption = True,
+    is_drawn: room_options.DrawFirstOption = False,
+    no_undo: room_options.NoUndoOption = False,
+    late_bot: room_options.LateBotOption = None,
+    stand_in: room_options.StandInOption = None,
+    away_s: room_options.AwayOption = room_options.USUAL_AWAY_S,
+    hides_chat: room_options.HideChatOption = False,
+    counts_downtime: room_options.CountDowntimeOption = False,
     name: NameOption = None,
     plain_only: PlainOption = False,
     ascii_only: AsciiOption = False,
 ) -> None:
     """Play a game: over a network, against the computer, or two at one keyboard."""
-    if room is not None and (game or preset or option or bot):
-        raise ConfigError("--room", shown(room), "no --game, --preset, --option or --bot beside it")
-    chosen_game = game
-    if game is None and (preset or option):
-        chosen_game = registry.names()[0]
-    wishes = plain.PlayWishes(
-        server=None if server is None else parse_server_url(server),
-        room=room,
-        game=chosen_game,
-        options={} if chosen_game is None else _checked_options(chosen_game, preset, option),
-        level=bot,
-        seat=None if seat is None else parse_seat(seat, chosen_game),
+    settings = RoomSettings(
+        time_control=room_options.chosen_time_control(time),
+        is_private=is_private,
+        is_casual=is_casual,
+        first="draw" if is_drawn else "seated",
+        may_undo=not no_undo,
+        late_bot=room_options.chosen_late_bot(late_bot),
+        stand_in_level=stand_in,
+        away_after_ms=away_s * 1000,
+        hides_watcher_chat=hides_chat,
+        counts_downtime=counts_downtime,
     )
-    if room is not None and not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
+    typed = _Typed(server, room, secret, quick, game, preset, tuple(option or ()), bot, seat, settings)
+    wishes = typed.wishes()
+    if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
-        url = wishes.server or default_server()
-        status = asyncio.run(launch.play_in_room(url, room, name=name, seat=wishes.seat, is_ascii=ascii_only))
-        raise typer.Exit(status)
+        raise typer.Exit(asyncio.run(launch.play(wishes, name=name, is_ascii=ascii_only)))
     asyncio.run(_play(wishes, name, ascii_only))
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """What was typed on the command line."""
+
+    server: str | None
+    room: str | None
+    secret: str | None
+    quick: str | None
+    game: str | None
+    preset: str | None
+    options: tuple[str, ...]
+    bot: str | None
+    seat: str | None
+    settings: RoomSettings
+
+    def wishes(self) -> plain.PlayWishes:
+        """What it means. Raises: ConfigError, GameOptionError."""
+        self._check()
+        game = self.game or self.quick
+        if game is None and self._is_about_a_new_room:
+            game = registry.names()[0]
+        return plain.PlayWishes(
+            server=None if self.server is None else parse_server_url(self.server),
+            room=self.room,
+            secret=self.secret,
+            game=game,
+            is_quick=self.quick is not None,
+            options={} if game is None else _checked_options(game, self.preset, self.options),
+            level=self.bot,
+            seat=None if self.seat is None else parse_seat(self.seat, game),
+            settings=self.settings,
+        )
+
+    @property
+    def _is_about_a_new_room(self) -> bool:
+        return bool(self.preset or self.options or self.settings != RoomSettings())
+
+    def _check(self) -> None:
+        if self.room is not None and (self.game or self.bot or self._is_about_a_new_room):
+            raise ConfigError(
+                "--room", shown(self.room), "no --game, --preset, --option, --bot or settings beside it"
+            )
+        if self.quick is not None and (self.room or self.game or self.bot or self.seat):
+            raise ConfigError("--quick", shown(self.quick), "no --room, --game, --bot or --seat beside it")
+        if self.secret is not None and self.room is None:
+            raise ConfigError("--secret", "a secret part", "--room CODE beside it")
 
 
 async def _play(wishes: plain.PlayWishes, name: str | None, is_ascii: bool) -> None:
     await plain.play(PlainClient.of_this_process(is_ascii=is_ascii, name=name), wishes)
 
 
-def _checked_options(game: str, preset: str | None, option: list[str] | None) -> dict[str, int | str]:
+def _checked_options(game: str, preset: str | None, option: Sequence[str]) -> dict[str, int | str]:
     options = chosen_options(game, preset, option)
     registry.load(game, options)
     return options

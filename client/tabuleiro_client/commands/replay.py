@@ -9,24 +9,23 @@ from typing import Annotated
 
 import typer
 
-from tabuleiro.errors import ClientError, RecordError
-from tabuleiro.notation.record import parse_record
-from tabuleiro_client.commands.play import PlainOption
-from tabuleiro_client.input_file import read_text
+from tabuleiro_client.commands.export import MatchOption, SourceArgument, find_record
+from tabuleiro_client.commands.play import NameOption, PlainOption, SecretOption, ServerOption
 from tabuleiro_client.record_browser import RecordBrowser
 from tabuleiro_client.terminal import can_draw, detect_style
 
 
 def replay(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A record, as `tabuleiro export` writes it, or - .")],
+    source: SourceArgument,
+    match: MatchOption = None,
+    server: ServerOption = None,
+    secret: SecretOption = None,
+    name: NameOption = None,
     plain_only: PlainOption = False,
     ascii_only: Annotated[bool, typer.Option("--ascii", help="Use nothing beyond ASCII.")] = False,
 ) -> None:
-    """Step through the record of a match."""
-    try:
-        record = parse_record(read_text(file))
-    except RecordError as error:
-        raise ClientError(f"{file}: {error}") from error
+    """Step through a match of a room, or through the record of one in a file."""
+    record = find_record(source, match, server, secret, name).record
     if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 

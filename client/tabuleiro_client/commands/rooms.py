@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from tabuleiro.protocol.messages import Phase
 from tabuleiro.rules import registry
 from tabuleiro_client import plain
 from tabuleiro_client.commands.play import ServerOption
@@ -14,15 +16,33 @@ from tabuleiro_client.plain_client import PlainClient
 from tabuleiro_client.server_address import chosen_server
 
 
+class RoomState(StrEnum):
+    """What a listed room can be doing."""
+
+    WAITING = "waiting"
+    PLAYING = "playing"
+    FINISHED = "finished"
+
+
 def rooms(
     server: ServerOption = None,
     game: Annotated[str | None, typer.Option("--game", metavar="GAME", help="Only rooms of this game.")] = None,
+    state: Annotated[
+        list[RoomState] | None,
+        typer.Option("--state", help="Only rooms in this state; may be repeated. Else all that are unfinished."),
+    ] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on telling what changes.")] = False,
 ) -> None:
-    """List the rooms of a server that wait for players or are being played in."""
+    """List the rooms of a server, and with --follow what changes in the list."""
     if game is not None:
         registry.game_type(game)
-    asyncio.run(_rooms(chosen_server(server), game))
+    phases: tuple[Phase, ...] | None = tuple(each.value for each in state) if state else None
+    asyncio.run(_rooms(chosen_server(server), plain.RoomsWanted(game, phases), is_following=follow))
 
 
-async def _rooms(server: str, game: str | None) -> None:
-    await plain.list_rooms(PlainClient.of_this_process(is_ascii=False, name=None), server, game)
+async def _rooms(server: str, wanted: plain.RoomsWanted, *, is_following: bool) -> None:
+    client = PlainClient.of_this_process(is_ascii=False, name=None)
+    if is_following:
+        await plain.follow_rooms(client, server, wanted)
+    else:
+        await plain.list_rooms(client, server, wanted)

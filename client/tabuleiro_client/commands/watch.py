@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tabuleiro_client import plain
-from tabuleiro_client.commands.play import AsciiOption, NameOption, PlainOption, ServerOption
+from tabuleiro_client.commands.play import AsciiOption, NameOption, PlainOption, SecretOption, ServerOption
 from tabuleiro_client.plain_client import PlainClient
 from tabuleiro_client.server_address import chosen_server
 from tabuleiro_client.terminal import can_draw
@@ -19,18 +19,20 @@ from tabuleiro_client.terminal import can_draw
 def watch(
     room: Annotated[str, typer.Argument(metavar="CODE", help="The code of the room.")],
     server: ServerOption = None,
+    secret: SecretOption = None,
     name: NameOption = None,
     plain_only: PlainOption = False,
     ascii_only: AsciiOption = False,
 ) -> None:
-    """Watch a room until its match is over."""
+    """Watch the matches of a room."""
     url = chosen_server(server)
     if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
-        raise typer.Exit(asyncio.run(launch.watch_in_room(url, room, name=name, is_ascii=ascii_only)))
-    asyncio.run(_watch(room, url, name, ascii_only))
+        watching = launch.watch_in_room(url, room, name=name, is_ascii=ascii_only, secret=secret)
+        raise typer.Exit(asyncio.run(watching))
+    asyncio.run(_watch(room, url, secret, name, ascii_only))
 
 
-async def _watch(room: str, server: str, name: str | None, is_ascii: bool) -> None:
-    await plain.watch(PlainClient.of_this_process(is_ascii=is_ascii, name=name), room, server)
+async def _watch(room: str, server: str, secret: str | None, name: str | None, is_ascii: bool) -> None:
+    await plain.watch(PlainClient.of_this_process(is_ascii=is_ascii, name=name), room, server, secret)

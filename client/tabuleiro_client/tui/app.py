@@ -13,15 +13,20 @@ from typing import Any, ClassVar
 import msgspec
 from textual.app import App
 from textual.binding import BindingType
+from textual.command import Provider
 from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
 from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.identity import IdentityFolder
+from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.keys import EVERYWHERE
+from tabuleiro_client.tui.match_shelf import MatchShelf
+from tabuleiro_client.tui.palette import PaletteCommands
 from tabuleiro_client.tui.present.glyphs import ASCII, UNICODE, GlyphSet
 from tabuleiro_client.tui.registry import SCREENS as NAMED_SCREENS
+from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings, load_settings, save_settings
 from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
@@ -44,11 +49,13 @@ class TabuleiroApp(App[int]):
 
     TITLE = "tabuleiro"
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {PaletteCommands}
     SCREENS: ClassVar[dict[str, Callable[[], Screen[Any]]]] = dict(NAMED_SCREENS)
     BINDINGS: ClassVar[list[BindingType]] = list(EVERYWHERE)
     CSS = """
-    Screen { background: $background; color: $foreground; }
     Footer { background: $panel; }
+    ModalScreen { background: $background 70%; }
+    SearchIcon { display: none; }
     FooterKey .footer-key--description { padding: 0 2 0 0; }
     """
 
@@ -65,11 +72,13 @@ class TabuleiroApp(App[int]):
         self.settings = load_settings(config_folder()) if settings is None else settings
         self.identities = IdentityFolder(config_folder())
         self.session = Session(self.identities, self._connection_changed)
+        self.shelf = MatchShelf(config_folder())
         self.now_ms = now_ms
         self.is_looked_at = True
         self._opening = opening
         self._force_ascii = force_ascii
         self._has_no_colour = has_no_colour
+        self._brushes: dict[tuple[str, bool], Brush] = {}
         for theme in THEMES.values():
             self.register_theme(theme.ui)
         self.theme = theme_named(self.settings.theme).name
@@ -93,7 +102,11 @@ class TabuleiroApp(App[int]):
 
     def brush(self, *, is_stone: bool) -> Brush:
         """What turns a picture's ink into styles, by the theme and the terminal."""
-        return Brush(theme_named(self.theme), is_stone=is_stone, colour_count=self.colour_count)
+        key = (self.theme, is_stone)
+        if key not in self._brushes:
+            theme = theme_named(self.theme)
+            self._brushes[key] = Brush(theme, is_stone=is_stone, colour_count=self.colour_count)
+        return self._brushes[key]
 
     def change_settings(self, **changes: object) -> None:
         """Change settings, apply them at once and keep them; a file that cannot be written is told."""
@@ -132,6 +145,13 @@ class TabuleiroApp(App[int]):
             self.exit(1, return_code=1, message=f"tabuleiro: {problem}")
         else:
             self.exit(0)
+
+    def tell(self, text: str) -> None:
+        """Say something on the present screen, or beside it when that has no line for it; empty for nothing."""
+        if isinstance(self.screen, PageScreen):
+            self.screen.say(text)
+        elif text:
+            self.notify(showable(text, self.writing), markup=False)
 
     def call_for_attention(self, title: str) -> None:
         """Ring and change the terminal's title, as far as that is wanted, while nobody looks at the terminal."""

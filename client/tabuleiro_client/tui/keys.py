@@ -50,7 +50,7 @@ MATCH: Final = (
         "w",
         "why",
         "why?",
-        "Show what is known about the cell under the cursor, and why it is forbidden.",
+        "Say what is known of a cell, and why it is forbidden.",
         sign="w",
     ),
     key("t", "chat", "chat", "Write to the room.", sign="t"),
@@ -95,14 +95,63 @@ STEPPING: Final = (
     key("left_curly_bracket,pageup", "scroll_turn(-1)", "turn back", "One turn back.", shown=False, sign="{"),
     key("right_curly_bracket,pagedown", "scroll_turn(1)", "turn on", "One turn on.", shown=False, sign="}"),
     key("0", "scroll_to_start", "start", "To the start.", shown=False),
-    key("dollar_sign,9", "scroll_to_end", "end", "To the end; in a running match: live again.", sign="$"),
-    key("g", "go_to_turn", "go to", "Go to a turn by its number.", sign="g"),
+    key(
+        "dollar_sign,9",
+        "scroll_to_end",
+        "end",
+        "To the end; in a running match: live again.",
+        shown=False,
+        sign="$",
+    ),
+    key("g", "go_to_turn", "go to", "Go to a turn by its number.", shown=False, sign="g"),
 )
 
 REPLAY: Final = (
     key("a", "autoplay", "autoplay", "Play the record by itself, or stop.", sign="a"),
     key("plus,equals_sign", "faster(1)", "faster", "Autoplay faster.", shown=False, sign="+"),
     key("minus", "faster(-1)", "slower", "Autoplay slower.", shown=False, sign="-"),
-    key("v", "branch", "try moves", "Branch off here and try moves; again: back to the record.", sign="v"),
+    key("v", "branch", "try", "Branch off here and try moves; again: back to the record.", sign="v"),
     key("u,backspace", "undo", "undo", "Undo the last move tried.", shown=False, sign="u"),
+)
+
+HOME: Final = (
+    key("1", "open('bot')", "computer", "Play against the computer, on this machine.", shown=False),
+    key("2", "open('both')", "two here", "Play with two people at this keyboard.", shown=False),
+    key("o", "open('connect')", "online", "Connect to a server.", sign="o"),
+    key("j", "open('join')", "join", "Join or watch a room by its code.", shown=False),
+    key("w", "open('watch')", "watch", "See which matches are being played on the server.", shown=False),
+    key("p", "open('replays')", "replays", "Look through matches that were played.", sign="p"),
+    key("r", "open('rules')", "rules", "Read the rules of the games, and try them.", sign="r"),
+    key("s", "open('settings')", "settings", "Change the looks and ways of this program.", sign="s"),
+    key("q", "app.quit", "quit", "Leave the program; seats in running matches stay yours.", sign="q"),
+    key("delete,x", "forget", "forget", "Take the highlighted match off the list.", shown=False, sign="x"),
+)
+
+LOBBY: Final = (
+    key("enter", "enter_room", "enter", "Enter the room: to play if a seat is free, else to watch.", sign="Enter"),
+    key("w", "watch_room", "watch", "Watch the room.", sign="w"),
+    key("n", "new_room", "new", "Make a room.", sign="n"),
+    key("q", "quick_play", "quick", "Play with whoever waits for the same game, or wait.", sign="q"),
+    key("c", "by_code", "code", "Join or watch a room by its code.", sign="c"),
+    key("g", "next_game", "game", "Show the rooms of the next game, or of every game.", shown=False),
+    key("f", "next_state", "state", "Show other rooms: waiting, being played, over.", shown=False),
+)
+
+ROOM: Final = (
+    key("c", "copy_code", "copy code", "Copy the code of the room, with the secret of a private one.", sign="c"),
+    key("i", "copy_invitation", "invite", "Copy the command by which somebody else joins.", sign="i"),
+    key("b", "seat_bot", "bot", "Put a computer player on the free seat, or another in its place.", sign="b"),
+    key("x", "unseat_bot", "bot off", "Take the computer player off its seat.", sign="x"),
+    key("s", "swap", "swap", "Let the players change seats.", sign="s"),
+    key("r", "rematch", "rematch", "Offer a rematch.", sign="r"),
+    key("y", "answer(True)", "yes", "Accept the offer on the banner.", shown=False),
+    key("n", "answer(False)", "no", "Decline the offer on the banner, or withdraw your own.", shown=False),
+    key("enter,m", "open_match", "board", "Look at the board of the match.", sign="Enter"),
+    key("t", "chat", "chat", "Write to the room.", sign="t"),
+)
+
+FORM: Final = (
+    key("ctrl+s", "submit", "start", "Ask for what is filled in.", sign="^s"),
+    key("down", "next_field", "next", "Go to the next field.", shown=False),
+    key("up", "field_before", "before", "Go to the field before.", shown=False),
 )

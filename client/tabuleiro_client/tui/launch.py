@@ -12,12 +12,18 @@ from typing import Any, Final
 
 from textual.screen import Screen
 
-from tabuleiro.errors import TabuleiroError
+from tabuleiro.errors import ClientError, NotationError, TabuleiroError
 from tabuleiro.notation.match_record import MatchRecord
-from tabuleiro.rules.outcome import Player
-from tabuleiro_client.entered_room import join_room, watch_room
+from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, SeatRequest
+from tabuleiro.rules import registry
+from tabuleiro_client.entered_room import watch_room
+from tabuleiro_client.plain import PlayWishes
+from tabuleiro_client.server_address import default_server
 from tabuleiro_client.terminal import detect_style
-from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.app import FirstScreen, TabuleiroApp
+from tabuleiro_client.tui.entrance import screen_of_room
+from tabuleiro_client.tui.room_address import parse_room_address
+from tabuleiro_client.tui.screens.home import HomeScreen
 
 CLEAN_TERMINAL: Final = (
     "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l"  # no mouse reports
@@ -35,28 +41,73 @@ async def replay_record(record: MatchRecord, *, is_ascii: bool) -> int:
     return await run(TabuleiroApp(lambda: screen, force_ascii=is_ascii_wanted(is_ascii)))
 
 
-async def play_in_room(url: str, code: str, *, name: str | None, seat: Player | None, is_ascii: bool) -> int:
-    """Join a room of a server and play there. Raises: ClientError, CommandError."""
-    from tabuleiro_client.tui.screens.match import MatchScreen
+async def play(wishes: PlayWishes, *, name: str | None, is_ascii: bool) -> int:
+    """Do what the command line of `tabuleiro play` says; the home screen when it says nothing.
 
-    def first(app: TabuleiroApp) -> Screen[Any]:
-        assert app.session.venue is not None
-        link = app.session.venue.link
-        return MatchScreen(lambda: join_room(link, code.strip().upper(), seat))
-
-    app = TabuleiroApp(lambda: first(app), force_ascii=is_ascii_wanted(is_ascii))
-    await app.session.go_online(url, name)
+    Raises: ClientError, CommandError, StoreError, ModuleNotFoundError.
+    """
+    first: FirstScreen = HomeScreen
+    app = TabuleiroApp(lambda: first(), force_ascii=is_ascii_wanted(is_ascii))
+    try:
+        if not wishes.is_nothing:
+            first = await _wished_screen(app, wishes, name)
+    except BaseException:
+        await app.session.leave()
+        raise
     return await run(app)
 
 
-async def watch_in_room(url: str, code: str, *, name: str | None, is_ascii: bool) -> int:
+async def _wished_screen(app: TabuleiroApp, wishes: PlayWishes, name: str | None) -> FirstScreen:
+    """Go where the command line says; errors are told before the terminal is drawn on."""
+    is_far = wishes.room is not None or wishes.server is not None or wishes.is_quick
+    if not is_far and wishes.is_direct:
+        venue = await app.session.go_local(name or app.settings.name or None)
+    elif not is_far:
+        return HomeScreen
+    else:
+        url = wishes.server or default_server()
+        is_new = name is None and app.identities.find(url) is None
+        venue = await app.session.go_online(url, (app.settings.name or None) if is_new else name)
+    if not wishes.is_direct:
+        from tabuleiro_client.tui.screens.lobby import LobbyScreen
+
+        return lambda: LobbyScreen(venue)
+    request, secret = _room_request(wishes, is_local=venue.is_local)
+    entered = await venue.link.enter(request)
+    return lambda: screen_of_room(venue, entered, secret, is_to_watch=False)
+
+
+def _room_request(wishes: PlayWishes, *, is_local: bool) -> tuple[CreateRoom | JoinRoom | QuickPlay, str | None]:
+    """What to ask the server for, and the secret of a private room, ``None`` otherwise."""
+    if wishes.room is not None:
+        try:
+            code, secret = parse_room_address(wishes.room)
+        except NotationError as error:
+            raise ClientError(str(error)) from error
+        secret = wishes.secret or secret
+        return JoinRoom(id=0, room=code, seat=wishes.seat, secret=secret), secret
+    game, options = wishes.game or registry.names()[0], dict(wishes.options)
+    if wishes.is_quick:
+        return QuickPlay(id=0, game=game, options=options, settings=wishes.settings), None
+    me = SeatRequest("me")
+    if wishes.level is not None:
+        other = SeatRequest("bot", wishes.level)
+    else:
+        other = me if is_local else SeatRequest("open")
+    seats = (other, me) if wishes.seat == 1 else (me, other)
+    return CreateRoom(id=0, game=game, options=options, seats=seats, settings=wishes.settings), None
+
+
+async def watch_in_room(
+    url: str, code: str, *, name: str | None, is_ascii: bool, secret: str | None = None
+) -> int:
     """Watch a room of a server. Raises: ClientError, CommandError."""
     from tabuleiro_client.tui.screens.watch import WatchScreen
 
     def first(app: TabuleiroApp) -> Screen[Any]:
         assert app.session.venue is not None
         link = app.session.venue.link
-        return WatchScreen(lambda: watch_room(link, code.strip().upper()))
+        return WatchScreen(lambda: watch_room(link, code.strip().upper(), secret))
 
     app = TabuleiroApp(lambda: first(app), force_ascii=is_ascii_wanted(is_ascii))
     if name is None:

@@ -35,6 +35,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     asks_before_sending: bool = True
     rings_bell: bool = True
     changes_title: bool = True
+    name: str = ""
 
 
 def load_settings(folder: Path) -> Settings:

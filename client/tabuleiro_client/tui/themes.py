@@ -149,7 +149,7 @@ _CONTRAST_STONE: Final[Palette] = {
     Role.GRID: "#505050",
     Role.LEGAL: "#000000",
     Role.MARK: "#ffff00",
-    Role.CURSOR: "#0000c8",
+    Role.CURSOR: "#3f6fd0",
     Role.LAST: "#5a5a00",
 }
 _COLOUR_BLIND_FIELD: Final[Palette] = {

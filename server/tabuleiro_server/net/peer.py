@@ -39,7 +39,9 @@ class Peer:
         self._connection = connection
         self._config = config
         self._figures = figures
-        self._outbox = Outbox(config.outbox_frames_count, config.outbox_bytes, self._cut_slow_reader)
+        self._outbox = Outbox(
+            config.outbox_frames_count, config.outbox_bytes, self._cut_slow_reader, connection.send_now
+        )
         self._session = Session(
             codec_for(connection.subprotocol),
             self._outbox,

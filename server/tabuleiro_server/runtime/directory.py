@@ -78,6 +78,9 @@ class Directory:
 
     async def find(self, text: str) -> RoomTask:
         """The room of this code. Raises: CommandError when there is none, or it cannot be loaded."""
+        room = self._rooms.get(RoomCode(text))
+        if room is not None:
+            return room
         code = parse_room_code(text)
         if code is None:
             raise no_such_room(text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -21,6 +21,9 @@ LISTED_PHASES: Final[tuple[Phase, ...]] = ("waiting", "playing")
 LISTED_ROOMS_COUNT: Final = 200
 LISTED_PEOPLE_COUNT: Final = 50
 UPDATE_DELAY_S: Final = 0.25
+
+STALE_LINES_COUNT: Final = 256
+"""Changed rooms whose lines wait to be made; the rooms stay in memory for them."""
 
 
 class Subscriber(Protocol):
@@ -52,8 +55,21 @@ class Lobby:
         self._summaries: dict[RoomCode, RoomSummary] = {summary.room: summary for summary in by_age}
         self._people: Counter[str] = Counter()
         self._subscribers: dict[Subscriber, RoomFilter] = {}
+        self._stale: dict[RoomCode, Callable[[], RoomSummary]] = {}
         self._changed: dict[RoomCode, None] = {}
         self._timer: asyncio.TimerHandle | None = None
+
+    def note(self, code: RoomCode, summarize: Callable[[], RoomSummary]) -> None:
+        """Be told that a room has changed; its line is made when somebody wants to see it, or is told of it."""
+        self._stale[code] = summarize
+        if len(self._stale) >= STALE_LINES_COUNT:
+            self._freshen()
+        self._tell_soon()
+
+    def _freshen(self) -> None:
+        stale, self._stale = self._stale, {}
+        for summarize in stale.values():
+            self.update(summarize())
 
     def update(self, summary: RoomSummary) -> None:
         """Take the line of a room in; a closed or private room is not listed."""
@@ -68,6 +84,7 @@ class Lobby:
 
     def rooms(self, wanted: RoomFilter) -> tuple[tuple[RoomSummary, ...], bool]:
         """The newest rooms asked for, and whether there are more than are listed."""
+        self._freshen()
         found: list[RoomSummary] = []
         for summary in reversed(self._summaries.values()):
             if wanted.matches(summary):
@@ -78,6 +95,7 @@ class Lobby:
 
     def open_rooms(self, game: str) -> list[RoomSummary]:
         """The rooms of ``game`` in which a seat is free, oldest first."""
+        self._freshen()
         wanted = RoomFilter(game, ("waiting",))
         return [
             summary
@@ -118,6 +136,7 @@ class Lobby:
 
     def _tell(self) -> None:
         self._timer = None
+        self._freshen()
         changed = tuple(self._changed)
         self._changed.clear()
         people = tuple(sorted(self._people, key=str.casefold)[:LISTED_PEOPLE_COUNT])

@@ -237,11 +237,17 @@ class Requests:
         await self._perform(session, message, command)
 
     async def _perform(self, session: Session, message: Any, command: commands.Command) -> None:
-        async def perform(room: RoomTask) -> None:
-            _check_entered(session, room)
-            await room.perform(command, lambda _: session.send(Ok(message.id)))
+        def acknowledge(_: RoomState) -> None:
+            session.send(Ok(message.id))
 
-        await self._with_room(message.room, perform)
+        room = await self._services.directory.find(message.room)
+        _check_entered(session, room)
+        try:
+            await room.perform(command, acknowledge)
+        except RoomUnloadedError:
+            room = await self._services.directory.find(message.room)
+            _check_entered(session, room)
+            await room.perform(command, acknowledge)
 
     async def _with_room(self, code: str, use: Callable[[RoomTask], Awaitable[None]]) -> None:
         """Use the room of this code; once more if it left memory in between."""

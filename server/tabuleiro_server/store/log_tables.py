@@ -6,19 +6,23 @@ in which thread is up to :mod:`.writer`, :mod:`.event_log` and :mod:`.maintenanc
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from tabuleiro.errors import DamagedRoomError
 from tabuleiro.ids import RoomCode, Seq
+from tabuleiro_server.store.batches import insert_rows
 from tabuleiro_server.store.connection import primary_code
 from tabuleiro_server.store.rows import Snapshot, StoredEvent
 
-_INSERT_EVENT: Final = (
-    "INSERT INTO events (room, seq, at_ms, version, payload, checksum) VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT_EVENTS: Final = "INSERT INTO events (room, seq, at_ms, version, payload, checksum)"
+_LAST_SEQS: Final = (
+    "SELECT json_group_array(coalesce((SELECT max(seq) FROM events WHERE room = wanted.value), 0))"
+    " FROM json_each(?) AS wanted"
 )
 
 
@@ -33,13 +37,19 @@ def last_seq(connection: sqlite3.Connection, room: RoomCode) -> Seq:
     return Seq(found or 0)
 
 
+def last_seqs(connection: sqlite3.Connection, rooms: Sequence[RoomCode]) -> dict[RoomCode, Seq]:
+    """Return the number of each room's last event, 0 where it has none: one statement for all of them."""
+    found: list[int] = json.loads(connection.execute(_LAST_SEQS, (json.dumps(rooms),)).fetchone()[0])
+    return {room: Seq(seq) for room, seq in zip(rooms, found, strict=True)}
+
+
 def insert_events(connection: sqlite3.Connection, events: Iterable[tuple[RoomCode, StoredEvent]]) -> None:
     """Add events to the log."""
     rows = []
     for room, event in events:
         identity = (room, event.seq, event.at_ms, event.version)
         rows.append((*identity, event.payload, checksum(event.payload, *identity)))
-    connection.executemany(_INSERT_EVENT, rows)
+    insert_rows(connection, _INSERT_EVENTS, rows)
 
 
 def select_events(connection: sqlite3.Connection, room: RoomCode, after_seq: Seq) -> list[StoredEvent]:

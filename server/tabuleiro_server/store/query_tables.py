@@ -11,14 +11,14 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from tabuleiro.ids import AccountId, RoomCode, TimestampMs
+from tabuleiro_server.store.batches import insert_rows
 from tabuleiro_server.store.rows import MatchRow, PlayerRow, RoomRow
 
-_UPSERT_ROOM: Final = (
-    "INSERT INTO rooms (code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?)"
+_UPSERT_ROOMS: Final = (
+    "INSERT INTO rooms (code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary)",
     " ON CONFLICT (code) DO UPDATE SET phase = excluded.phase, is_listed = excluded.is_listed,"
     " created_at_ms = excluded.created_at_ms, updated_at_ms = excluded.updated_at_ms,"
-    " next_deadline_ms = excluded.next_deadline_ms, summary = excluded.summary"
+    " next_deadline_ms = excluded.next_deadline_ms, summary = excluded.summary",
 )
 _UPSERT_MATCH: Final = (
     "INSERT INTO matches (room, number, game, options_json, started_at_ms, ended_at_ms, winner, termination,"
@@ -44,8 +44,10 @@ _SELECT_MATCHES: Final = (
 
 def upsert_rooms(connection: sqlite3.Connection, rows: Sequence[RoomRow]) -> None:
     """Write the rooms' rows; of two for the same room the later one counts."""
-    connection.executemany(
-        _UPSERT_ROOM,
+    head, tail = _UPSERT_ROOMS
+    insert_rows(
+        connection,
+        head,
         [
             (
                 row.code,
@@ -58,6 +60,7 @@ def upsert_rooms(connection: sqlite3.Connection, rows: Sequence[RoomRow]) -> Non
             )
             for row in rows
         ],
+        tail,
     )
 
 

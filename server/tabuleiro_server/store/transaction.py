@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from tabuleiro.errors import ConflictError, StoreError
 from tabuleiro.ids import RoomCode, Seq
-from tabuleiro_server.store.log_tables import insert_events, last_seq
+from tabuleiro_server.store.log_tables import insert_events, last_seqs
 from tabuleiro_server.store.query_tables import upsert_matches, upsert_rooms
 from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
 
@@ -107,19 +107,17 @@ def _overwrite_refused_group(connection: sqlite3.Connection) -> None:
 
 def _append_together(connection: sqlite3.Connection, appends: Sequence[Append]) -> list[StoreError | None]:
     """Add what fits, table by table; the conflicts are returned in the appends' places."""
-    last_seqs: dict[RoomCode, Seq] = {}
+    found = last_seqs(connection, list(dict.fromkeys(append.room for append in appends)))
     refusals: list[StoreError | None] = []
     accepted: list[Append] = []
     for append in appends:
         room = append.room
-        if room not in last_seqs:
-            last_seqs[room] = last_seq(connection, room)
-        if last_seqs[room] == append.expected_seq:
+        if found[room] == append.expected_seq:
             accepted.append(append)
             refusals.append(None)
-            last_seqs[room] = Seq(append.expected_seq + len(append.events))
+            found[room] = Seq(append.expected_seq + len(append.events))
         else:
-            refusals.append(ConflictError(room, append.expected_seq, last_seqs[room]))
+            refusals.append(ConflictError(room, append.expected_seq, found[room]))
     insert_events(connection, [(append.room, event) for append in accepted for event in append.events])
     upsert_rooms(connection, [append.room_row for append in accepted if append.room_row is not None])
     upsert_matches(connection, [row for append in accepted for row in append.match_rows])

@@ -1,7 +1,8 @@
 """Bytes <-> messages, with limits. Reads nothing from the network and keeps no state.
 
-Packing goes straight from the message; unpacking goes through plain values with every length bounded and is then
-checked against the closed unions, so that nothing of a wrong shape gets further than this module.
+Packing goes straight from the message, and what clients send is read straight into the closed union. Only what
+does not fit goes through plain values, with every length bounded, to say what is wrong with it; nothing of a wrong
+shape gets further than this module.
 """
 
 from __future__ import annotations
@@ -53,12 +54,19 @@ class MsgpackCodec:
 
     def __init__(self) -> None:
         self._encoder = msgspec.msgpack.Encoder()
+        self._client_decoder = msgspec.msgpack.Decoder(ClientMessage)
 
     def encode(self, message: ClientMessage | ServerMessage) -> bytes:
         return _bounded(self._encoder.encode(message), message)
 
     def decode_client(self, frame: bytes) -> ClientMessage:
-        return _to_client_message(_unpack(frame, CLIENT_FRAME_MAX_BYTES))
+        _check_size(frame, CLIENT_FRAME_MAX_BYTES)
+        try:
+            message: ClientMessage = self._client_decoder.decode(frame)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            # The long way says what is wrong with it, and whose request it was.
+            return _to_client_message(_unpack(frame, CLIENT_FRAME_MAX_BYTES))
+        return message
 
     def decode_server(self, frame: bytes) -> ServerMessage:
         return _to_server_message(_unpack(frame, SERVER_FRAME_MAX_BYTES))
@@ -72,12 +80,18 @@ class JsonCodec:
 
     def __init__(self) -> None:
         self._encoder = msgspec.json.Encoder()
+        self._client_decoder = msgspec.json.Decoder(ClientMessage)
 
     def encode(self, message: ClientMessage | ServerMessage) -> bytes:
         return _bounded(self._encoder.encode(message), message)
 
     def decode_client(self, frame: bytes) -> ClientMessage:
-        return _to_client_message(_read_json(frame, CLIENT_FRAME_MAX_BYTES))
+        _check_size(frame, CLIENT_FRAME_MAX_BYTES)
+        try:
+            message: ClientMessage = self._client_decoder.decode(frame)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return _to_client_message(_read_json(frame, CLIENT_FRAME_MAX_BYTES))
+        return message
 
     def decode_server(self, frame: bytes) -> ServerMessage:
         return _to_server_message(_read_json(frame, SERVER_FRAME_MAX_BYTES))

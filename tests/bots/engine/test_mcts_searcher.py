@@ -64,6 +64,15 @@ def test_the_same_seed_and_nodes_choose_the_same_turn(name: str, options: dict[s
     )
 
 
+def test_a_deadline_that_is_far_changes_nothing() -> None:
+    state, search = start("iris", {"side": 6})
+    results = [
+        search.choose_turn(state, max_nodes=3_000, deadline_s=deadline_s, seed=6)
+        for deadline_s in (None, time.monotonic() + 3_600)
+    ]
+    assert results[0] == results[1]
+
+
 @every_game
 def test_lines_are_legal_to_their_ends(name: str, options: dict[str, int | str]) -> None:
     state, search = start(name, options)

@@ -102,7 +102,8 @@ class Layout:
         self.bottom_edge_y = self.below + int(self.has_columns)
         self.side_text_y = self.bottom_edge_y + bottoms
         self.height = self.side_text_y + int(bool(sides & {"left", "right"}))
-        self.width = self.left + self.board_width + self.right_bar + self._right_margin
+        needed = self.left + self.board_width + self.right_bar + self._right_margin
+        self.width = max(needed, len(side_edges_text(view)))
         self.sides: frozenset[EdgeSide] = frozenset(sides)
 
     @property
@@ -165,6 +166,14 @@ class Layout:
         if target == "bottom":
             return middle, self.bottom_edge_y
         return (self.left - 1 if target == "left" else self.left + self.board_width), self.row(0)
+
+
+def side_edges_text(view: BoardView) -> str:
+    """What the edges left and right mean, for the line below the board; empty when they mean nothing."""
+    edges = [edge for edge in view.edges if edge.side in ("left", "right")]
+    if len({edge.text for edge in edges}) == 1:
+        return edges[0].text
+    return "  ".join(f"{edge.side}: {edge.text}" for edge in edges)
 
 
 def fitting_layout(view: BoardView, width: int, height: int, wish: Size | None = None) -> Layout | None:

@@ -21,7 +21,7 @@ from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark
 from tabuleiro_client.board_text import ground_letters
 from tabuleiro_client.tui.present.glyphs import FILL, ROLES, GlyphSet
 from tabuleiro_client.tui.present.ink import Canvas, Ink, Role, Row
-from tabuleiro_client.tui.present.layout import Box, Layout, Size
+from tabuleiro_client.tui.present.layout import Box, Layout, Size, side_edges_text
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 
 GROUNDS: Final = (Role.GROUND, Role.GROUND_ALT, Role.GROUND_THIRD)
@@ -210,22 +210,14 @@ class _Picture:
             self._canvas.write(layout.column(x), layout.below, label, ink)
 
     def _draw_edges(self) -> None:
-        side_texts = []
         for edge in self._view.edges:
             if edge.side in ("top", "bottom"):
                 self._draw_bar(edge)
             else:
                 self._draw_side(edge)
-                side_texts.append(edge)
-        if side_texts:
-            same = len({edge.text for edge in side_texts}) == 1
-            texts = [edge.text if same else f"{edge.side}: {edge.text}" for edge in side_texts[: 1 if same else 2]]
-            self._draw_below("  ".join(texts))
-
-    def _draw_below(self, text: str) -> None:
-        layout = self._layout
-        start = max(0, layout.left + (layout.board_width - len(text)) // 2)
-        self._canvas.write(start, layout.side_text_y, text, _LABEL)
+        text, layout = side_edges_text(self._view), self._layout
+        start = layout.left + (layout.board_width - len(text)) // 2
+        self._canvas.write(max(0, min(start, layout.width - len(text))), layout.side_text_y, text, _LABEL)
 
     def _edge_ink(self, edge: EdgeView) -> Ink:
         is_pointed_at = edge.side in (self._overlay.cursor, self._overlay.hover)
@@ -251,8 +243,6 @@ class _Picture:
 
 
 def _shortened(text: str, width: int) -> str:
-    """The words of ``text`` that fit ``width``: of a base, what is done with it; else the first ones."""
-    text = text.partition(" that ")[2] or text
-    while len(text) > width and " " in text:
-        text = text.rpartition(" ")[0]
-    return text[: max(width, 0)]
+    """What is left of the text of an edge on a narrow board: what is done there, or whose edge it is."""
+    done_there = text.partition(" that ")[2]
+    return done_there if 0 < len(done_there) <= width else text.partition(" ")[0][: max(width, 0)]

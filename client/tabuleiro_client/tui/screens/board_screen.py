@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual import events
+from textual.actions import parse
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.screen import Screen
@@ -56,6 +57,8 @@ class BoardScreen(Screen[None]):
     def __init__(self, title: str) -> None:
         super().__init__()
         self._first_title = title
+        self._lines: dict[str, str] = {}
+        self._keys_shown: tuple[bool | None, ...] = ()
 
     @property
     def client(self) -> TabuleiroApp:
@@ -124,7 +127,21 @@ class BoardScreen(Screen[None]):
 
     def write_line(self, name: str, text: str) -> None:
         """Write one of the lines below the board: ``brief`` (for the panel), ``turn``, ``say``, ``note``."""
-        self.query_one(f"#{name}", Static).update(text)
+        if self._lines.get(name) != text:
+            self._lines[name] = text
+            self.query_one(f"#{name}", Static).update(text, layout=False)
+
+    def show_keys(self) -> None:
+        """Let the footer show the keys that do something now, if they are others than before."""
+        keys_now = tuple(
+            self.check_action(name, parameters)
+            for name, parameters in (
+                parse(binding.action)[1:] for binding in self.BINDINGS if isinstance(binding, Binding)
+            )
+        )
+        if keys_now != self._keys_shown:
+            self._keys_shown = keys_now
+            self.refresh_bindings()
 
     def choose(self, target: Target) -> None:
         """A cell or an edge was chosen on the board."""

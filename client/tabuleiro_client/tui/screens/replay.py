@@ -90,7 +90,7 @@ class ReplayScreen(BoardScreen):
         self.write_line("say", model.message or playing or prompt)
         choices = [] if model.composer is None else model.composer.choices()
         self.query_one(Choices).show([choice for choice in choices if choice.action not in ("send", "pass_turn")])
-        self.refresh_bindings()
+        self.show_keys()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key does something now; the footer shows those that do."""

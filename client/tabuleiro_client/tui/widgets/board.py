@@ -12,6 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import BindingType
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -55,6 +56,7 @@ class Board(Widget, can_focus=True):
         self._make_overlay: OverlayMaker = lambda cursor, hover: NOTHING
         self._overlay = NOTHING
         self._rows: list[Row] = []
+        self._drawn_size = self.size
         self._wanted_x = 0
 
     @property
@@ -82,28 +84,33 @@ class Board(Widget, can_focus=True):
             return
         self.layout_shown = fitting_layout(self._view, self.size.width, self.size.height, self.wished_size)
         self._overlay = self._make_overlay(self.cursor if self.has_focus else None, self.hover)
-        self._rows = []
+        before, self._rows = self._rows, []
         if self.layout_shown is not None:
             self._rows = board_rows(self._view, self.layout_shown, self._overlay, self._client.glyphs)
-        self.refresh()
+        if len(before) != len(self._rows) or self.size != self._drawn_size:
+            self._drawn_size = self.size
+            self.refresh()
+        else:
+            # Only what is different: a moved cursor must not cost a whole board.
+            changed = [y for y, row in enumerate(self._rows) if row != before[y]]
+            if changed:  # no region at all would mean the whole of it
+                self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
 
     def render_line(self, y: int) -> Strip:
         if self.layout_shown is None or self._view is None:
             return self._word_too_small(y)
-        row, left = y - self._origin[1], self._origin[0]
         base = self.rich_style
-        if not 0 <= row < len(self._rows):
+        if y >= len(self._rows):
             return Strip.blank(self.size.width, base)
         brush = self._client.brush(is_stone="b" in self._view.piece_names)
-        segments = [Segment(" " * left, base)]
-        segments += [Segment(span.text, base + brush.style(span.ink)) for span in self._rows[row]]
+        segments = [Segment(" " * self._left, base)]
+        segments += [Segment(span.text, base + brush.style(span.ink)) for span in self._rows[y]]
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
     @property
-    def _origin(self) -> tuple[int, int]:
-        """Where the picture's top left corner is: in the middle of the room there is, at the top."""
-        assert self.layout_shown is not None
-        return max(0, (self.size.width - self.layout_shown.width) // 2), 0
+    def _left(self) -> int:
+        """The column at which the picture begins, so that it is in the middle of the room there is."""
+        return 0 if self.layout_shown is None else max(0, (self.size.width - self.layout_shown.width) // 2)
 
     def _word_too_small(self, y: int) -> Strip:
         lines: list[str] = []
@@ -114,20 +121,21 @@ class Board(Widget, can_focus=True):
                 f"The board needs {need.width} x {need.height},",
                 f"there is {self.size.width} x {self.size.height}.",
             ]
-        text = lines[y] if y < len(lines) else ""
-        return Strip([Segment(text, self.rich_style + Style(bold=True))]).adjust_cell_length(self.size.width)
+        base = self.rich_style
+        if y >= len(lines):
+            return Strip.blank(self.size.width, base)
+        return Strip([Segment(lines[y], base + Style(bold=True))]).adjust_cell_length(self.size.width, base)
 
     def target_at(self, x: int, y: int) -> Target | None:
         """What lies at column ``x`` of row ``y`` of this widget."""
         if self.layout_shown is None:
             return None
-        left, top = self._origin
-        return self.layout_shown.hit(x - left, y - top)
+        return self.layout_shown.hit(x - self._left, y)
 
     def place_of(self, target: Target) -> tuple[int, int] | None:
         """The column and row of this widget at which ``target`` is drawn; ``None`` while it is not."""
         place = self.layout_shown.place(target) if self.layout_shown is not None else None
-        return None if place is None else (place[0] + self._origin[0], place[1] + self._origin[1])
+        return None if place is None else (place[0] + self._left, place[1])
 
     def on_resize(self) -> None:
         self.redraw()

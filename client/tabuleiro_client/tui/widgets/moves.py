@@ -25,13 +25,18 @@ class Moves(VerticalScroll, can_focus=False):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._shown: object = None
+        self._given: tuple[Sequence[TurnLine], tuple[str, str], int] = ((), ("", ""), 0)
 
     def compose(self) -> ComposeResult:
         yield Static("", markup=False)
 
+    def on_resize(self) -> None:
+        self.show(*self._given)
+
     def show(self, turns: Sequence[TurnLine], glyphs: tuple[str, str], ply: int) -> None:
         """List ``turns`` and mark the one that led to ``ply``."""
-        width = max(self.size.width - 3, 12)
+        self._given = (turns, glyphs, ply)
+        width = max(self.size.width - 1, 12)  # a column for the bar that scrolls
         key = (tuple(turns), glyphs, ply, width)
         if key == self._shown:
             return

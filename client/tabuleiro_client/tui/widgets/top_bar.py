@@ -42,6 +42,8 @@ class TopBar(Vertical):
 
     def show_connection(self, session: Session) -> None:
         """Write how the connection of ``session`` is now."""
+        if not self.query("#banner"):
+            return  # not composed yet, or gone already
         is_lost = session.state is LinkState.RECONNECTING or bool(session.reason)
         connection = self.query_one("#connection", Static)
         connection.update(connection_text(session))

@@ -76,22 +76,22 @@ def play_out_minefield(board: Board, tables: MinefieldTables, draws: DrawState) 
 
 
 @kernel
-def expand_minefield(
-    tree: Tree,
-    node: int,
-    board: Board,
-    tables: MinefieldTables,
-    actions: Array,
-    tuning: Tuning,
-    is_root: bool,
+def settle_minefield(
+    tree: Tree, node: int, board: Board, tables: MinefieldTables, actions: Array, tuning: Tuning, is_root: bool
 ) -> None:
-    """Add the children of ``node``, whose board is ``board``; those that win at once are proven, and so is it."""
-    player = int(board[MOVER])
-    found = list_minefield(board, tables, actions)
-    if add_children(tree, node, player, actions, found, tuning, is_root):
-        for child in range(tree.first_child[node], tree.first_child[node] + found):
-            if would_join(board, tables, tree.action[child], player):
-                tree.proof[child] = tree.proof[node] = player + 1
+    """Prove ``node``, whose board is ``board``, if the game is over; else add its children when it is time to.
+
+    Children that win at once are proven, and so is the node then.
+    """
+    if board[IS_OVER]:
+        tree.proof[node] = DRAWN if board[WINNER] < 0 else board[WINNER] + 1
+    elif is_root or tree.visits[node] >= tuning.expand_at_visits:
+        player = int(board[MOVER])
+        found = list_minefield(board, tables, actions)
+        if add_children(tree, node, player, actions, found, tuning, is_root):
+            for child in range(tree.first_child[node], tree.first_child[node] + found):
+                if would_join(board, tables, tree.action[child], player):
+                    tree.proof[child] = tree.proof[node] = player + 1
 
 
 @kernel
@@ -124,10 +124,7 @@ def search_minefield(
             path[length] = node
             length += 1
         if tree.proof[node] == UNPROVEN:
-            if board[IS_OVER]:
-                tree.proof[node] = DRAWN if board[WINNER] < 0 else board[WINNER] + 1
-            elif tree.visits[node] >= tuning.expand_at_visits or node == root:
-                expand_minefield(tree, node, board, tables, actions, tuning, node == root)
+            settle_minefield(tree, node, board, tables, actions, tuning, node == root)
             if tree.proof[node] != UNPROVEN:
                 back_up_proof(tree, path, length)
         if tree.proof[node] != UNPROVEN:

@@ -1,0 +1,82 @@
+"""Where a record comes from: a file, or a match of a room on a server. Writing it is left to the commands."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tabuleiro.errors import ClientError, RecordError, shown
+from tabuleiro.ids import ROOM_CODE_LENGTH, ROOM_CODE_LETTERS
+from tabuleiro.notation.match_record import MatchRecord
+from tabuleiro.notation.record import parse_record
+from tabuleiro.protocol.records import record_of
+from tabuleiro_client.folders import config_folder
+from tabuleiro_client.identity import IdentityFolder
+from tabuleiro_client.input_file import STANDARD_INPUT, read_text
+from tabuleiro_client.venue import remote_gallery, remote_venue
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRecord:
+    """A record, and the name of its match on its server, ``None`` for one from a file."""
+
+    record: MatchRecord
+    game_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoomMatch:
+    """A match on a server. ``number`` ``None``: the last of the room; ``secret`` is for private rooms.
+
+    ``guest`` is the name of the guest who asks, ``None`` for one that is kept for looking on.
+    """
+
+    server: str
+    number: int | None = None
+    secret: str | None = None
+    guest: str | None = None
+
+
+def is_file(source: str) -> bool:
+    """Whether ``source`` names a file or standard input.
+
+    Raises: ClientError when it is neither a file nor could be the code of a room.
+    """
+    if source == STANDARD_INPUT or Path(source).exists():
+        return True
+    if _room_code(source) is None:
+        raise ClientError(f"there is no file {shown(source)}, and it is no code of a room either")
+    return False
+
+
+def record_in_file(name: str) -> FoundRecord:
+    """Read a record file. Raises: ClientError that names line and column of what is wrong."""
+    try:
+        return FoundRecord(parse_record(read_text(name)))
+    except RecordError as error:
+        raise ClientError(f"{name}: {error}") from error
+
+
+async def record_of_room(code: str, wanted: RoomMatch) -> FoundRecord:
+    """Ask a server for a match of a room. Raises: ClientError, CommandError."""
+    identities = IdentityFolder(config_folder())
+    if wanted.guest is None:
+        gallery = remote_gallery(wanted.server, identities)
+    else:
+        gallery = remote_venue(wanted.server, identities, wanted.guest, None)
+    async with gallery as venue:
+        for damage in identities.damaged:
+            print(damage, file=sys.stderr)
+        played = await venue.link.get_record(_room_code(code) or code, wanted.number, wanted.secret)
+    try:
+        record = record_of(played)
+    except ValueError as error:
+        raise ClientError(f"this version of tabuleiro cannot read the match: {error}") from error
+    return FoundRecord(record, f"{played.room}-{played.match}")
+
+
+def _room_code(text: str) -> str | None:
+    code = "".join(text.split()).upper()
+    is_code = len(code) == ROOM_CODE_LENGTH and all(letter in ROOM_CODE_LETTERS for letter in code)
+    return code if is_code else None

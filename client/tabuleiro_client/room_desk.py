@@ -1,0 +1,214 @@
+"""The commands of a room in line mode: what each word asks of the room, or answers from the mirror.
+
+Actions, resigning and leaving are left to :mod:`tabuleiro_client.plain_match`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final, get_args
+
+from tabuleiro.protocol.events import OfferKind
+from tabuleiro.protocol.messages import CHAT_MAX_CHARS
+from tabuleiro.rules.outcome import Player
+from tabuleiro_client.entered_room import EnteredRoom
+from tabuleiro_client.match_report import PLAYERS, MatchReport
+from tabuleiro_client.room_answers import RoomAnswers
+from tabuleiro_client.room_commands import CommandGroup, RoomCommand
+from tabuleiro_client.screen import Screen
+
+Send = Callable[[Coroutine[Any, Any, None]], None]
+"""Sends a request and tells what is answered."""
+
+_OFFER_KINDS: Final[tuple[OfferKind, ...]] = get_args(OfferKind)
+
+
+class RoomDesk:
+    """Does what is typed about ``room``; ``levels`` are those of the server's bots for its game."""
+
+    def __init__(
+        self,
+        room: EnteredRoom,
+        screen: Screen,
+        report: MatchReport,
+        answers: RoomAnswers,
+        levels: Sequence[str],
+        send: Send,
+    ) -> None:
+        self._room = room
+        self._mirror = room.mirror
+        self._screen = screen
+        self._report = report
+        self._answers = answers
+        self._levels = tuple(levels)
+        self._send = send
+
+    def groups(self) -> tuple[CommandGroup, ...]:
+        """The commands, in the order of the help."""
+        return (
+            CommandGroup("the match", self._match_commands()),
+            CommandGroup("the room", self._room_commands()),
+            CommandGroup("the host of the room", self._host_commands()),
+        )
+
+    def _match_commands(self) -> tuple[RoomCommand, ...]:
+        command = RoomCommand
+        return (
+            command(("?",), "", "show the board with what may be chosen marked", self._choices),
+            command(("why",), "CELL", "tell why it may not be chosen", self._answers.show_why),
+            command(("board",), "", "show the board", self._board),
+            command(("clock",), "", "show the clocks", self._clock),
+            command(("rules",), "", "show the rules of this game", self._rules),
+            command(("undo",), "[all]", "undo the last action of your turn, or all of them", self._undo),
+            command(("takeback",), "", "ask to take your last turn back", self._takeback),
+            command(("draw",), "", "offer a draw", self._draw),
+            command(("rematch",), "", "ask for another match, sides swapped", self._rematch),
+            command(("accept",), "[OFFER]", "accept what the other player asks for", self._accept),
+            command(("decline",), "[OFFER]", "decline it, or withdraw what you asked for", self._decline),
+            command(("claim",), "", "claim the win when the opponent stays away", self._claim),
+            command(("abort",), "", "end a match that not both have made an action in", self._abort),
+        )
+
+    def _room_commands(self) -> tuple[RoomCommand, ...]:
+        return (
+            RoomCommand(("say",), "TEXT", "say something to everybody here", self._say),
+            RoomCommand(("who",), "", "show who plays, who is here and how many watch", self._who),
+            RoomCommand(("invite",), "", "show the commands that lead here", self._invite),
+        )
+
+    def _host_commands(self) -> tuple[RoomCommand, ...]:
+        return (
+            RoomCommand(("bot",), "[LEVEL]", "put a computer on the free seat; alone: list them", self._bot),
+            RoomCommand(("nobot",), "", "take it off again", self._no_bot),
+            RoomCommand(("swap",), "", "let the players change seats", self._swap),
+            RoomCommand(("mute",), "NAME", "let somebody say nothing here", self._mute),
+            RoomCommand(("unmute",), "NAME", "let them talk again", self._unmute),
+        )
+
+    def _choices(self, _: str) -> None:
+        self._answers.show_choices()
+
+    def _board(self, _: str) -> None:
+        self._report.show_position()
+        self._report.show_turn()
+
+    def _clock(self, _: str) -> None:
+        self._answers.show_clock(self._room.server_now_ms())
+
+    def _rules(self, _: str) -> None:
+        self._screen.say(*self._mirror.game.rules_page.splitlines())
+
+    def _who(self, _: str) -> None:
+        self._answers.show_who(self._room.server_now_ms())
+
+    def _invite(self, _: str) -> None:
+        self._report.show_signposts()
+
+    def _undo(self, rest: str) -> None:
+        made_count = self._mirror.state.actions_in_turn
+        ply = len(self._mirror.actions)
+        if rest.lower() not in ("", "all"):
+            self._screen.say("undo takes nothing after it, or all")
+        elif not self._is_playing():
+            return
+        elif not self._mirror.is_my_turn or not made_count:
+            self._screen.say("there is no action of your turn to undo; takeback asks for your last whole turn")
+        else:
+            self._send(self._room.undo(ply - (made_count if rest else 1)))
+
+    def _takeback(self, _: str) -> None:
+        if self._is_playing():
+            self._send(self._room.offer("takeback"))
+
+    def _draw(self, _: str) -> None:
+        if self._is_playing():
+            self._send(self._room.offer("draw"))
+
+    def _rematch(self, _: str) -> None:
+        if self._is_seated():
+            self._send(self._room.offer("rematch"))
+
+    def _accept(self, rest: str) -> None:
+        kind = self._offer_meant(rest, "accept", self._others())
+        if kind is not None:
+            self._send(self._room.answer(kind, accept=True))
+
+    def _decline(self, rest: str) -> None:
+        kind = self._offer_meant(rest, "decline", self._others() or PLAYERS)
+        if kind is not None:
+            self._send(self._room.answer(kind, accept=False))
+
+    def _others(self) -> tuple[Player, ...]:
+        """The other player, if an offer of theirs waits for an answer."""
+        makers = {offer.player for offer in self._mirror.head.offers}
+        return tuple(player for player in PLAYERS if player in makers and player not in self._report.own_seats)
+
+    def _offer_meant(self, rest: str, word: str, makers: Sequence[Player]) -> OfferKind | None:
+        """Which offer of ``makers`` is to be answered; ``None`` after telling why none is."""
+        if not self._is_seated():
+            return None
+        waiting = [offer.kind for offer in self._mirror.head.offers if offer.player in makers]
+        wanted = [kind for kind in waiting if rest.lower() in ("", kind)]
+        if len(wanted) == 1:
+            return wanted[0]
+        if wanted:
+            self._screen.say(f"which of them? {' or '.join(f'{word} {kind}' for kind in wanted)}")
+        elif rest and rest.lower() not in _OFFER_KINDS:
+            self._screen.say(f"{word} takes nothing after it, or one of {', '.join(_OFFER_KINDS)}")
+        else:
+            self._screen.say(f"there is no offer to {word}")
+        return None
+
+    def _claim(self, _: str) -> None:
+        if self._is_playing():
+            self._send(self._room.claim_win())
+
+    def _abort(self, _: str) -> None:
+        if self._is_playing():
+            self._send(self._room.abort())
+
+    def _say(self, text: str) -> None:
+        if len(text) > CHAT_MAX_CHARS:
+            self._screen.say(f"that is too long: at most {CHAT_MAX_CHARS} characters")
+        else:
+            self._send(self._room.say(text))
+
+    def _bot(self, level: str) -> None:
+        seats = self._mirror.head.seats
+        free = [player for player in PLAYERS if seats[player].holder.kind == "open"]
+        if level not in self._levels:
+            self._screen.say(f"computer players here: {', '.join(self._levels) or 'none'}; e.g. bot LEVEL")
+        elif not free:
+            self._screen.say("there is no free seat")
+        else:
+            self._send(self._room.seat_bot(free[0], level))
+
+    def _no_bot(self, _: str) -> None:
+        bots = [player for player in PLAYERS if self._mirror.head.seats[player].holder.kind == "bot"]
+        if not bots:
+            self._screen.say("there is no computer to take off")
+        else:
+            self._send(self._room.seat_bot(bots[0], None))
+
+    def _swap(self, _: str) -> None:
+        self._send(self._room.swap_seats())
+
+    def _mute(self, name: str) -> None:
+        self._send(self._room.mute(name))
+
+    def _unmute(self, name: str) -> None:
+        self._send(self._room.mute(name, is_muted=False))
+
+    def _is_seated(self) -> bool:
+        if not self._report.own_seats:
+            self._screen.say("you are watching: this is for the players")
+        return bool(self._report.own_seats)
+
+    def _is_playing(self) -> bool:
+        """Whether a match of ours runs; tells if not."""
+        if not self._is_seated():
+            return False
+        if self._mirror.head.phase != "playing":
+            self._screen.say("no match is running")
+            return False
+        return True

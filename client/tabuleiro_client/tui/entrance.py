@@ -1,0 +1,92 @@
+"""The ways to a server and into a room, and which screen a room is shown on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from tabuleiro.errors import ClientError
+from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, RoomEntered, WatchRoom
+from tabuleiro_client.library import Client
+from tabuleiro_client.link import LinkState
+from tabuleiro_client.tui.match_shelf import ShelvedMatch
+from tabuleiro_client.tui.session import Session
+from tabuleiro_client.venue import Venue
+
+if TYPE_CHECKING:
+    from tabuleiro_client.tui.app import TabuleiroApp
+
+EntryRequest = CreateRoom | QuickPlay | JoinRoom | WatchRoom
+
+
+async def arrive_online(session: Session, url: str, name: str | None) -> Venue:
+    """Be on the server at ``url`` as ``name`` (``None``: as the guest used last), connecting only if need be.
+
+    Raises: ClientError, CommandError, ConnectionLostError.
+    """
+    return _present_venue(session, url, name) or await session.go_online(url, name)
+
+
+async def arrive_local(session: Session, name: str | None) -> Venue:
+    """Be on the server of this process as ``name`` (``None``: as the guest used last), started only if need be.
+
+    Raises: as :meth:`Session.go_local`.
+    """
+    venue = session.venue
+    if venue is not None and venue.is_local and _present_venue(session, venue.server, name) is not None:
+        return venue
+    return await session.go_local(name)
+
+
+def _present_venue(session: Session, server: str, name: str | None) -> Venue | None:
+    venue = session.venue
+    if venue is None or session.state is not LinkState.CONNECTED or venue.server != server:
+        return None
+    return venue if name in (None, venue.link.welcome.name) else None
+
+
+async def enter(client: TabuleiroApp, request: EntryRequest, secret: str | None = None) -> None:
+    """Enter a room of the server we are on, and open a screen for it.
+
+    ``secret`` is what a private room wants, ``None`` otherwise. Raises: CommandError, ClientError.
+    """
+    venue = client.session.venue
+    if venue is None:
+        raise ClientError("not connected to a server")
+    entered = await venue.link.enter(request)
+    is_to_watch = isinstance(request, WatchRoom) and not holds_seat(venue, entered)
+    client.push_screen(screen_of_room(venue, entered, secret, is_to_watch=is_to_watch))
+
+
+def holds_seat(venue: Venue, entered: RoomEntered) -> bool:
+    """Whether the guest we are has a seat in the room."""
+    return any(seat.holder.account == venue.link.account for seat in entered.head.seats)
+
+
+def screen_of_room(venue: Venue, entered: RoomEntered, secret: str | None, *, is_to_watch: bool) -> Screen[Any]:
+    """The screen for a room just entered: who only looks on sees the board at once."""
+    # The screens with boards are many modules: they are loaded when the first room is entered.
+    from tabuleiro_client.tui.screens.room import RoomScreen
+    from tabuleiro_client.tui.screens.watch import WatchScreen
+
+    code = entered.head.room
+    room_client = Client(venue.link)
+    known_secret = secret if entered.secrets is None else entered.secrets.invite
+    if is_to_watch or (not holds_seat(venue, entered) and entered.head.phase != "waiting"):
+        return WatchScreen(lambda: room_client.watch(code, secret=known_secret))
+    return RoomScreen(venue, code, known_secret)
+
+
+async def go_on(client: TabuleiroApp, match: ShelvedMatch) -> None:
+    """Come back to a match: to its server, as who we were there, into its room.
+
+    Raises: as :func:`arrive_online` and :func:`enter`; ClientError when the match is in another terminal's hands.
+    """
+    if match.is_local:
+        venue = await arrive_local(client.session, match.guest)
+        if venue.server != match.server:
+            raise ClientError(f"this match is kept in {match.server}, which another terminal is using")
+    else:
+        await arrive_online(client.session, match.server, match.guest)
+    await enter(client, WatchRoom(id=0, room=match.room, secret=match.secret), match.secret)

@@ -1,0 +1,139 @@
+"""The list of rooms as somebody looks at it: kept up to date, filtered, as rows of text. No textual, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from tabuleiro.clock import NO_CLOCK
+from tabuleiro.clock.texts import format_time_control
+from tabuleiro.errors import GameOptionError
+from tabuleiro.ids import AccountId, RoomCode
+from tabuleiro.protocol.messages import LobbyUpdate, Phase, RoomList, RoomSummary, SubscribeLobby
+from tabuleiro.rules import registry
+from tabuleiro_client.board_text import TextStyle
+from tabuleiro_client.sentences import holder_text, options_text
+from tabuleiro_client.terminal import showable
+
+HEADINGS: Final = ("room", "game", "board", "first", "second", "clock", "state")
+
+_PHASES: Final[dict[str, tuple[Phase, ...] | None]] = {
+    "open and running": None,
+    "waiting for somebody": ("waiting",),
+    "being played": ("playing",),
+    "over": ("finished",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LobbyRow:
+    """A room of the list. ``is_own``: this guest holds a seat; ``has_free_seat``: one can be taken."""
+
+    room: RoomCode
+    texts: tuple[str, ...]
+    is_own: bool
+    has_free_seat: bool
+
+
+class LobbyModel:
+    """What is known of the rooms, newest first, and of who is here. ``game`` ``None``: every game.
+
+    ``is_cut`` tells that the server has more rooms than it lists.
+    """
+
+    def __init__(self, account: AccountId, style: TextStyle) -> None:
+        self.game: str | None = None
+        self.state = next(iter(_PHASES))
+        self.people: tuple[str, ...] = ()
+        self.people_count = 0
+        self.is_cut = False
+        self._account = account
+        self._style = style
+        self._rooms: dict[RoomCode, RoomSummary] = {}
+
+    def request(self) -> SubscribeLobby:
+        """What to ask the server for with the present filter."""
+        return SubscribeLobby(id=0, game=self.game, phases=_PHASES[self.state])
+
+    def next_game(self) -> None:
+        """Filter by the next game, or by none again."""
+        games = (None, *registry.names())
+        self.game = games[(games.index(self.game) + 1) % len(games)]
+
+    def next_state(self) -> None:
+        """Filter by the next state of rooms."""
+        states = list(_PHASES)
+        self.state = states[(states.index(self.state) + 1) % len(states)]
+
+    def show_only(self, phase: Phase) -> None:
+        """Filter by one state."""
+        self.state = next(name for name, phases in _PHASES.items() if phases == (phase,))
+
+    def start(self, rooms: RoomList) -> None:
+        """Take in the list as the server answers with it."""
+        self._rooms = {room.room: room for room in rooms.rooms}
+        self.is_cut = rooms.is_cut
+
+    def take(self, update: LobbyUpdate) -> None:
+        """Take in what has changed since."""
+        for code in update.gone:
+            self._rooms.pop(code, None)
+        self._rooms |= {room.room: room for room in update.rooms}
+        self.people, self.people_count = update.people, update.people_count
+
+    def rows(self) -> list[LobbyRow]:
+        """The rooms, newest first."""
+        # An update for the filter before may still come after the new list.
+        phases = _PHASES[self.state]
+        wanted = [
+            room
+            for room in self._rooms.values()
+            if self.game in (None, room.game) and (phases is None or room.phase in phases)
+        ]
+        return [self._row(room) for room in sorted(wanted, key=lambda room: -room.created_at_ms)]
+
+    def find(self, code: str) -> RoomSummary | None:
+        """A room by its code, ``None`` when it is not in the list."""
+        return self._rooms.get(RoomCode(code))
+
+    def filter_text(self) -> str:
+        """What is listed, in a few words."""
+        game = "every game" if self.game is None else registry.game_type(self.game).title
+        return f"game (g): {game}   rooms (f): {self.state}{', the newest ones' if self.is_cut else ''}"
+
+    def people_text(self) -> str:
+        """Who is here, in one line."""
+        names = ", ".join(showable(name, self._style) for name in self.people)
+        more = self.people_count - len(self.people)
+        return f"{self.people_count} here: {names}{f' and {more} more' if more > 0 else ''}"
+
+    def people_lines(self) -> list[str]:
+        """Who is here, a name a line."""
+        return [showable(name, self._style) for name in self.people]
+
+    def _row(self, room: RoomSummary) -> LobbyRow:
+        try:
+            game = registry.game_type(room.game)
+            title, board = game.title, options_text(game, room.options)
+        except GameOptionError:
+            title, board = room.game, "(unknown to this version)"
+        seats = [showable(holder_text(seat), self._style) for seat in room.seats]
+        control = room.settings.time_control
+        clock = "-" if control == NO_CLOCK else format_time_control(control)
+        texts = (room.room, title, board, *seats, clock, _state_text(room))
+        is_own = any(seat.account == self._account for seat in room.seats)
+        has_free_seat = room.phase == "waiting" and any(seat.kind == "open" for seat in room.seats)
+        return LobbyRow(room.room, texts, is_own, has_free_seat)
+
+
+def _state_text(room: RoomSummary) -> str:
+    if room.phase == "waiting":
+        return "waiting"
+    state = f"action {room.plies}" if room.phase == "playing" else _result_text(room)
+    return f"{state}, {room.watchers} watch" if room.watchers else state
+
+
+def _result_text(room: RoomSummary) -> str:
+    if room.winner is None:
+        return "no result" if room.termination == "aborted" else "draw"
+    return ("first won", "second won")[room.winner]

@@ -1,0 +1,77 @@
+"""The command palette: every place, what the present screen can do, themes and switches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+from tabuleiro_client.tui.places import PLACES, travel
+from tabuleiro_client.tui.themes import THEMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tabuleiro_client.tui.app import TabuleiroApp
+
+_KEYS_ONLY = (
+    "move(",
+    "cursor_",
+    "app.",
+    "back",
+    "help",
+    "quit",
+    "open(",
+    "choose",
+    "scroll(",
+    "answer(",
+    "command_palette",
+)
+"""How the actions begin that make no sense as commands, or are in the list anyway."""
+
+_SWITCHES = {
+    "is_ascii": "characters: nothing beyond ASCII",
+    "shows_legal": "boards: mark what may be chosen",
+    "asks_before_sending": "turns: ask before a complete one is sent",
+    "rings_bell": "bell on your turn",
+    "changes_title": "window title on your turn",
+}
+
+
+class PaletteCommands(Provider):
+    """Finds commands by their titles."""
+
+    async def discover(self) -> Hits:
+        for title, sentence, run in self._commands():
+            yield DiscoveryHit(title, run, help=sentence)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for title, sentence, run in self._commands():
+            score = matcher.match(title)
+            if score > 0:
+                yield Hit(score, matcher.highlight(title), run, help=sentence)
+
+    def _commands(self) -> Iterator[tuple[str, str, Callable[[], Any]]]:
+        client = cast("TabuleiroApp", self.app)
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
+            if binding.tooltip and active.enabled and not binding.action.startswith(_KEYS_ONLY):
+                run = partial(client.run_action, binding.action, active.node)
+                yield f"here: {binding.description}", binding.tooltip, run
+        for title, sentence, way in PLACES.values():
+            yield f"go to: {title}", sentence, partial(_go, client, way)
+        for theme in THEMES.values():
+            yield f"theme: {theme.title}", "Use these colours.", partial(client.change_settings, theme=theme.name)
+        for name, title in _SWITCHES.items():
+            is_on = getattr(client.settings, name)
+            sentence = "It is on: switch it off." if is_on else "It is off: switch it on."
+            yield title, sentence, partial(client.change_settings, **{name: not is_on})
+        yield "keys", "Show the keys that work here.", client.action_help
+        yield "quit", "Leave the program; seats in running matches stay yours.", client.action_quit
+
+
+def _go(client: TabuleiroApp, way: Callable[[TabuleiroApp], Any]) -> None:
+    travel(client, way(client))

@@ -1,0 +1,183 @@
+"""Where one can go from anywhere: what the home screen and the command palette open, and the way to a server.
+
+Screens are loaded when they are opened, so that the program starts quickly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from tabuleiro.errors import CommandError, ConfigError, TabuleiroError
+from tabuleiro.protocol.messages import Phase
+from tabuleiro_client.link import LinkState
+from tabuleiro_client.server_address import DEFAULT_SERVER, default_server
+from tabuleiro_client.tui.entrance import arrive_online, enter
+from tabuleiro_client.venue import LOOKING_ON, Venue, login_name
+
+if TYPE_CHECKING:
+    from tabuleiro_client.tui.app import TabuleiroApp
+    from tabuleiro_client.tui.room_form import Opponent
+
+
+def travel(client: TabuleiroApp, way: Coroutine[Any, Any, None]) -> None:
+    """Go somewhere, in place of where we were just going; what goes wrong is told."""
+    client.run_worker(_told(client, way), name="travel", group="travel", exclusive=True)
+
+
+async def _told(client: TabuleiroApp, way: Awaitable[None]) -> None:
+    try:
+        await way
+    except (TabuleiroError, ModuleNotFoundError) as error:
+        client.tell(problem_text(error))
+
+
+def problem_text(error: TabuleiroError | ModuleNotFoundError) -> str:
+    """What went wrong, for people."""
+    match error:
+        case CommandError():
+            return f"the server refuses: {error.message}"
+        case ModuleNotFoundError():
+            return f"this needs {error.name}, which is not installed: pip install 'tabuleiro[server]'"
+        case _:
+            return str(error)
+
+
+def known_servers(client: TabuleiroApp) -> list[tuple[str, str]]:
+    """The servers this user has been on, with the name there, the one used last first."""
+    return [
+        (identity.server, identity.name)
+        for identity in client.identities.all()
+        if "://" in identity.server and not identity.server.endswith(LOOKING_ON)
+    ]
+
+
+async def to_lobby(client: TabuleiroApp, url: str, name: str | None, phase: Phase | None = None) -> None:
+    """Connect to a server and open its lobby. Raises: ClientError, CommandError, ConnectionLostError."""
+    client.tell(f"connecting to {url} ...")
+    venue = await arrive_online(client.session, url, name)
+    client.tell("")
+    _open_lobby(client, venue, phase)
+
+
+def _open_lobby(client: TabuleiroApp, venue: Venue, phase: Phase | None) -> None:
+    from tabuleiro_client.tui.screens.lobby import LobbyScreen
+
+    client.push_screen(LobbyScreen(venue, phase))
+
+
+async def be_online(client: TabuleiroApp) -> Venue | None:
+    """The server we are on, or the one used last, or one that is asked for; ``None`` when none is named.
+
+    Raises: ClientError, CommandError, ConnectionLostError.
+    """
+    venue, known = client.session.venue, known_servers(client)
+    if venue is not None and not venue.is_local and client.session.state is LinkState.CONNECTED:
+        return venue
+    return await arrive_online(client.session, *known[0]) if known else await ask_for_server(client)
+
+
+async def ask_for_server(client: TabuleiroApp) -> Venue | None:
+    """Ask for a server until we are on it; ``None`` when the question is left."""
+    from tabuleiro_client.tui.screens.connect import ConnectScreen
+
+    known = known_servers(client)
+    url, name = known[0] if known else (_usual_server(), client.settings.name or login_name())
+    problem = ""
+    while True:
+        chosen = await client.push_screen_wait(ConnectScreen(url, name, problem))
+        if chosen is None:
+            return None
+        url, name = chosen.url, chosen.name
+        try:
+            return await arrive_online(client.session, url, name)
+        except TabuleiroError as error:
+            problem = problem_text(error)
+
+
+def _usual_server() -> str:
+    try:
+        return default_server()
+    except ConfigError:
+        return DEFAULT_SERVER
+
+
+async def _new_local_match(client: TabuleiroApp, opponent: Opponent) -> None:
+    from tabuleiro_client.tui.room_form import RoomForm
+    from tabuleiro_client.tui.screens.new_match import NewMatchScreen
+
+    client.push_screen(NewMatchScreen(RoomForm(opponent, is_local=True)))
+
+
+async def _online(client: TabuleiroApp) -> None:
+    venue = await ask_for_server(client)
+    if venue is not None:
+        _open_lobby(client, venue, None)
+
+
+async def _watch(client: TabuleiroApp) -> None:
+    venue = await be_online(client)
+    if venue is not None:
+        _open_lobby(client, venue, "playing")
+
+
+async def _join(client: TabuleiroApp) -> None:
+    from tabuleiro_client.tui.screens.join import JoinScreen
+
+    if await be_online(client) is None:
+        return
+    wish = await client.push_screen_wait(JoinScreen())
+    if wish is not None:
+        await enter(client, wish.request(), wish.secret)
+
+
+async def _replays(client: TabuleiroApp) -> None:
+    from tabuleiro_client.tui.screens.replays import ReplaysScreen
+
+    client.push_screen(ReplaysScreen())
+
+
+async def _rules(client: TabuleiroApp) -> None:
+    from tabuleiro_client.tui.screens.rules import RulesScreen
+
+    client.push_screen(RulesScreen())
+
+
+async def _settings(client: TabuleiroApp) -> None:
+    from tabuleiro_client.tui.screens.settings import SettingsScreen
+
+    client.push_screen(SettingsScreen())
+
+
+PLACES: Final[Mapping[str, tuple[str, str, Callable[[TabuleiroApp], Coroutine[Any, Any, None]]]]] = {
+    "bot": (
+        "against the computer",
+        "Any of the four games on this machine, against a computer player of the strength you choose.",
+        lambda client: _new_local_match(client, "bot"),
+    ),
+    "both": (
+        "two people at this keyboard",
+        "Both sides are played from here, turn by turn.",
+        lambda client: _new_local_match(client, "both"),
+    ),
+    "bots": (
+        "watch two computers play",
+        "Choose a level for each side and look on.",
+        lambda client: _new_local_match(client, "bots"),
+    ),
+    "connect": ("another server ...", "Connect to a server by its address, under a name of yours.", _online),
+    "join": (
+        "enter a room by its code",
+        "Join or watch the room whose code somebody gave you, on the server used last.",
+        _join,
+    ),
+    "watch": ("watch matches", "The matches that are being played on the server used last.", _watch),
+    "replays": ("replays", "Look through your matches, or a record in a file: step, jump, try moves.", _replays),
+    "rules": (
+        "rules, with a board to try",
+        "A page of rules for each game, and a board to try it on.",
+        _rules,
+    ),
+    "settings": ("settings", "Theme, characters, board size, bell, your name.", _settings),
+}
+"""By name: the title, a sentence, and the way."""

@@ -1,0 +1,96 @@
+"""A room in words: its code, seats and settings. Pure: views in, lines of text out."""
+
+from __future__ import annotations
+
+from tabuleiro.clock import NO_CLOCK
+from tabuleiro.clock.texts import format_time_control
+from tabuleiro.ids import RoomCode
+from tabuleiro.protocol.events import RoomSecrets
+from tabuleiro.protocol.messages import RoomHead, SeatView
+from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.rules import Game
+from tabuleiro.rules.outcome import Player
+from tabuleiro_client.board_text import TextStyle
+from tabuleiro_client.sentences import Cast, options_text
+from tabuleiro_client.terminal import showable
+from tabuleiro_client.tui.durations import format_duration
+
+_BOTH: tuple[Player, Player] = (0, 1)
+
+
+def title(game: Game, head: RoomHead) -> str:
+    """What is played here, and how many watch."""
+    text = f"{game.title} ({options_text(type(game), head.options)})  room {head.room}"
+    return f"{text}  {head.watchers} watching" if head.watchers else text
+
+
+def code_text(code: RoomCode, secrets: RoomSecrets | None) -> str:
+    """The code in letters that can be read aloud; ``secrets`` are those of a private room, ``None`` otherwise."""
+    lines = [f"Room  {' '.join(code)}"]
+    if secrets is not None:
+        lines += [f"to play   {code}-{secrets.invite}", f"to watch  {code}-{secrets.watch}"]
+    return "\n".join(lines)
+
+
+def invitation_text(command: str, head: RoomHead, *, is_local: bool) -> str:
+    """How somebody else comes here; empty when nobody can."""
+    has_free_seat = any(seat.holder.kind == "open" for seat in head.seats)
+    return f"Others join with\n  {command}" if has_free_seat and not is_local else ""
+
+
+def seat_lines(game: Game, head: RoomHead, own_seats: tuple[Player, ...], style: TextStyle) -> list[str]:
+    """Who sits where, one line a seat, in the order of play."""
+    cast = Cast(game, head, own_seats, style)
+    sides = [cast.side_with_glyph(seat) for seat in _BOTH]
+    width = max(map(len, sides))
+    lots = "" if head.settings.first == "seated" else "  (lots are drawn who begins)"
+    return [
+        f"{sides[seat]:<{width}}  {_holder(head.seats[seat], seat in own_seats, style)}{'' if seat else lots}"
+        for seat in _BOTH
+    ]
+
+
+def _holder(seat: SeatView, is_own: bool, style: TextStyle) -> str:
+    holder = seat.holder
+    if holder.kind == "open":
+        return "free"
+    name = showable(holder.name or "?", style)
+    if holder.kind == "bot":
+        return f"{name}, a computer"
+    presence = "here" if seat.is_connected else "away"
+    return f"{name} (you)" if is_own else f"{name}, {presence}"
+
+
+def waiting_text(head: RoomHead) -> str:
+    """What the room waits for."""
+    if head.phase == "closed":
+        return "The room is closed."
+    if head.phase != "waiting":
+        return ""
+    bot = head.settings.late_bot
+    if bot is None:
+        return "The match begins as soon as both seats are taken."
+    after = "at once" if not bot.after_ms else f"after {format_duration(bot.after_ms)} of waiting"
+    return f"The match begins as soon as both seats are taken;\n{bot.level}-bot takes a free seat {after}."
+
+
+def settings_lines(settings: RoomSettings) -> list[str]:
+    """What was decided about the room, a line each; what is as usual is left out beyond the clock."""
+    clock = settings.time_control
+    lines = ["no clock" if clock == NO_CLOCK else f"time control {format_time_control(clock)}"]
+    if settings.is_private:
+        lines.append("private: not listed, entered with the secret")
+    if not settings.is_casual:
+        lines.append("not casual: bots don't agree to take turns back")
+    if not settings.may_undo:
+        lines.append("no undo within a turn")
+    away = format_duration(settings.away_after_ms)
+    if settings.stand_in_level is not None:
+        lines.append(f"{settings.stand_in_level}-bot stands in for who is away for {away}")
+    else:
+        lines.append(f"who is away for {away} can lose by it")
+    if settings.hides_watcher_chat:
+        lines.append("players don't see what watchers say")
+    if settings.counts_downtime:
+        lines.append("clocks run on while the server is down")
+    return lines

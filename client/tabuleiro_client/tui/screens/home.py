@@ -1,0 +1,195 @@
+"""The first screen: what to play and where, matches to go on with, and everything else there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from tabuleiro.errors import CommandError, GameOptionError
+from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.rules import registry
+from tabuleiro_client.sentences import options_text
+from tabuleiro_client.terminal import showable
+from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.entrance import go_on
+from tabuleiro_client.tui.match_shelf import ShelvedMatch
+from tabuleiro_client.tui.places import PLACES, known_servers, to_lobby, travel
+from tabuleiro_client.tui.present.overlay import NOTHING
+from tabuleiro_client.tui.sample_positions import sample_view
+from tabuleiro_client.tui.screens.page import PageScreen
+from tabuleiro_client.tui.widgets.board_picture import BoardPicture
+
+HEADINGS_COUNT = 4
+SHOWN_MATCHES_COUNT = 6
+SHOWN_SERVERS_COUNT = 5
+HELP_MIN_COLUMNS = 70
+PICTURE_MIN_ROWS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the list. ``go`` leads there, ``None`` for a heading; ``match`` is the one told of, if any."""
+
+    title: str
+    help: str = ""
+    go: Callable[[], Coroutine[Any, Any, None]] | None = None
+    match: ShelvedMatch | None = None
+
+
+class HomeScreen(PageScreen):
+    """The list of what can be done; what is highlighted is explained beside it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = list(keys.HOME)
+    DEFAULT_CSS = """
+    HomeScreen OptionList {
+        width: 46; height: 1fr; border: none; padding: 1 1 0 1; background: $background;
+        scrollbar-size-vertical: 1;
+    }
+    HomeScreen OptionList:focus { border: none; background-tint: $foreground 0%; }
+    HomeScreen OptionList > .option-list--option-disabled { color: $primary; text-style: bold; }
+    HomeScreen #about { width: 1fr; padding: 1 2; background: $surface; }
+    HomeScreen #name { text-style: bold; color: $accent; margin-bottom: 1; }
+    HomeScreen #help { height: auto; }
+    HomeScreen #hint { color: $text-muted; margin-top: 1; }
+    HomeScreen #picture { margin-top: 2; }
+    HomeScreen.short #picture { display: none; }
+    HomeScreen.narrow #about { display: none; }
+    HomeScreen.narrow OptionList { width: 1fr; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__("tabuleiro")
+        self._entries: list[Entry] = []
+
+    def compose_body(self) -> Iterable[Widget]:
+        with Horizontal():
+            yield OptionList(markup=False, id="list")
+            with Vertical(id="about"):
+                yield Static("", id="name", markup=False)
+                yield Static("", id="help", markup=False)
+                yield Static("Enter chooses\n? shows the keys\n^p finds any command", id="hint", markup=False)
+                yield BoardPicture(id="picture")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one(OptionList).focus()
+        self.query_one(BoardPicture).show(sample_view("iris"), lambda cursor, hover: NOTHING)
+        self._list()
+
+    def on_screen_resume(self) -> None:
+        self._list()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.width < HELP_MIN_COLUMNS, "narrow")
+        self.set_class(event.size.height < PICTURE_MIN_ROWS, "short")
+        self.call_after_refresh(self._list)
+
+    def _list(self) -> None:
+        """Fill the list with what there is now; the highlight stays on the same entry."""
+        options = self.query_one(OptionList)
+        place = options.highlighted
+        before = self._entries[place].title if place is not None and place < len(self._entries) else ""
+        self._entries = self._made_entries()
+        options.clear_options()
+        has_room = len(self._entries) + HEADINGS_COUNT <= options.size.height
+        for place, entry in enumerate(self._entries):
+            line = self._line(entry)
+            is_parted = has_room and place > 0 and entry.go is None
+            options.add_option(Option(Text("\n") + line if is_parted else line, disabled=entry.go is None))
+        titles = [entry.title for entry in self._entries]
+        choosable = [place for place, entry in enumerate(self._entries) if entry.go is not None]
+        options.highlighted = titles.index(before) if before in titles else choosable[0]
+
+    def _line(self, entry: Entry) -> Text:
+        title = showable(entry.title, self.client.writing)
+        return Text(title, no_wrap=True, overflow="ellipsis")
+
+    def _made_entries(self) -> list[Entry]:
+        matches = [match for match in self.client.shelf.all() if not match.is_over][:SHOWN_MATCHES_COUNT]
+        entries = [Entry("Play on this machine"), *map(self._place, ("bot", "both", "bots"))]
+        entries += [Entry("Play online")]
+        for url, name in known_servers(self.client)[:SHOWN_SERVERS_COUNT]:
+            sentence = f"The rooms of {url} and who is there; you are {name}."
+            way = partial(to_lobby, self.client, url, name)
+            entries.append(Entry(f"{url.partition('://')[2]} as {name}", sentence, way))
+        entries += map(self._place, ("connect", "join"))
+        if matches:
+            entries.append(Entry("Go on with a match"))
+            entries += [self._match_entry(match) for match in matches]
+        entries += [Entry("Look and learn"), *map(self._place, ("watch", "replays", "rules", "settings"))]
+        return [*entries, Entry("quit", "Leave the program.", self.client.action_quit)]
+
+    def _place(self, name: str) -> Entry:
+        title, sentence, way = PLACES[name]
+        return Entry(title, sentence, partial(way, self.client))
+
+    def _match_entry(self, match: ShelvedMatch) -> Entry:
+        try:
+            game = registry.game_type(match.game)
+            title, board = game.title, options_text(game, match.options)
+        except GameOptionError:
+            title, board = match.game, "(unknown to this version)"
+        where = "this machine" if match.is_local else match.server.partition("://")[2]
+        against = match.opponent or ("nobody yet" if match.phase == "waiting" else "yourself")
+        sentence = f"{title}, {board}: you ({match.guest}) against {against}, room {match.room} on {where}."
+        return Entry(f"{title} against {against}  {match.room}", sentence, partial(self._go_on, match), match)
+
+    async def _go_on(self, match: ShelvedMatch) -> None:
+        self.say(f"looking for room {match.room} ...")
+        try:
+            await go_on(self.client, match)
+        except CommandError as error:
+            if error.code != ErrorCode.NO_SUCH_ROOM:
+                raise
+            self.client.shelf.forget(match)
+            self._list()
+            self.say(f"room {match.room} is no more")
+        else:
+            self.say("")
+
+    def _highlighted(self) -> Entry | None:
+        place = self.query_one(OptionList).highlighted
+        return None if place is None else self._entries[place]
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        entry = self._highlighted()
+        if entry is not None:
+            style = self.client.writing
+            self.query_one("#name", Static).update(showable(entry.title, style))
+            self.query_one("#help", Static).update(showable(entry.help, style))
+            self.refresh_bindings()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        entry = self._highlighted()
+        if entry is not None and entry.go is not None:
+            self.say("")
+            travel(self.client, entry.go())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether a key does something now; the footer shows those that do."""
+        if action == "back":
+            return False
+        entry = self._highlighted() if self._entries else None
+        return action != "forget" or (entry is not None and entry.match is not None)
+
+    def action_open(self, place: str) -> None:
+        """Go to a place by its name."""
+        self.say("")
+        travel(self.client, PLACES[place][2](self.client))
+
+    def action_forget(self) -> None:
+        """Take the highlighted match off the list; the server keeps it."""
+        entry = self._highlighted()
+        if entry is not None and entry.match is not None:
+            self.client.shelf.forget(entry.match)
+            self._list()

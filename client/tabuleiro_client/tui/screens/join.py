@@ -1,0 +1,48 @@
+"""Asking for the code of a room, and for the secret of a private one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tabuleiro.errors import NotationError
+from tabuleiro.ids import RoomCode
+from tabuleiro.protocol.messages import JoinRoom, WatchRoom
+from tabuleiro_client.tui.room_address import parse_room_address
+from tabuleiro_client.tui.room_form import Field
+from tabuleiro_client.tui.screens.dialog import DialogScreen
+
+_FIELDS = (
+    Field("code", "code of the room", "e.g. K7MQ4, or K7MQ4-SECRET"),
+    Field("secret", "secret", "of a private room, else empty"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RoomWish:
+    """A room to enter. ``secret`` is ``None`` unless it is private."""
+
+    room: RoomCode
+    secret: str | None
+    is_to_watch: bool
+
+    def request(self) -> JoinRoom | WatchRoom:
+        """What to ask the server for."""
+        if self.is_to_watch:
+            return WatchRoom(id=0, room=self.room, secret=self.secret)
+        return JoinRoom(id=0, room=self.room, secret=self.secret)
+
+
+class JoinScreen(DialogScreen[RoomWish]):
+    """Asks for a room."""
+
+    def __init__(self) -> None:
+        buttons = {"join": "join", "watch": "watch"}
+        super().__init__("Enter a room by its code", _FIELDS, {"code": "", "secret": ""}, buttons)
+
+    def answer(self, button: str) -> RoomWish | None:
+        try:
+            code, secret = parse_room_address(self.values["code"])
+        except NotationError as error:
+            self.show_problem(f"expected {error.expected}", "code")
+            return None
+        return RoomWish(code, self.values["secret"].strip() or secret, button == "watch")

@@ -1,0 +1,198 @@
+"""The rooms of a server as they are now, and who is here; the ways into a room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widget import Widget
+from textual.widgets import DataTable, Static
+
+from tabuleiro.errors import RemoteProtocolError
+from tabuleiro.protocol.messages import Announcement, JoinRoom, LobbyUpdate, Phase, RoomList, WatchRoom
+from tabuleiro_client.subscription import LinkRestored, Missed
+from tabuleiro_client.terminal import showable
+from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.entrance import EntryRequest, enter
+from tabuleiro_client.tui.lobby_model import HEADINGS, LobbyModel, LobbyRow
+from tabuleiro_client.tui.room_form import RoomForm
+from tabuleiro_client.tui.screens.join import JoinScreen, RoomWish
+from tabuleiro_client.tui.screens.new_match import NewMatchScreen
+from tabuleiro_client.tui.screens.page import PageScreen
+from tabuleiro_client.venue import Venue
+
+PEOPLE_MIN_COLUMNS = 104
+
+
+class RoomTable(DataTable[str]):
+    """The table of rooms; Enter is the screen's."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [binding for binding in keys.LOBBY if binding.action == "enter_room"]
+
+    def action_enter_room(self) -> None:
+        """Enter the room under the cursor."""
+        self.action_select_cursor()
+
+
+class LobbyScreen(PageScreen):
+    """The rooms of ``venue``; ``phase`` is the state of rooms to begin with, ``None``: open and running."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [binding for binding in keys.LOBBY if binding.action != "enter_room"]
+    DEFAULT_CSS = """
+    LobbyScreen #filter { padding: 0 1; color: $text-muted; height: 1; }
+    LobbyScreen #here { padding: 0 1; color: $text-muted; height: 1; text-overflow: ellipsis; text-wrap: nowrap; }
+    LobbyScreen RoomTable { width: 1fr; height: 1fr; background: $background; scrollbar-size-vertical: 1;
+        scrollbar-size-horizontal: 1; }
+    LobbyScreen #people { width: 24; background: $surface; padding: 0 1; scrollbar-size-vertical: 1; }
+    LobbyScreen.narrow #people { display: none; }
+    LobbyScreen #here { display: none; }
+    LobbyScreen.narrow #here { display: block; }
+    LobbyScreen #empty { padding: 1 2; width: 1fr; color: $text-muted; display: none; }
+    LobbyScreen.empty #empty { display: block; }
+    LobbyScreen.empty RoomTable { display: none; }
+    """
+
+    def __init__(self, venue: Venue, phase: Phase | None = None) -> None:
+        super().__init__(f"rooms of {venue.url.partition('://')[2]}")
+        self.model: LobbyModel | None = None
+        self._venue = venue
+        self._phase = phase
+        self._rows: list[LobbyRow] = []
+
+    def compose_body(self) -> Iterable[Widget]:
+        yield Static("", id="filter", markup=False)
+        with Horizontal():
+            yield RoomTable(cursor_type="row", zebra_stripes=False)
+            yield Static(
+                "There is no such room now.\n\nn makes one, q plays with whoever waits, f and g show others.",
+                id="empty",
+                markup=False,
+            )
+            with VerticalScroll(id="people", can_focus=False), Vertical():
+                yield Static("", id="names", markup=False)
+        yield Static("", id="here", markup=False)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one(RoomTable).add_columns(*HEADINGS)
+        self.query_one(RoomTable).focus()
+        self.model = LobbyModel(self._venue.link.account, self.client.writing)
+        if self._phase is not None:
+            self.model.show_only(self._phase)
+        self.run_worker(self._told(self._listen(self.model)), name="lobby")
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.width < PEOPLE_MIN_COLUMNS, "narrow")
+
+    async def _listen(self, model: LobbyModel) -> None:
+        """Follow the list until the link is closed or this screen is."""
+        link = self._venue.link
+        subscription = link.subscribe()
+        try:
+            await self._subscribe(model)
+            async for told in subscription:
+                if isinstance(told, LobbyUpdate):
+                    model.take(told)
+                    self.show_all()
+                elif isinstance(told, LinkRestored | Missed):
+                    await self._subscribe(model)
+                elif isinstance(told, Announcement):
+                    self.say(f"the server says: {told.text}")
+        finally:
+            link.unsubscribe(subscription)
+
+    async def _subscribe(self, model: LobbyModel) -> None:
+        answer = await self._venue.link.request(model.request())
+        if not isinstance(answer, RoomList):
+            raise RemoteProtocolError("the server did not answer with a list of rooms")
+        model.start(answer)
+        self.show_all()
+
+    def show_all(self) -> None:
+        """Draw the list anew, with the cursor on the same room."""
+        model = self.model
+        if model is None or not self.is_attached:
+            return
+        style = self.client.writing
+        rows = model.rows()
+        self.query_one("#filter", Static).update(model.filter_text())
+        self.query_one("#here", Static).update(showable(model.people_text(), style))
+        self.query_one("#names", Static).update("\n".join([f"{model.people_count} here", *model.people_lines()]))
+        self.set_class(not rows, "empty")
+        if rows == self._rows:
+            return
+        table = self.query_one(RoomTable)
+        chosen = self._chosen()
+        self._rows = rows
+        table.clear()
+        for row in rows:
+            first = f"{row.room} *" if row.is_own else row.room
+            table.add_row(first, *row.texts[1:], key=row.room)
+        codes = [row.room for row in rows]
+        if chosen is not None and chosen.room in codes:
+            table.move_cursor(row=codes.index(chosen.room), animate=False)
+        self.refresh_bindings()
+
+    def _chosen(self) -> LobbyRow | None:
+        """The room under the cursor, ``None`` when there is none."""
+        place = self.query_one(RoomTable).cursor_row
+        return self._rows[place] if 0 <= place < len(self._rows) else None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether a key does something now; the footer shows those that do."""
+        return bool(self._rows) if action == "watch_room" else True
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        row = self._chosen()
+        if row is not None:
+            is_to_join = row.is_own or row.has_free_seat
+            request = JoinRoom(id=0, room=row.room) if is_to_join else WatchRoom(id=0, room=row.room)
+            self._enter(request, None)
+
+    def _enter(self, request: EntryRequest, secret: str | None) -> None:
+        self.say("")
+        self.start(enter(self.client, request, secret))
+
+    def action_watch_room(self) -> None:
+        """Watch the room under the cursor."""
+        row = self._chosen()
+        if row is not None:
+            self._enter(WatchRoom(id=0, room=row.room), None)
+
+    def action_new_room(self) -> None:
+        """Make a room."""
+        self.app.push_screen(NewMatchScreen(self._form(is_quick=False)))
+
+    def action_quick_play(self) -> None:
+        """Play with whoever waits."""
+        self.app.push_screen(NewMatchScreen(self._form(is_quick=True)))
+
+    def _form(self, *, is_quick: bool) -> RoomForm:
+        form = RoomForm("person", is_local=False, is_quick=is_quick)
+        if self.model is not None and self.model.game is not None:
+            form.set("game", self.model.game)
+        return form
+
+    def action_by_code(self) -> None:
+        """Enter a room by its code."""
+
+        def asked(wish: RoomWish | None) -> None:
+            if wish is not None:
+                self._enter(wish.request(), wish.secret)
+
+        self.app.push_screen(JoinScreen(), asked)
+
+    def action_next_game(self) -> None:
+        """Show the rooms of the next game."""
+        if self.model is not None:
+            self.model.next_game()
+            self.start(self._subscribe(self.model))
+
+    def action_next_state(self) -> None:
+        """Show rooms in another state."""
+        if self.model is not None:
+            self.model.next_state()
+            self.start(self._subscribe(self.model))

@@ -1,0 +1,160 @@
+"""The form for a new match: the game and its options, who plays, how it is played; and for quick play."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.widget import Widget
+from textual.widgets import Button, Input, Static
+
+from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.entrance import arrive_local, enter
+from tabuleiro_client.tui.present.layout import smallest_layout
+from tabuleiro_client.tui.present.overlay import NOTHING
+from tabuleiro_client.tui.room_form import Field, RoomForm
+from tabuleiro_client.tui.screens.page import PageScreen
+from tabuleiro_client.tui.widgets.board_picture import BoardPicture
+from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.form_box import FormBox
+
+FORM_MIN_COLUMNS = 76
+PREVIEW_MIN_COLUMNS = 28
+
+
+class NewMatchScreen(PageScreen):
+    """Fills ``form`` in; the room is made on the server we are on, for a local form on the one of this process."""
+
+    BINDINGS: ClassVar[list[BindingType]] = list(keys.FORM)
+    DEFAULT_CSS = """
+    NewMatchScreen #preview { width: 44; margin: 1 1 0 0; }
+    NewMatchScreen.narrow #preview { display: none; }
+    NewMatchScreen #buttons { height: 1; padding: 0 1; margin-top: 1; }
+    NewMatchScreen #buttons Button { margin-right: 2; }
+    """
+
+    def __init__(self, form: RoomForm) -> None:
+        super().__init__("quick play" if form.is_quick else "new match")
+        self.form = form
+        self._has_tried = False
+        self._drawing = asyncio.Lock()
+
+    def compose_body(self) -> Iterable[Widget]:
+        with Horizontal():
+            yield FormBox(id="form")
+            yield BoardPicture(id="preview")
+        with Horizontal(id="buttons"):
+            yield Button("play" if self.form.is_quick else "start", id="submit", variant="primary", compact=True)
+            yield Button("back", id="back", compact=True)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        venue = self.client.session.venue
+        if not self.form.is_local and venue is not None:
+            self.form.know_levels(venue.link.welcome.levels)
+        self.start(self._begin())
+
+    async def _begin(self) -> None:
+        await self._show_all()
+        self._rows()[0].take_focus()
+        if not self.form.is_local:
+            return
+        venue = await arrive_local(self.client.session, self.client.settings.name or None)
+        self.form.know_levels(venue.link.welcome.levels)
+        await self._show_all()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._fit(event.size.width)
+
+    def _fit(self, width: int) -> None:
+        view = self.form.preview()
+        needed = 0 if view is None else smallest_layout(view).width
+        spare = width - FORM_MIN_COLUMNS
+        self.set_class(spare < max(needed, PREVIEW_MIN_COLUMNS), "narrow")
+        self.query_one("#preview").styles.width = max(needed, min(spare, 64))
+
+    def _rows(self) -> list[FieldRow]:
+        return list(self.query(FieldRow))
+
+    async def _show_all(self) -> None:
+        # Rows are taken away and made bit by bit: two at the same time would mix theirs.
+        async with self._drawing:
+            await self._draw()
+
+    async def _draw(self) -> None:
+        """Show every field as it is now; rows are made anew only when other fields are asked for."""
+        form, rows = self.form, self._rows()
+        fields = form.fields()
+        problems = form.errors()
+        if [row.field.name for row in rows] != [field.name for field in fields]:
+            await self._make_rows(fields, problems)
+        else:
+            for row, field in zip(rows, fields, strict=True):
+                row.show(field, form.values[field.name], problems.get(field.name, ""))
+        view = form.preview()
+        if view is not None:
+            self.query_one(BoardPicture).show(view, lambda cursor, hover: NOTHING)
+        self._fit(self.size.width)
+        self._say_what_is_wrong(problems)
+
+    def _say_what_is_wrong(self, problems: dict[str, str]) -> None:
+        if self._has_tried and not problems:
+            self._has_tried = False
+            self.say("")
+
+    async def _make_rows(self, fields: list[Field], problems: dict[str, str]) -> None:
+        box = self.query_one(FormBox)
+        had_focus = next((row.field.name for row in self._rows() if row.has_focus_within), None)
+        with self.app.batch_update():
+            await box.remove_children()
+            made: list[Widget] = []
+            for field in fields:
+                if field.heading:
+                    made.append(Static(field.heading, classes="heading", markup=False))
+                made.append(FieldRow(field, self.form.values[field.name], problems.get(field.name, "")))
+            await box.mount_all(made)
+        for row in self._rows():
+            if row.field.name == had_focus:
+                row.take_focus()
+
+    async def on_field_row_filled(self, event: FieldRow.Filled) -> None:
+        self.form.set(event.name, event.text)
+        await self._show_all()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.action_next_field()
+
+    def action_next_field(self) -> None:
+        """Go to the next field."""
+        self.focus_next(FieldRow.FIELDS)
+
+    def action_field_before(self) -> None:
+        """Go to the field before."""
+        self.focus_previous(FieldRow.FIELDS)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        if event.button.id == "back":
+            self.action_back()
+        else:
+            self.action_submit()
+
+    def action_submit(self) -> None:
+        """Ask the server for the room, or go to the first field that is wrong."""
+        problems = self.form.errors()
+        for row in self._rows():
+            if row.field.name in problems:
+                row.take_focus()
+                self._has_tried = True
+                self.say(f"{row.field.label}: {problems[row.field.name]}")
+                return
+        self.say("")
+        self.start(self._open_room())
+
+    async def _open_room(self) -> None:
+        if self.form.is_local:
+            await arrive_local(self.client.session, self.client.settings.name or None)
+        await enter(self.client, self.form.request())

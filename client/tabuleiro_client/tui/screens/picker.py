@@ -1,0 +1,50 @@
+"""A short list to pick one thing from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from tabuleiro_client.tui.keys import key
+
+
+class PickerScreen(ModalScreen[str | None]):
+    """Asks ``question``; the answer is one of the values of ``choices`` (value: title), ``None`` for none."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        key("escape", "give_up", "never mind", "Pick nothing.", sign="Esc"),
+    ]
+    DEFAULT_CSS = """
+    PickerScreen { align: center middle; }
+    PickerScreen > Vertical { width: 48; max-width: 96%; height: auto; background: $panel; padding: 1 2; }
+    PickerScreen OptionList {
+        height: auto; max-height: 12; margin-top: 1; border: none; background: $panel; padding: 0;
+    }
+    PickerScreen OptionList:focus { border: none; background-tint: $foreground 0%; }
+    """
+
+    def __init__(self, question: str, choices: Mapping[str, str]) -> None:
+        super().__init__()
+        self._question = question
+        self._choices = choices
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(self._question, markup=False)
+            options = [Option(title, id=value) for value, title in self._choices.items()]
+            yield OptionList(*options, markup=False)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(event.option_id)
+
+    def action_give_up(self) -> None:
+        """Pick nothing."""
+        self.dismiss(None)

@@ -1,0 +1,117 @@
+"""What can be looked through: own matches, whose records the servers keep, and records in files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+from textual.widgets import DataTable, Input, Static
+
+from tabuleiro.errors import ClientError, GameOptionError, IllegalActionError, NotationError, RecordError
+from tabuleiro.notation.match_record import MatchRecord
+from tabuleiro.notation.record import parse_record
+from tabuleiro.protocol.messages import GetRecord, RecordPlayed
+from tabuleiro.protocol.records import record_of
+from tabuleiro.rules import registry
+from tabuleiro_client.input_file import read_text
+from tabuleiro_client.sentences import options_text
+from tabuleiro_client.terminal import showable
+from tabuleiro_client.tui.entrance import arrive_local, arrive_online
+from tabuleiro_client.tui.keys import key
+from tabuleiro_client.tui.match_shelf import ShelvedMatch
+from tabuleiro_client.tui.screens.page import PageScreen
+from tabuleiro_client.tui.screens.replay import ReplayScreen
+
+
+class ReplaysScreen(PageScreen):
+    """A line for the name of a file, and the own matches below it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        key("slash", "type_file", "file", "Type the name of a file.", sign="/"),
+    ]
+    DEFAULT_CSS = """
+    ReplaysScreen Input { margin: 1 2 0 2; background: $surface; }
+    ReplaysScreen .heading { padding: 1 2 0 2; text-style: bold; color: $primary; }
+    ReplaysScreen DataTable { height: 1fr; margin: 0 1; background: $background; scrollbar-size-vertical: 1;
+        scrollbar-size-horizontal: 1; }
+    ReplaysScreen #none { padding: 0 2; height: 1fr; color: $text-muted; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__("replays")
+        self._matches: list[ShelvedMatch] = []
+
+    def compose_body(self) -> Iterable[Widget]:
+        yield Static("A record in a file", classes="heading", markup=False)
+        yield Input(placeholder="name of the file, Enter opens it", compact=True, select_on_focus=False)
+        yield Static("Your matches, the last ones first", classes="heading", markup=False)
+        yield DataTable(cursor_type="row")
+        yield Static("None yet: the matches you play are listed here.", id="none", markup=False)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._matches = [match for match in self.client.shelf.all() if match.phase != "waiting"]
+        table = self.query_one(DataTable)
+        table.add_columns("room", "game", "board", "against", "where", "state")
+        table.add_rows([self._texts(match) for match in self._matches])
+        table.display = bool(self._matches)
+        self.query_one("#none").display = not self._matches
+        if self._matches:
+            table.focus()
+        else:
+            self.query_one(Input).focus()
+
+    def _texts(self, match: ShelvedMatch) -> list[str]:
+        try:
+            game = registry.game_type(match.game)
+            title, board = game.title, options_text(game, match.options)
+        except GameOptionError:
+            title, board = match.game, "(unknown to this version)"
+        where = "this machine" if match.is_local else match.server.partition("://")[2]
+        texts = (match.room, title, board, match.opponent or "yourself", where, match.phase)
+        return [showable(text, self.client.writing) for text in texts]
+
+    def action_type_file(self) -> None:
+        """Go to the line for the name of a file."""
+        self.query_one(Input).focus()
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        self.say("")
+        self.start(self._open_match(self._matches[event.cursor_row]))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        name = event.value.strip()
+        if name:
+            self.say("")
+            self.start(self._open_file(name))
+
+    async def _open_file(self, name: str) -> None:
+        if name == "-":
+            raise ClientError("the standard input is this terminal: name a file")
+        try:
+            self._open(parse_record(read_text(name)))
+        except RecordError as error:
+            raise ClientError(f"{name}: {error}") from error
+
+    async def _open_match(self, match: ShelvedMatch) -> None:
+        self.say(f"asking for the record of {match.room} ...")
+        if match.is_local:
+            venue = await arrive_local(self.client.session, match.guest)
+        else:
+            venue = await arrive_online(self.client.session, match.server, match.guest)
+        if venue.server != match.server:
+            raise ClientError(f"this match is kept in {match.server}, which another terminal is using")
+        played = await venue.link.request(GetRecord(id=0, room=match.room, secret=match.secret))
+        if not isinstance(played, RecordPlayed):
+            raise ClientError(f"the server has no record of {match.room}")
+        self._open(record_of(played))
+        self.say("")
+
+    def _open(self, record: MatchRecord) -> None:
+        try:
+            screen = ReplayScreen(record)
+        except (GameOptionError, NotationError, IllegalActionError) as error:
+            raise ClientError(f"the record cannot be replayed: {error}") from error
+        self.app.push_screen(screen)

@@ -1,0 +1,89 @@
+"""The rules of each game on a page, and a board to try them on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, Final
+
+from rich.style import Style
+from rich.text import Text
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.widget import Widget
+from textual.widgets import Static
+
+from tabuleiro.rules import registry
+from tabuleiro.rules.options import Options
+from tabuleiro_client.tui.keys import key
+from tabuleiro_client.tui.screens.page import PageScreen
+from tabuleiro_client.tui.screens.try_board import TryScreen
+
+SMALL_BOARDS: Final[Mapping[str, Options]] = {
+    "virus-wars": {"rows": 6, "cols": 6, "steps": 3},
+    "xero-g": {"setup": "random", "seed": 7},
+    "iris": {"side": 5},
+    "minefield": {"size": 7},
+}
+"""The options of the boards to try; a game that is not listed is tried as usual."""
+
+
+class RulesScreen(PageScreen):
+    """The names of the games above, the rules of the chosen one below."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        key("right,tab", "choose_game(1)", "next game", "Turn to the next game.", sign="->"),
+        key(
+            "left,shift+tab", "choose_game(-1)", "game before", "Turn to the game before.", shown=False, sign="<-"
+        ),
+        key("t,enter", "try_game", "try it", "Try the game on a small board, both sides from here.", sign="t"),
+        key("down,j", "scroll_page(1)", "down", "Scroll the page down.", shown=False),
+        key("up,k", "scroll_page(-1)", "up", "Scroll the page up.", shown=False),
+        key("space,pagedown", "scroll_page(10)", "read on", "Scroll the page on.", sign="Space"),
+        key("pageup", "scroll_page(-10)", "back up", "Scroll the page back.", shown=False),
+    ]
+    DEFAULT_CSS = """
+    RulesScreen #games { height: 1; margin: 1 1 0 1; link-style: none; }
+    RulesScreen VerticalScroll { height: 1fr; margin-top: 1; padding-left: 1; scrollbar-size-vertical: 1; }
+    RulesScreen #page { width: auto; height: auto; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__("rules")
+        self.game = registry.names()[0]
+
+    def compose_body(self) -> Iterable[Widget]:
+        yield Static("", id="games")
+        with VerticalScroll(can_focus=False):
+            yield Static("", id="page", markup=False)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._show()
+
+    def _show(self) -> None:
+        names = Text()
+        for name in registry.names():
+            style = Style(meta={"@click": f"screen.open_game('{name}')"}, bold=True, reverse=name == self.game)
+            names.append(f" {registry.game_type(name).title} ", style)
+            names.append(" ")
+        self.query_one("#games", Static).update(names)
+        self.query_one("#page", Static).update(registry.game_type(self.game).rules_page)
+        self.query_one(VerticalScroll).scroll_home(animate=False)
+
+    def action_open_game(self, name: str) -> None:
+        """Show the rules of a game."""
+        self.game = name
+        self._show()
+
+    def action_choose_game(self, step: int) -> None:
+        """Show the rules of the next game, or of the one before."""
+        names = registry.names()
+        self.action_open_game(names[(names.index(self.game) + step) % len(names)])
+
+    def action_try_game(self) -> None:
+        """Try the game."""
+        self.app.push_screen(TryScreen(self.game, SMALL_BOARDS.get(self.game, {})))
+
+    def action_scroll_page(self, lines: int) -> None:
+        """Scroll the page down by so many lines, up if negative."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)

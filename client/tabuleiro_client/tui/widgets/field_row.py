@@ -1,0 +1,85 @@
+"""One field of a form on one line: its label, where it is filled in, and its help or what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from tabuleiro_client.tui.room_form import Field
+from tabuleiro_client.tui.widgets.chooser import Chooser
+
+
+class FieldRow(Horizontal):
+    """Shows a field; :class:`Filled` tells of every change."""
+
+    FIELDS: ClassVar[str] = "FieldRow Input, FieldRow Chooser, Button"
+    """What the arrow keys go to: fields, and the buttons below them."""
+
+    DEFAULT_CSS = """
+    FieldRow { height: auto; }
+    FieldRow .label { width: 18; color: $text-muted; }
+    FieldRow Input { width: 25; background: $surface; }
+    FieldRow Input:focus { background: $panel; text-style: underline; }
+    FieldRow .hint { width: 1fr; padding-left: 2; color: $text-muted; height: auto; }
+    FieldRow .hint.wrong { color: $error; text-style: bold; }
+    """
+
+    @dataclass
+    class Filled(Message):
+        """Somebody filled the field ``name`` in."""
+
+        name: str
+        text: str
+
+    def __init__(self, field: Field, value: str, problem: str) -> None:
+        super().__init__()
+        self.field = field
+        self._value = value
+        self._problem = problem
+
+    def compose(self) -> ComposeResult:
+        field = self.field
+        yield Static(field.label, classes="label", markup=False)
+        if field.choices is not None:
+            yield Chooser(field.choices, self._value)
+        else:
+            yield Input(self._value, field.empty_text, compact=True, select_on_focus=False)
+        yield Static("", classes="hint", markup=False)
+
+    def on_mount(self) -> None:
+        self.show(self.field, self._value, self._problem)
+
+    def take_focus(self) -> None:
+        """Put the cursor into the field."""
+        self.query_one(Chooser if self.field.choices is not None else Input).focus()
+
+    def show(self, field: Field, value: str, problem: str) -> None:
+        """Show the field as it is now; nothing is told of it."""
+        self.field, self._value = field, value
+        if field.choices is not None:
+            self.query_one(Chooser).show(field.choices, value)
+        elif self.query_one(Input).value != value:
+            with self.prevent(Input.Changed):
+                self.query_one(Input).value = value
+        hint = self.query_one(".hint", Static)
+        hint.update(f"! {problem}" if problem else field.help)
+        hint.set_class(bool(problem), "wrong")
+
+    def on_chooser_changed(self, event: Chooser.Changed) -> None:
+        event.stop()
+        self._fill(event.value)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._fill(event.value)
+
+    def _fill(self, value: str) -> None:
+        # A line that is made with a text in it tells of a change as well.
+        if value != self._value:
+            self._value = value
+            self.post_message(self.Filled(self.field.name, value))

@@ -1,0 +1,223 @@
+"""What people do in rooms of a real server, as typed: invitations, quick play, hosts, rematch, live lobby."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+
+from tabuleiro.clock import Fischer
+from tabuleiro.errors import CommandError
+from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro_client import plain
+from tabuleiro_client.board_text import TextStyle
+from tabuleiro_client.identity import IdentityFolder
+from tabuleiro_client.plain_client import PlainClient
+from tabuleiro_client.screen import Screen
+from tabuleiro_server.config import Config
+from tabuleiro_server.wiring import running_server
+
+SMALL = {"rows": 4, "cols": 4, "steps": 2}
+
+
+@pytest.fixture
+async def real_server(tmp_path):
+    async with running_server(Config(port=0, db=str(tmp_path / "server.db"))) as running:
+        yield running
+
+
+class Person:
+    """Somebody at a terminal of their own."""
+
+    def __init__(self, typist, paper, folder, name) -> None:
+        self.type, self.paper, self.shows = typist.type, paper, paper.shows
+        screen = Screen(paper, TextStyle(color=False, ascii=True), has_prompt=True)
+        self.client = PlainClient(typist, screen, IdentityFolder(folder), name)
+
+    def play(self, **wishes) -> asyncio.Task[None]:
+        return asyncio.create_task(plain.play(self.client, plain.PlayWishes(**wishes)))
+
+
+@pytest.fixture
+async def person(make_typist, make_paper, tmp_path):
+    def make(name=None) -> Person:
+        return Person(make_typist(is_terminal=True), make_paper(), tmp_path / "config", name)
+
+    return make
+
+
+async def opens(someone, server, **wishes):
+    """Open a room, and return its task and the room's code."""
+    wishes = {"game": "virus-wars", "options": SMALL, **wishes}
+    playing = someone.play(server=server.url, **wishes)
+    await someone.shows("from another terminal:\n")
+    await someone.shows("\n")
+    return playing, re.findall(r"--room (\w+)", someone.paper.getvalue())[-1]
+
+
+async def leave(*people_and_tasks):
+    for someone, _ in people_and_tasks:
+        someone.type("quit")
+    await asyncio.gather(*(task for _, task in people_and_tasks))
+
+
+async def test_a_private_room_prints_its_invitations_and_lets_in_who_has_them(real_server, person):
+    ana, rui, eva, nosy = person("ana"), person("rui"), person("eva"), person("nosy")
+    ana_plays, code = await opens(ana, real_server, settings=RoomSettings(is_private=True))
+    invite = re.findall(rf"--room {code} --secret (\S+)", ana.paper.getvalue())[-1]
+    await ana.shows("to watch only:\n  tabuleiro watch ")
+    watch = re.findall(rf"watch {code} .* --secret (\S+)", ana.paper.getvalue())[-1]
+    await plain.list_rooms(nosy.client, real_server.url)
+    assert code not in nosy.paper.getvalue()
+    for secret in (None, watch, "wrong"):
+        with pytest.raises(CommandError, match="bad-secret"):
+            await nosy.play(server=real_server.url, room=code, secret=secret)
+    with pytest.raises(CommandError, match="bad-secret"):
+        await plain.watch(nosy.client, code, real_server.url, invite[:-1])
+    eva_watches = asyncio.create_task(plain.watch(eva.client, code, real_server.url, watch))
+    await eva.shows("is private, its host has the invitation")
+    rui_plays = rui.play(server=real_server.url, room=code, secret=invite)
+    await eva.shows("rui sits down as red, o")
+    await leave((ana, ana_plays), (rui, rui_plays), (eva, eva_watches))
+
+
+async def test_quick_play_brings_two_people_together(real_server, person):
+    ana, rui = person("ana"), person("rui")
+    blitz = RoomSettings(time_control=Fischer(300_000, 3_000))
+    ana_plays = ana.play(server=real_server.url, game="minefield", is_quick=True, settings=blitz)
+    await ana.shows("waiting for an opponent")
+    rui_plays = rui.play(server=real_server.url, game="minefield", is_quick=True, settings=blitz)
+    await rui.shows("in this room: 5 minutes + 3 seconds a turn")
+    await ana.shows("rui sits down as white")
+    await ana.shows("[you ")
+    await leave((ana, ana_plays), (rui, rui_plays))
+
+
+async def test_after_the_end_people_talk_and_play_again_with_sides_swapped(real_server, person):
+    ana, rui = person("ana"), person("rui")
+    ana_plays, code = await opens(ana, real_server)
+    rui_plays = rui.play(server=real_server.url, room=code)
+    await rui.shows("ana (blue, x) to move")
+    ana.type("resign", "yes")
+    await rui.shows("winner: rui (red, o)\nrematch asks for another match, say TEXT talks, quit leaves\n")
+    rui.type("say well played", "rematch")
+    await ana.shows("rui: well played")
+    await ana.shows("rui asks for a rematch: accept or decline")
+    ana.type("accept")
+    await ana.shows("the match begins: rui (blue, x) against ana (red, o)")
+    await rui.shows("your turn (blue, x), 2 steps left")
+    await leave((rui, rui_plays), (ana, ana_plays))
+
+
+async def test_offers_undo_and_takeback_between_two_people(real_server, person):
+    ana, rui = person("ana"), person("rui")
+    ana_plays, code = await opens(ana, real_server)
+    rui_plays = rui.play(server=real_server.url, room=code)
+    await ana.shows("your turn")
+    ana.type("b3", "undo", "b3 c2")
+    await ana.shows("you took the last actions back")
+    await rui.shows("ana played b3 c2")
+    await rui.shows("your turn (red, o), 2 steps left")
+    ana.type("takeback")
+    await rui.shows("ana asks to take the last turn back: accept or decline")
+    rui.type("accept takeback")
+    await ana.shows("your turn (blue, x), 2 steps left")
+    ana.type("draw")
+    await ana.shows("you ask for a draw (decline withdraws it)")
+    ana.type("decline")
+    await rui.shows("for a draw was withdrawn")
+    rui.type("draw")
+    await ana.shows("rui asks for a draw: accept or decline")
+    ana.type("draw")
+    await rui.shows("a draw by agreement\nwinner: nobody\n")
+    await leave((ana, ana_plays), (rui, rui_plays))
+
+
+async def test_a_host_seats_a_bot_takes_it_off_swaps_and_mutes(real_server, person):
+    ana, eva = person("ana"), person("eva")
+    ana_plays, code = await opens(ana, real_server)
+    eva_watches = asyncio.create_task(plain.watch(eva.client, code, real_server.url))
+    await eva.shows("waiting for an opponent")
+    eva.type("bot random")
+    await eva.shows("the server refuses: only ana, who made room")
+    eva.type("say hello")
+    await ana.shows("eva (watching): hello")
+    ana.type("mute eva")
+    await eva.shows("eva is muted")
+    eva.type("say why?")
+    await eva.shows("the server refuses: ana has muted you")
+    ana.type("unmute eva", "swap", "bot random")
+    await ana.shows("eva may talk again")
+    await ana.shows("the players change seats")
+    await ana.shows("random-bot (blue, x) against ana (red, o)")
+    await ana.shows("your turn (red, o)")
+    ana.type("resign", "yes", "rematch")
+    await ana.shows("you ask for a rematch")
+    await ana.shows("the match begins: ana (blue, x) against random-bot (red, o)")
+    ana.type("resign", "yes", "nobot")
+    await ana.shows("the seat of red is free again")
+    await leave((ana, ana_plays), (eva, eva_watches))
+
+
+async def test_a_match_hardly_begun_is_aborted_and_nobody_can_be_claimed_over_who_is_here(real_server, person):
+    ana, rui = person("ana"), person("rui")
+    ana_plays, code = await opens(ana, real_server, settings=RoomSettings(may_undo=False))
+    rui_plays = rui.play(server=real_server.url, room=code)
+    await rui.shows("in this room: no undoing within a turn")
+    await rui.shows("to move")
+    rui.type("claim")
+    await rui.shows("the server refuses: the opponent is here")
+    ana.type("b3", "undo")
+    await ana.shows("the server refuses: this room does not allow undoing")
+    rui.type("abort")
+    await ana.shows("the match was aborted\nwinner: nobody\n")
+    await leave((ana, ana_plays), (rui, rui_plays))
+
+
+async def test_a_bot_comes_to_who_has_waited_in_vain(real_server, person):
+    ana = person("ana")
+    settings = RoomSettings(late_bot=LateBot("random", 0))
+    playing = ana.play(server=real_server.url, game="virus-wars", options=SMALL, settings=settings)
+    await ana.shows("a computer (random) takes the free seat after 0 seconds")
+    await ana.shows("ana (blue, x) against random-bot (red, o)")
+    await leave((ana, playing))
+
+
+async def test_the_lobby_is_told_as_it_changes_and_only_what_was_asked_for(real_server, person):
+    ana, rui, looker = person("ana"), person("rui"), person()
+    wanted = plain.RoomsWanted("virus-wars", ("waiting",))
+    following = asyncio.create_task(plain.follow_rooms(looker.client, real_server.url, wanted))
+    await looker.shows("ROOM  GAME")
+    other = rui.play(server=real_server.url, game="minefield")
+    await rui.shows("waiting for an opponent")
+    ana_plays, code = await opens(ana, real_server)
+    await looker.shows(f"new:     {code}  virus-wars  rows=4 cols=4 steps=2  ana  (free)  none")
+    ana.type("bot random")
+    await looker.shows(f"gone:    {code}\n")
+    assert "minefield" not in looker.paper.getvalue()
+    await leave((ana, ana_plays), (rui, other))
+    following.cancel()
+    await asyncio.wait([following])
+
+
+async def test_xero_g_is_played_by_naming_ships_and_answering_in_words(real_server, person):
+    ana = person("ana")
+    position = "132321/000000/000000/000000/000000/123123 0"
+    playing = ana.play(server=real_server.url, game="xero-g", options={"position": position}, level="random")
+    await ana.shows("your turn (south)")
+    ana.type("?")
+    await ana.shows("name a ship to see where it can go, e.g. b1")
+    ana.type("c1")
+    await ana.shows("the 2 on c1 can end on b2 d2 c3: type e.g. c1-b2")
+    ana.type("a1xb1", "nonsense", "board", "boost", "no")
+    await ana.shows("boost SQUARE      to run on from b1")
+    await ana.shows("cannot read 'nonsense': expected boost SQUARE, reprogram SQUARE, or no")
+    await ana.shows("your turn (south)")
+    await ana.shows("boosted from b1, where to?")
+    await ana.shows("nothing was played")
+    ana.type("a1xf1")
+    await ana.shows("'a1xf1': no run of the ship on a1, boosted or not, ends on f1")
+    ana.type("a1-b1", "boost b4")
+    await ana.shows("you played a1-b4\nits route: a1 b1 (boost) b2 b3 b4\n")
+    await leave((ana, playing))

@@ -1,0 +1,43 @@
+"""What the tests of the Textual client share: a terminal, patience, a real server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tabuleiro_server.config import Config
+from tabuleiro_server.wiring import RunningServer, running_server
+
+PATIENCE_S = 180.0
+
+
+@pytest.fixture(autouse=True)
+def _terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A terminal of true colour and a config folder of the test's own."""
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TABULEIRO_CONFIG_DIR", str(tmp_path / "config"))
+
+
+@pytest.fixture(autouse=True)
+async def _patience() -> AsyncIterator[None]:
+    """No test of this folder may wait for ever; drawing whole matches takes its time."""
+
+    def give_up() -> None:
+        for task in asyncio.all_tasks():
+            task.cancel(f"nothing happened for {PATIENCE_S} s")
+
+    limit = asyncio.get_running_loop().call_later(PATIENCE_S, give_up)
+    yield
+    limit.cancel()
+
+
+@pytest.fixture
+async def real_server(tmp_path: Path) -> AsyncIterator[RunningServer]:
+    """A whole server with its store, on a free loopback port."""
+    async with running_server(Config(db=str(tmp_path / "server.db"), port=0)) as server:
+        yield server

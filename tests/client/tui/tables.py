@@ -1,0 +1,100 @@
+"""A table for tests of the Textual client: a room on a real server, the application, somebody opposite."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from textual.pilot import Pilot
+
+from tabuleiro.protocol.messages import CreateRoom, SeatRequest
+from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.rules import State
+from tabuleiro_client.entered_room import EnteredRoom, enter_room, join_room
+from tabuleiro_client.link import Link
+from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.screens.live import LiveScreen
+from tabuleiro_client.tui.screens.match import MatchScreen
+from tabuleiro_client.tui.settings import Settings
+from tabuleiro_server.wiring import RunningServer
+
+Policy = Callable[[State], int]
+
+
+async def until(pilot: Pilot[int], is_so: Callable[[], object]) -> None:
+    """Let the application work until ``is_so``; the patience of the tests is the limit."""
+    while not is_so():
+        await pilot.pause(0.005)
+
+
+def any_action(seed: int) -> Policy:
+    """A player who chooses at random, the same way every time."""
+    chance = random.Random(seed)
+    return lambda state: chance.choice(state.legal_actions())
+
+
+@dataclass
+class Opponent:
+    """Somebody at the other seat, over a connection of their own."""
+
+    room: EnteredRoom
+    link: Link
+
+    async def play_on(self, policy: Policy) -> None:
+        """Play by ``policy`` whenever it is our turn, until the match is over."""
+        mirror = self.room.mirror
+        while True:
+            if mirror.is_my_turn:
+                state = mirror.state
+                await self.room.play([state.action_to_string(policy(state))])
+            elif mirror.head.phase == "finished" or await self.room.next_change() is None:
+                return
+
+
+@dataclass
+class Table:
+    """A match between the person at ``app`` (seat 0) and ``opponent``."""
+
+    app: TabuleiroApp
+    opponent: Opponent
+
+    @property
+    def screen(self) -> LiveScreen:
+        screen = self.app.screen_stack[1]
+        assert isinstance(screen, LiveScreen)
+        return screen
+
+
+@asynccontextmanager
+async def table(
+    server: RunningServer,
+    game: str,
+    options: dict[str, int | str],
+    *,
+    settings: RoomSettings | None = None,
+    looks: Settings | None = None,
+    make_screen: Callable[[Link, str], LiveScreen] | None = None,
+) -> AsyncIterator[Table]:
+    """Seat both players, and make the application whose first screen is the match."""
+    async with Link(server.url, name="rui") as link:
+        message = CreateRoom(
+            id=0,
+            game=game,
+            options=options,
+            seats=(SeatRequest(), SeatRequest("me")),
+            settings=settings or RoomSettings(),
+        )
+        async with enter_room(link, lambda: link.create_room(message)) as room:
+
+            def first() -> LiveScreen:
+                assert app.session.venue is not None
+                own = app.session.venue.link
+                if make_screen is not None:
+                    return make_screen(own, room.code)
+                return MatchScreen(lambda: join_room(own, room.code, 0))
+
+            app = TabuleiroApp(first, settings=looks or Settings())
+            await app.session.go_online(server.url, "ana")
+            yield Table(app, Opponent(room, link))

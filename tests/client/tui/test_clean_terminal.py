@@ -1,0 +1,87 @@
+"""Every way out of the Textual client leaves the terminal as it was: keys, signals, a crash."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from terminal_process import Terminal, terminal
+
+from tabuleiro_client.tui.launch import CLEAN_TERMINAL, clean_terminal
+
+RECORD = '[Game "virus-wars"]\n\n1. b10 c9 d8 e7 f6\n'
+MODES = ("?1049", "?1000", "?1003", "?2004")
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> str:
+    path = tmp_path / "match.txt"
+    path.write_text(RECORD, encoding="utf-8")
+    return str(path)
+
+
+def is_clean(text: str) -> bool:
+    """Whether every mode that was set was taken back after it was set last, and the cursor is there."""
+    taken_back = all(text.rfind(f"\x1b[{mode}h") < text.rfind(f"\x1b[{mode}l") for mode in MODES)
+    return taken_back and text.rfind("\x1b[?25l") < text.rfind("\x1b[?25h")
+
+
+async def on_screen(shown: Terminal) -> None:
+    await shown.shows(re.escape("\x1b[?1049h"))
+    await shown.shows("replay")
+    assert not is_clean(shown.text)
+
+
+@pytest.mark.parametrize(
+    ("keys", "status"), [(b"\x1b", 0), (b"\x11", 0), (b"\x03", 0)], ids=["escape", "ctrl-q", "ctrl-c"]
+)
+async def test_leaving_by_a_key_leaves_a_clean_terminal(tmp_path, record, keys, status):
+    async with terminal(tmp_path, "replay", record) as shown:
+        await on_screen(shown)
+        shown.press(keys)
+        assert await shown.wait() == status
+        assert is_clean(shown.text)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_ends_the_program_with_a_clean_terminal(tmp_path, record, number):
+    async with terminal(tmp_path, "replay", record) as shown:
+        await on_screen(shown)
+        shown.send_signal(number)
+        assert await shown.wait() == 128 + number
+        assert is_clean(shown.text)
+
+
+async def test_on_a_pipe_or_with_plain_the_line_client_answers(tmp_path, record):
+    async with terminal(tmp_path, "replay", "--plain", record) as shown:
+        await shown.shows("replay> ")
+        shown.type("quit")
+        assert await shown.wait() == 0
+        assert "\x1b[?1049h" not in shown.text
+
+
+def test_a_crash_takes_back_every_mode_and_the_line_settings(monkeypatch):
+    reader, writer = pty.openpty()
+    with open(writer, "w", closefd=False) as stream:
+        monkeypatch.setattr(sys, "__stdout__", stream)
+        before = termios.tcgetattr(writer)
+
+        def crash() -> None:
+            with clean_terminal():
+                changed = termios.tcgetattr(writer)
+                changed[3] &= ~(termios.ECHO | termios.ICANON)
+                termios.tcsetattr(writer, termios.TCSANOW, changed)
+                raise RuntimeError("a crash")
+
+        with pytest.raises(RuntimeError, match="a crash"):
+            crash()
+        assert termios.tcgetattr(writer) == before
+    assert os.read(reader, 1000).decode() == CLEAN_TERMINAL
+    os.close(reader)
+    os.close(writer)

@@ -1,0 +1,134 @@
+"""Watching a match that goes on, and looking through a record."""
+
+from __future__ import annotations
+
+import pytest
+from tables import Table, table, until
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
+from tabuleiro.rules.outcome import Outcome, Termination
+from tabuleiro_client.entered_room import join_room, watch_room
+from tabuleiro_client.link import Link
+from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.screens.replay import ReplayScreen
+from tabuleiro_client.tui.screens.watch import WatchScreen
+from tabuleiro_client.tui.settings import Settings
+
+SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
+RECORD = MatchRecord(
+    game="virus-wars",
+    options=SMALL,
+    players=(RecordPlayer("Ana"), RecordPlayer("hal", "minimax-1")),
+    actions=("b4", "c3", "c1", "c2", "c2", "b3"),
+    outcome=Outcome(0, Termination.RESIGNATION),
+)
+
+
+def line(app: TabuleiroApp, name: str) -> str:
+    return str(app.screen.query_one(f"#{name}", Static).render())
+
+
+def watching(at: Table) -> WatchScreen:
+    screen = at.screen
+    assert isinstance(screen, WatchScreen)
+    return screen
+
+
+async def test_a_watcher_looks_back_while_the_match_goes_on_and_comes_back_to_the_present(real_server):
+    def make(link: Link, code: str) -> WatchScreen:
+        return WatchScreen(lambda: watch_room(link, code))
+
+    async with (
+        table(real_server, "virus-wars", SMALL, make_screen=make) as at,
+        Link(real_server.url, name="zoe") as zoe,
+    ):
+        async with join_room(zoe, at.opponent.room.code, 0) as first, at.app.run_test() as pilot:
+            await until(pilot, lambda: at.screen.model is not None)
+            model = watching(at).model
+            await first.play(["b4", "c3"])
+            await until(pilot, lambda: model.timeline.last_ply == 2)
+            await pilot.press("left_square_bracket")
+            assert line(at.app, "turn") == "looking back: action 1 of 2 ($ shows the present)"
+            await until(pilot, lambda: at.opponent.room.mirror.is_my_turn)
+            await at.opponent.room.play(["c1", "c2"])
+            await until(pilot, lambda: model.timeline.last_ply == 4)
+            assert model.ply == 1
+            assert line(at.app, "turn") == "looking back: action 1 of 4 ($ shows the present)"
+            await pilot.press("g", "1", "enter")
+            assert model.ply == 2
+            await pilot.press("dollar_sign")
+            assert model.is_live
+            assert model.ply == 4
+            await pilot.click(at.screen.board, offset=at.screen.board.place_of(0))
+            assert model.composer.actions == []
+            await pilot.press("escape")
+            await until(pilot, lambda: at.app.return_code == 0)
+
+
+@pytest.fixture
+def replaying() -> TabuleiroApp:
+    return TabuleiroApp(lambda: ReplayScreen(RECORD), settings=Settings())
+
+
+def model_of(app: TabuleiroApp):
+    assert isinstance(app.screen, ReplayScreen)
+    return app.screen.model
+
+
+async def go(app: TabuleiroApp, pilot: Pilot[int], *keys: str) -> int:
+    await pilot.press(*keys)
+    return model_of(app).ply
+
+
+async def test_a_record_is_stepped_through_and_jumped_about_in(replaying):
+    async with replaying.run_test() as pilot:
+        assert line(replaying, "turn") == "action 0 of 6: blue to move"
+        assert line(replaying, "record").splitlines()[-1] == "result 1-0, resignation"
+        assert await go(replaying, pilot, "right_square_bracket") == 1
+        assert await go(replaying, pilot, "right_curly_bracket") == 2
+        assert await go(replaying, pilot, "right_curly_bracket") == 4
+        assert await go(replaying, pilot, "left_square_bracket") == 3
+        assert await go(replaying, pilot, "left_curly_bracket") == 2
+        assert await go(replaying, pilot, "dollar_sign") == 6
+        assert await go(replaying, pilot, "right_square_bracket") == 6
+        assert await go(replaying, pilot, "0") == 0
+        assert await go(replaying, pilot, "g", "2", "enter") == 4
+        assert await go(replaying, pilot, "g", "7", "enter") == 4
+        assert line(replaying, "say") == "there is no turn 7"
+
+
+async def test_autoplay_runs_to_the_end_and_stops(replaying):
+    async with replaying.run_test() as pilot:
+        await pilot.press("plus", "plus", "plus", "a")
+        assert line(replaying, "say") == "autoplay, 0.25 s an action (a stops)"
+        await until(pilot, lambda: model_of(replaying).is_at_end)
+        assert line(replaying, "say") == ""
+        await pilot.press("0", "a", "a")
+        assert model_of(replaying).ply == 0
+
+
+async def test_moves_are_tried_from_anywhere_and_the_record_stays_as_it_was(replaying):
+    async with replaying.run_test() as pilot:
+        model = model_of(replaying)
+        await pilot.press("right_curly_bracket", "v")
+        assert line(replaying, "turn").startswith("trying moves from action 2, 0 tried: red to move")
+        place = replaying.screen.board.place_of(2)
+        await pilot.click(replaying.screen.board, offset=place)
+        await pilot.press("i", "d", "2", "enter")
+        assert model.line.actions == ["b4", "c3", "c1", "d2"]
+        await pilot.press("u")
+        assert model.line.actions == ["b4", "c3", "c1"]
+        await pilot.press("u", "u")
+        assert model.line.actions == ["b4", "c3"]
+        await pilot.press("escape")
+        assert model.branch is None
+        assert model.line.actions == list(RECORD.actions)
+        assert model.ply == 2
+
+
+async def test_choosing_a_cell_of_the_record_says_how_to_try_moves(replaying):
+    async with replaying.run_test() as pilot:
+        await pilot.press("enter")
+        assert line(replaying, "say") == "v branches off here to try moves"

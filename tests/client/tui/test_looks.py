@@ -1,0 +1,103 @@
+"""Themes, settings and the key map: complete, readable, kept."""
+
+from __future__ import annotations
+
+import pytest
+from rich.color import Color
+
+from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.present.ink import Ink, Role
+from tabuleiro_client.tui.screens.help import key_page
+from tabuleiro_client.tui.settings import FILE_NAME, Settings, load_settings, save_settings
+from tabuleiro_client.tui.themes import DEFAULT_THEME, THEMES, Brush, theme_named
+
+PIECES = {False: ("SIDE_0", "SIDE_1", "SHIP_1", "SHIP_2", "SHIP_3"), True: ("SIDE_0", "SIDE_1")}
+GROUNDS = ("GROUND", "GROUND_ALT", "GROUND_THIRD")
+MARKED = ("CURSOR", "HOVER", "LAST", "PICKED", "ROUTE", "OPPOSITE", "REASON", "WINNING")
+RIM = ("RED", "ORANGE", "YELLOW", "GREEN", "CYAN", "BLUE", "VIOLET")
+
+
+def luminance(colour: Color) -> float:
+    """Relative luminance as the accessibility guidelines (WCAG 2) define it."""
+    parts = [part / 255 for part in colour.get_truecolor()]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(style) -> float:
+    light, dark = sorted((luminance(style.color), luminance(style.bgcolor)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
+@pytest.mark.parametrize("theme", list(THEMES))
+def test_pieces_stand_out_from_every_ground_in_every_theme(theme, is_stone):
+    brush = Brush(THEMES[theme], is_stone=is_stone, colour_count=1 << 24)
+    for piece in PIECES[is_stone]:
+        for ground in GROUNDS:
+            assert contrast(brush.style(Ink(Role[piece], Role[ground]))) >= 3, (piece, ground)
+        for ground in (*MARKED, *(RIM if is_stone else ())):
+            assert contrast(brush.style(Ink(Role[piece], Role[ground]))) >= 2, (piece, ground)
+
+
+@pytest.mark.parametrize("count", [16, 256, 1 << 24])
+@pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
+@pytest.mark.parametrize("theme", list(THEMES))
+def test_every_role_that_a_board_can_need_has_a_colour(theme, is_stone, count):
+    brush = Brush(THEMES[theme], is_stone=is_stone, colour_count=count)
+    only_elsewhere = {Role[name] for name in (*RIM, "GROUND_LETTER")} if not is_stone else set()
+    for role in set(Role) - only_elsewhere:
+        assert brush.style(Ink(role)).color is not None, role
+
+
+@pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
+def test_sixteen_colours_are_the_terminals_own(is_stone):
+    brush = Brush(THEMES["dark"], is_stone=is_stone, colour_count=16)
+    for role in Role:
+        colour = brush.style(Ink(role)).color
+        if colour is not None:
+            assert set(colour.get_truecolor()) <= {0, 85, 170, 255}
+
+
+def test_without_colours_the_cursor_is_reversed_and_what_is_hovered_underlined():
+    brush = Brush(THEMES["dark"], is_stone=True, colour_count=0)
+    cursor, hover = brush.style(Ink(Role.SIDE_0, Role.CURSOR)), brush.style(Ink(bg=Role.HOVER))
+    assert (cursor.color, cursor.bgcolor, cursor.reverse) == (None, None, True)
+    assert (hover.bgcolor, hover.underline) == (None, True)
+    # What is filled by reverse stays visible under the cursor.
+    assert not brush.style(Ink(Role.SIDE_0, Role.CURSOR, reverse=True)).reverse
+
+
+def test_an_unknown_theme_is_the_default_one():
+    assert theme_named("no such theme").name == DEFAULT_THEME
+
+
+def test_settings_are_kept_and_read_again(tmp_path):
+    settings = Settings(theme="light", is_ascii=True, board_size="small", asks_before_sending=False)
+    save_settings(tmp_path / "new", settings)
+    assert load_settings(tmp_path / "new") == settings
+    assert [path.name for path in (tmp_path / "new").iterdir()] == [FILE_NAME]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"theme": 3}', b'{"board_size": "huge"}', b"\xff"])
+def test_settings_that_cannot_be_read_are_the_defaults(tmp_path, content):
+    (tmp_path / FILE_NAME).write_bytes(content)
+    assert load_settings(tmp_path) == Settings()
+
+
+def test_settings_of_another_version_keep_what_is_known(tmp_path):
+    (tmp_path / FILE_NAME).write_text('{"theme": "light", "sparkles": true}', encoding="utf-8")
+    assert load_settings(tmp_path) == Settings(theme="light")
+
+
+@pytest.mark.parametrize("group", ["BOARD", "MATCH", "SHIPS", "STEPPING", "REPLAY", "EVERYWHERE"])
+def test_every_key_has_a_sentence_and_means_one_thing_in_its_group(group):
+    bindings = getattr(keys, group)
+    assert all(binding.tooltip.endswith(".") for binding in bindings)
+    names = [name for binding in bindings for name in binding.key.split(",")]
+    assert len(names) == len(set(names))
+
+
+def test_the_page_of_keys_puts_keys_that_do_the_same_on_one_line():
+    page = key_page([keys.key("a", "x", "x", "Do x."), keys.key("escape", "x", "x", "Do x.")])
+    assert page == "a Esc  Do x."

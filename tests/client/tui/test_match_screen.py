@@ -1,0 +1,245 @@
+"""Playing on the match screen: offers, resigning, talking, undoing, losing the connection, resizing."""
+
+from __future__ import annotations
+
+import pytest
+from tables import Table, table, until
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from tabuleiro.protocol.messages import Answer, Error, Offer, Play, Say
+from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro_client.backoff import Backoff
+from tabuleiro_client.entered_room import watch_room
+from tabuleiro_client.link import Link, LinkSettings
+from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.screens.confirm import ConfirmScreen
+from tabuleiro_client.tui.screens.help import HelpScreen
+from tabuleiro_client.tui.screens.match import MatchScreen
+from tabuleiro_client.tui.settings import Settings
+from tabuleiro_client.tui.widgets.chat import Entry
+
+SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
+
+
+def text_of(at: Table, name: str) -> str:
+    return str(at.screen.query_one(f"#{name}", Static).render())
+
+
+async def entered(at: Table, pilot: Pilot[int]) -> None:
+    await until(pilot, lambda: at.screen.model is not None and at.screen.model.can_act)
+
+
+async def type_actions(pilot: Pilot[int], text: str) -> None:
+    await pilot.press("i", *("space" if character == " " else character for character in text), "enter")
+
+
+async def other_asks(at: Table, make: type[Offer] | type[Answer], **fields: object) -> None:
+    await at.opponent.room.request(make(id=0, room=at.opponent.room.code, **fields))
+
+
+async def test_a_turn_waits_for_the_word_to_send_it_and_can_be_undone_before(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await type_actions(pilot, "b4 c3")
+        assert text_of(at, "turn") == "your turn is complete"
+        assert at.opponent.room.mirror.actions == []
+        await pilot.press("u")
+        assert at.screen.model.composer.texts() == ["b4"]
+        await type_actions(pilot, "b3")
+        await pilot.press("enter")
+        await until(pilot, lambda: at.opponent.room.mirror.actions == ["b4", "b3"])
+
+
+async def test_with_the_setting_a_complete_turn_is_sent_by_itself(real_server):
+    looks = Settings(asks_before_sending=False)
+    async with table(real_server, "virus-wars", SMALL, looks=looks) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await type_actions(pilot, "b4 c3")
+        await until(pilot, lambda: at.opponent.room.mirror.actions == ["b4", "c3"])
+
+
+async def test_an_action_sent_early_is_undone_on_the_server(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await type_actions(pilot, "b4")
+        await pilot.press("s")
+        await until(pilot, lambda: at.opponent.room.mirror.actions == ["b4"])
+        await entered(at, pilot)
+        await pilot.press("u")
+        await until(pilot, lambda: at.opponent.room.mirror.actions == [])
+
+
+async def test_an_illegal_choice_says_why(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        place = at.screen.board.place_of(3)
+        await pilot.click(at.screen.board, offset=place)
+        assert text_of(at, "say") == "d1: you have no virus or awake zombie next to it"
+
+
+async def test_a_draw_offered_by_the_other_is_accepted_by_a_key(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await other_asks(at, Offer, kind="draw")
+        await until(pilot, lambda: at.screen.query_one("#offer").has_class("open"))
+        assert text_of(at, "offer") == "rui offers a draw: y accepts, n declines"
+        await pilot.press("y")
+        await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
+        assert text_of(at, "end").splitlines()[:2] == ["Draw", "a draw by agreement"]
+
+
+async def test_an_own_offer_shows_and_a_decline_is_told(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await pilot.press("d")
+        await until(pilot, lambda: text_of(at, "offer") == "you offered a draw: n withdraws")
+        await other_asks(at, Answer, kind="draw", accept=False)
+        await until(pilot, lambda: text_of(at, "say") == "your offer was declined: a draw")
+        assert not at.screen.query_one("#offer").has_class("open")
+
+
+async def test_a_turn_is_taken_back_when_the_other_agrees(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await type_actions(pilot, "b4 c3")
+        await pilot.press("enter")
+        await until(pilot, lambda: len(at.opponent.room.mirror.actions) == 2)
+        await until(pilot, lambda: not at.screen.model.is_sending)
+        await pilot.press("b")
+        await until(pilot, lambda: at.opponent.room.mirror.head.offers)
+        await other_asks(at, Answer, kind="takeback", accept=True)
+        await until(pilot, lambda: text_of(at, "say") == "you took the last turn back")
+        assert at.screen.model.mirror.actions == []
+
+
+async def test_resigning_asks_first_and_a_rematch_begins_with_seats_swapped(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await pilot.press("R")
+        assert isinstance(at.app.screen, ConfirmScreen)
+        await pilot.press("n")
+        assert at.screen.model.mirror.head.phase == "playing"
+        await pilot.press("R", "y")
+        await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
+        assert text_of(at, "end").splitlines()[:2] == ["You lose", "red wins: blue resigned"]
+        await other_asks(at, Offer, kind="rematch")
+        await until(pilot, lambda: at.screen.query_one("#offer").has_class("open"))
+        await pilot.press("y")
+        await until(pilot, lambda: at.screen.model.mirror.own_seats == (1,))
+        assert at.screen.model.mirror.head.phase == "playing"
+        await until(pilot, lambda: not at.screen.query_one("#end").has_class("open"))
+
+
+async def test_a_match_hardly_begun_is_aborted_after_a_question(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await pilot.press("A", "y")
+        await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
+        assert text_of(at, "end").splitlines()[:2] == ["No result", "the match was aborted"]
+
+
+async def test_words_go_both_ways(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await pilot.press("t", "h", "i", "enter")
+        await until(pilot, lambda: at.opponent.room.mirror.chat)
+        assert at.opponent.room.mirror.chat[0].text == "hi"
+        await at.opponent.room.request(Say(id=0, room=at.opponent.room.code, text="ola"))
+        await until(pilot, lambda: len(at.screen.model.mirror.chat) == 2)
+        await until(pilot, lambda: "rui: ola" in str(at.screen.query_one("#chat Static", Static).render()))
+        await pilot.press("t", "x", "escape")
+        assert not at.screen.query_one(Entry).has_class("open")
+        assert at.screen.board.has_focus
+
+
+async def test_the_opponent_is_shown_away_and_the_win_can_be_claimed(real_server):
+    settings = RoomSettings(away_after_ms=5_000)
+    async with table(real_server, "virus-wars", SMALL, settings=settings) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await at.opponent.link.close()
+        await until(pilot, lambda: "away" in text_of(at, "brief"))
+        head = at.screen.model.mirror.head
+        later_ms = head.seats[1].away_since_ms + 6_000
+        at.screen.model.time.hear(at.app.now_ms(), later_ms)
+        await until(
+            pilot, lambda: text_of(at, "offer") == "your opponent has been away for long: C claims the win"
+        )
+
+
+async def test_leaving_a_running_match_asks_and_ends_the_program(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await pilot.press("escape")
+        assert isinstance(at.app.screen, ConfirmScreen)
+        await pilot.press("y")
+        await until(pilot, lambda: at.app.return_code == 0)
+
+
+async def test_a_window_too_small_says_so_and_nothing_composed_is_lost(real_server):
+    async with table(real_server, "virus-wars", {}) as at, at.app.run_test(size=(80, 24)) as pilot:
+        await entered(at, pilot)
+        await type_actions(pilot, "b11 c11")
+        await pilot.resize_terminal(30, 12)
+        await until(pilot, lambda: at.screen.board.layout_shown is None)
+        first = at.screen.board.render_line(0).text.strip()
+        assert first == "The window is too small."
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: at.screen.board.layout_shown is not None)
+        assert at.screen.board.layout_shown.size == "large"
+        assert at.screen.model.composer.texts() == ["b11", "c11"]
+
+
+async def test_a_narrow_window_shows_names_and_clocks_in_a_line(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test(size=(40, 24)) as pilot:
+        await entered(at, pilot)
+        assert at.screen.has_class("narrow")
+        assert text_of(at, "brief") == "> x ana (you)   o rui"
+
+
+async def test_the_keys_of_the_screen_are_on_the_help_page(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await pilot.press("question_mark")
+        assert isinstance(at.app.screen, HelpScreen)
+        page = str(at.app.screen.query_one("#keys", Static).render())
+        for sentence in ("Give the match up", "Move the cursor left", "Write to the room", "Show the keys"):
+            assert sentence in page
+        await pilot.press("question_mark")
+        assert at.app.screen is at.screen
+
+
+@pytest.fixture
+async def faulty_app(server):
+    """The application in the room of a server with faults; the link comes back at once."""
+    async with Link(server.url, name="ana", settings=LinkSettings(backoff=Backoff(first_s=0, limit_s=0))) as link:
+        yield TabuleiroApp(lambda: MatchScreen(lambda: watch_room(link, "K7MQ4")), settings=Settings())
+
+
+async def test_a_turn_sent_while_the_connection_breaks_is_played_once(server, faulty_app):
+    async with faulty_app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen) and faulty_app.screen.model)
+        model = faulty_app.screen.model
+        server.cut_before_reply_to = Play
+        await type_actions(pilot, "b3 c2")
+        await pilot.press("enter")
+        await until(pilot, lambda: model.mirror.actions == ["b3", "c2"])
+        await until(pilot, lambda: not model.is_sending)
+        assert server.room.actions == ["b3", "c2"]
+        assert [message.ply for message in server.received if isinstance(message, Play)] == [0, 0]
+        assert model.composer.actions == []
+
+
+async def test_a_refused_turn_is_visibly_taken_back(server, faulty_app):
+    def refuse(message, connection):
+        return Error(message.id, "wrong-phase", "the time is up") if isinstance(message, Play) else None
+
+    async with faulty_app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen) and faulty_app.screen.model)
+        server.on_message = refuse
+        await type_actions(pilot, "b3 c2")
+        await pilot.press("enter")
+        said = faulty_app.screen.query_one("#say", Static)
+        await until(pilot, lambda: "your turn was taken back" in str(said.render()))
+        assert faulty_app.screen.model.composer.actions == []
+        assert str(said.render()) == "the server refuses: the time is up; your turn was taken back"

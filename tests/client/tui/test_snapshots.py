@@ -1,0 +1,105 @@
+"""Pictures of whole screens, with clocks that stand still. `pytest --snapshot-update` takes them anew."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from frozen import DRAW_OFFERED, frozen_app
+
+from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
+from tabuleiro.rules import registry
+from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.screens.replay import ReplayScreen
+from tabuleiro_client.tui.screens.watch import WatchScreen
+from tabuleiro_client.tui.settings import Settings
+from tabuleiro_client.tui.themes import THEMES
+
+SIZES = {"80x24": (80, 24), "120x40": (120, 40)}
+MIDDLES = {"virus-wars": 62, "xero-g": 16, "iris": 21, "minefield": 30}
+"""How many actions of a random match are played in the picture of each game."""
+
+
+def actions_of(game: str, count: int) -> list[str]:
+    """The first actions of a match that is always the same; fewer when it ends before."""
+    chance = random.Random(7)
+    state = registry.load(game).initial_state()
+    texts: list[str] = []
+    while len(texts) < count and not state.is_terminal:
+        action = chance.choice(state.legal_actions())
+        texts.append(state.action_to_string(action))
+        state = state.apply(action)
+    return texts
+
+
+@pytest.mark.parametrize("size", list(SIZES))
+@pytest.mark.parametrize("game", list(MIDDLES))
+def test_a_match_of_each_game(snap_compare, game, size):
+    app = frozen_app(game, actions_of(game, MIDDLES[game]))
+    assert snap_compare(app, terminal_size=SIZES[size])
+
+
+@pytest.mark.parametrize("board_size", ["small", "medium", "large"])
+@pytest.mark.parametrize("game", list(MIDDLES))
+def test_the_board_of_each_game_in_each_size(snap_compare, game, board_size):
+    app = frozen_app(game, actions_of(game, MIDDLES[game]))
+    app.settings = Settings(board_size=board_size)
+    assert snap_compare(app, terminal_size=(150, 54))
+
+
+@pytest.mark.parametrize("theme", [name for name in THEMES if name != "dark"])
+@pytest.mark.parametrize("game", ["virus-wars", "iris"])
+def test_a_match_in_each_theme(snap_compare, game, theme):
+    app = frozen_app(game, actions_of(game, MIDDLES[game]), theme=theme)
+    assert snap_compare(app, terminal_size=(80, 24))
+
+
+@pytest.mark.parametrize("game", ["virus-wars", "minefield"])
+def test_a_match_in_plain_characters_without_colour(snap_compare, monkeypatch, game):
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = frozen_app(game, actions_of(game, MIDDLES[game]), is_ascii=True)
+    assert snap_compare(app, terminal_size=(80, 24))
+
+
+def test_a_turn_in_the_making_with_an_offer_waiting(snap_compare):
+    app = frozen_app("virus-wars", actions_of("virus-wars", 60), offers=DRAW_OFFERED)
+    assert snap_compare(app, terminal_size=(80, 24), press=["end", "enter", "end", "enter"])
+
+
+def test_a_ship_picked_shows_where_it_may_land(snap_compare):
+    app = frozen_app("xero-g", actions_of("xero-g", 16))
+    assert snap_compare(app, terminal_size=(80, 24), press=["end", "enter", "end"])
+
+
+def test_the_end_of_a_match(snap_compare):
+    app = frozen_app("minefield", actions_of("minefield", 999))
+    assert snap_compare(app, terminal_size=(80, 24))
+
+
+@pytest.mark.parametrize("size", list(SIZES))
+def test_watching(snap_compare, size):
+    app = frozen_app("virus-wars", actions_of("virus-wars", 62), screen=WatchScreen)
+    assert snap_compare(app, terminal_size=SIZES[size], press=["left_square_bracket"])
+
+
+@pytest.mark.parametrize("size", list(SIZES))
+def test_replaying(snap_compare, size):
+    record = MatchRecord(
+        "iris", {}, (RecordPlayer("Ana"), RecordPlayer("hal", "greedy")), tuple(actions_of("iris", 30))
+    )
+    app = TabuleiroApp(lambda: ReplayScreen(record), settings=Settings())
+    assert snap_compare(app, terminal_size=SIZES[size], press=["9"])
+
+
+def test_the_page_of_keys(snap_compare):
+    app = frozen_app("virus-wars")
+    assert snap_compare(app, terminal_size=(80, 24), press=["question_mark"])
+
+
+def test_the_question_before_resigning(snap_compare):
+    app = frozen_app("virus-wars")
+    assert snap_compare(app, terminal_size=(80, 24), press=["R"])
+
+
+def test_a_window_that_is_too_small(snap_compare):
+    assert snap_compare(frozen_app("minefield"), terminal_size=(40, 16))
