@@ -17,6 +17,7 @@ pytest.importorskip("numba", reason="the extra `bots` is not installed, so there
 import numpy as np
 
 from tabuleiro_server.bots.engine import xero_g_board as kernels
+from tabuleiro_server.bots.engine.xero_g_targets import new_room
 
 VARIANTS = ("xero-g", "gyges")
 MIRROR = "321123/000000/000000/000000/000000/321123 0"
@@ -52,7 +53,7 @@ def enters_base(action: int) -> bool:
 
 
 def assert_equal_along_a_random_game(variant: str, seed: int) -> None:
-    room, moves = kernels.new_room(), np.zeros(kernels.MAX_MOVES, dtype=np.int32)
+    room, moves = new_room(), np.zeros(kernels.MAX_MOVES, dtype=np.int32)
     position = None
     for state, action in iter_random_game(variant, seed):
         if position is None:
@@ -102,4 +103,4 @@ def count_sequences(state: XeroGState, depth: int) -> int:
     positions = np.zeros((depth, kernels.POSITION_SIZE), dtype=np.int64)
     positions[0] = kernels.position_of(state)
     moves = np.zeros((depth, kernels.MAX_MOVES), dtype=np.int32)
-    return kernels.count_move_sequences(positions, kernels.new_room(), moves, depth)
+    return kernels.count_move_sequences(positions, new_room(), moves, depth)

@@ -13,9 +13,9 @@ from tabuleiro_server.bots.engine.search_level import SearchLevel
 
 SEARCH_LEVELS: Final[Mapping[str, tuple[SearchLevel, ...]]] = {
     VirusWars.name: (
-        SearchLevel("easy", 60, 1_000, PlainSearcher),
-        SearchLevel("medium", 300, 1_000, PlainSearcher),
-        SearchLevel("hard", 1_200, 1_500, PlainSearcher),
+        SearchLevel("easy", 40, 1_000, PlainSearcher),
+        SearchLevel("medium", 220, 1_000, PlainSearcher),
+        SearchLevel("hard", 1_500, 1_500, PlainSearcher),
         SearchLevel("expert", 200_000, 2_000, PlainSearcher),
     ),
     XeroG.name: (

@@ -34,9 +34,9 @@ from tabuleiro_server.bots.engine.xero_g_board import (
     MOVER,
     POSITION_SIZE,
     list_moves,
-    new_room,
     play_move,
 )
+from tabuleiro_server.bots.engine.xero_g_targets import new_room
 from tabuleiro_server.bots.engine.xero_g_values import FEATURE_COUNT, estimate
 
 MAX_PLIES: Final = 24

@@ -7,18 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from tabuleiro.rules.games.xero_g_moves import BASE, SIDE
+from tabuleiro.rules.games.xero_g_moves import SIDE
 from tabuleiro_server.bots.engine.alpha_beta import ESTIMATE_LIMIT, WIN
 from tabuleiro_server.bots.engine.bits import count_bits
 from tabuleiro_server.bots.engine.compiled import Array, kernel
-from tabuleiro_server.bots.engine.xero_g_board import (
-    MOVER,
-    ONES,
-    Ints,
-    Room,
-    find_targets,
-    home_ships,
-)
+from tabuleiro_server.bots.engine.xero_g_board import MOVER, home_ships
+from tabuleiro_server.bots.engine.xero_g_targets import BASE_BIT, ONES, Ints, Room, find_targets
 
 FEATURE_NAMES: Final = (
     "being the mover",
@@ -37,7 +31,6 @@ FEATURE_NAMES: Final = (
 )
 FEATURE_COUNT: Final = len(FEATURE_NAMES)
 _OF_A_PLAYER: Final = 5
-_BASE_BIT: Final = 1 << BASE
 
 
 @kernel
@@ -60,7 +53,7 @@ def find_features(position: Ints, room: Room, features: Array) -> int:
             start = ships & -ships
             ships ^= start
             targets = find_targets(position, player, start, room)
-            if targets & _BASE_BIT:
+            if targets & BASE_BIT:
                 if side == 0:
                     return 1
                 features[11] += 1.0
