@@ -26,10 +26,10 @@ def watch(
 ) -> None:
     """Watch the matches of a room."""
     url = chosen_server(server)
-    if not plain_only and secret is None and can_draw(sys.stdin, sys.stdout, os.environ):
+    if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
-        raise typer.Exit(asyncio.run(launch.watch_in_room(url, room, name=name, is_ascii=ascii_only)))
+        raise typer.Exit(asyncio.run(launch.watch_in_room(url, room, secret, name=name, is_ascii=ascii_only)))
     asyncio.run(_watch(room, url, secret, name, ascii_only))
 
 

@@ -46,8 +46,10 @@ def _present_venue(session: Session, server: str, name: str | None) -> Venue | N
     return venue if name in (None, venue.link.welcome.name) else None
 
 
-async def enter(client: TabuleiroApp, request: EntryRequest, secret: str | None = None) -> None:
-    """Enter a room of the server we are on, and open a screen for it.
+async def enter(
+    client: TabuleiroApp, request: EntryRequest, secret: str | None = None, *, in_place: bool = False
+) -> None:
+    """Enter a room of the server we are on, and open a screen for it, or put it ``in_place`` of the present one.
 
     ``secret`` is what a private room wants, ``None`` otherwise. Raises: CommandError, ClientError.
     """
@@ -56,7 +58,11 @@ async def enter(client: TabuleiroApp, request: EntryRequest, secret: str | None 
         raise ClientError("not connected to a server")
     entered = await venue.link.enter(request)
     is_to_watch = isinstance(request, WatchRoom) and not holds_seat(venue, entered)
-    client.push_screen(screen_of_room(venue, entered, secret, is_to_watch=is_to_watch))
+    screen = screen_of_room(venue, entered, secret, is_to_watch=is_to_watch)
+    if in_place:
+        client.switch_screen(screen)
+    else:
+        client.push_screen(screen)
 
 
 def holds_seat(venue: Venue, entered: RoomEntered) -> bool:

@@ -89,10 +89,13 @@ async def ask_for_server(client: TabuleiroApp) -> Venue | None:
         if chosen is None:
             return None
         url, name = chosen.url, chosen.name
+        client.tell(f"connecting to {url} ...")
         try:
             return await arrive_online(client.session, url, name)
         except TabuleiroError as error:
             problem = problem_text(error)
+        finally:
+            client.tell("")
 
 
 def _usual_server() -> str:

@@ -142,7 +142,7 @@ class HomeScreen(PageScreen):
         where = "this machine" if match.is_local else match.server.partition("://")[2]
         against = match.opponent or ("nobody yet" if match.phase == "waiting" else "yourself")
         sentence = f"{title}, {board}: you ({match.guest}) against {against}, room {match.room} on {where}."
-        return Entry(f"{title} against {against}  {match.room}", sentence, partial(self._go_on, match), match)
+        return Entry(f"{title} against {against} ({match.room})", sentence, partial(self._go_on, match), match)
 
     async def _go_on(self, match: ShelvedMatch) -> None:
         self.say(f"looking for room {match.room} ...")

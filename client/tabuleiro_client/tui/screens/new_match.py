@@ -157,4 +157,4 @@ class NewMatchScreen(PageScreen):
     async def _open_room(self) -> None:
         if self.form.is_local:
             await arrive_local(self.client.session, self.client.settings.name or None)
-        await enter(self.client, self.form.request())
+        await enter(self.client, self.form.request(), in_place=True)
