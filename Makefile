@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture check format bench bench-rules clean
+.PHONY: play test test-slow torture check format bench bench-rules strength clean
 
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
@@ -33,6 +33,13 @@ bench: $(STAMP)
 
 bench-rules: $(STAMP)
 	$(BIN)/python tests/bench/bench_rules.py
+
+GAMES ?= 200
+MOVE_TIME ?= 2000
+
+strength: $(STAMP)
+	$(BIN)/python -m tabuleiro_server.arena.strength server/STRENGTH.md --games $(GAMES) --move-time $(MOVE_TIME) \
+		$(foreach game,$(ONLY),--game $(game))
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -17,6 +17,7 @@ from tabuleiro.protocol.messages import (
     Announcement,
     CreateRoom,
     Error,
+    JoinRoom,
     RoomEntered,
     RoomGone,
     RoomHead,
@@ -295,14 +296,17 @@ async def create_room(link: Link, message: CreateRoom) -> AsyncIterator[EnteredR
 
 
 @asynccontextmanager
-async def join_room(link: Link, code: str, seat: Player | None = None) -> AsyncIterator[EnteredRoom]:
-    """Sit down in a room and follow it. Raises: as :func:`enter_room`."""
-    async with enter_room(link, lambda: link.join_room(code, seat)) as room:
+async def join_room(
+    link: Link, code: str, seat: Player | None = None, secret: str | None = None
+) -> AsyncIterator[EnteredRoom]:
+    """Sit down in a room and follow it. ``secret`` is for private rooms. Raises: as :func:`enter_room`."""
+    message = JoinRoom(id=0, room=code, seat=seat, secret=secret)
+    async with enter_room(link, lambda: link.enter(message), secret) as room:
         yield room
 
 
 @asynccontextmanager
-async def watch_room(link: Link, code: str) -> AsyncIterator[EnteredRoom]:
+async def watch_room(link: Link, code: str, secret: str | None = None) -> AsyncIterator[EnteredRoom]:
     """Enter a room without asking for a seat, and follow it. Raises: as :func:`enter_room`."""
-    async with enter_room(link, lambda: link.watch_room(code)) as room:
+    async with enter_room(link, lambda: link.watch_room(code, secret=secret), secret) as room:
         yield room

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tabuleiro.rules import Game, registry
-from tabuleiro.rules.options import OptionValue, parse_options
+from tabuleiro.rules.options import OptionValue
 
 PresetOption = Annotated[
     str | None, typer.Option("--preset", metavar="NAME", help="Start from the options of a preset.")
@@ -26,8 +26,7 @@ def chosen_options(
 
     Raises: GameOptionError for an unknown game, preset or option, or a value out of its range.
     """
-    preset = {} if preset_name is None else registry.preset(name, preset_name)
-    return {**preset, **parse_options(registry.game_type(name).option_specs, option_texts or ())}
+    return registry.read_options(name, option_texts or (), preset_name)
 
 
 def chosen_game(name: str, preset_name: str | None, option_texts: Sequence[str] | None) -> Game:

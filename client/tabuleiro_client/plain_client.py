@@ -12,11 +12,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final, Self
 
-from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, SeatRequest, WatchRoom
+from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.options import OptionValue
 from tabuleiro.rules.outcome import Player
-from tabuleiro_client.entered_room import EnteredRoom, enter_room, watch_room
+from tabuleiro_client.entered_room import EnteredRoom, enter_room, join_room, watch_room
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.line_input import LineReader
@@ -114,8 +114,7 @@ class PlainClient:
 
     async def join(self, venue: Venue, code: str, seat: Player | None = None, secret: str | None = None) -> Stay:
         """Sit down in a room and stay in it. Raises: ClientError, CommandError."""
-        message = JoinRoom(id=0, room=_code(code), seat=seat, secret=secret)
-        async with enter_room(venue.link, lambda: venue.link.enter(message), secret) as room:
+        async with join_room(venue.link, _code(code), seat, secret) as room:
             if room.mirror.head.phase == "waiting":
                 self.screen.say(
                     f"you ({venue.link.welcome.name}) sit here already; "
@@ -125,8 +124,7 @@ class PlainClient:
 
     async def watch(self, venue: Venue, code: str, secret: str | None = None) -> Stay:
         """Watch a room. Raises: ClientError, CommandError."""
-        message = WatchRoom(id=0, room=_code(code), secret=secret)
-        async with enter_room(venue.link, lambda: venue.link.enter(message), secret) as room:
+        async with watch_room(venue.link, _code(code), secret) as room:
             return await self._stay(venue, room, is_watching=True)
 
     async def reenter(self, venue: Venue, code: str) -> Stay:

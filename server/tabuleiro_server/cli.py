@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -17,6 +18,9 @@ from tabuleiro_server.config import Config, load_config
 from tabuleiro_server.obs.logs import configure_logs
 from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.wiring import now_ms, running_server
+
+GARBAGE_THRESHOLDS: Final = (50_000, 10, 10)
+"""New objects before the youngest are looked through; of these rounds, before older and all ones are as well."""
 
 SWITCH_INTERVAL_S: Final = 0.0005
 """How long the thread that commits waits at most for the interpreter: everybody waits for the commit."""
@@ -52,6 +56,7 @@ async def _serve(settings: Config) -> None:
     lifecycle = Lifecycle(settings, now_ms)
     _stop_when_told(lifecycle)
     async with running_server(settings, lifecycle) as server:
+        _collect_garbage_seldom()
         print(f"tabuleiro listens on {server.url}", flush=True)
         await lifecycle.stop_requested()
         longest_ms = settings.shutdown_notice_ms + STOP_PARTS_COUNT * settings.shutdown_limit_ms
@@ -59,6 +64,17 @@ async def _serve(settings: Config) -> None:
         log.info("stopping")
         await server.wind_down()
     log.info("stopped")
+
+
+def _collect_garbage_seldom() -> None:
+    """Look for cyclic garbage less often than Python does by itself, and never in what was there at the start.
+
+    Rooms and connections are many long-lived objects without cycles: looking through them again and again took a
+    quarter of the time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
 
 
 def end_at_last(limit_s: float) -> None:

@@ -13,7 +13,14 @@ import typer
 from tabuleiro_client.cli import make_app
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "deploy/README.md", "deploy/tabuleiro.service", "deploy/compose.yaml")
+DOCUMENTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "server/BOTS.md",
+    "deploy/README.md",
+    "deploy/tabuleiro.service",
+    "deploy/compose.yaml",
+)
 PLACEHOLDERS = {"YOUR-ADDRESS": "192.0.2.7", "CODE": "K7MQ4"}
 
 

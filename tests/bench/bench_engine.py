@@ -5,8 +5,8 @@
 All figures are for one core, by processor time. Virus Wars (the default board): actions a second in random games
 and perft nodes a second, in kernels and in plain Python; nodes a second of the search. Xero-G (``gyges``):
 positions whose moves are counted a second and moves listed a second, over positions of random games that average
-about 250 moves. With ``--compile`` also how long it takes until a search is ready in a new process, before and after its
-kernels are compiled. Iris and Minefield: ``bench_mcts.py``.
+about 250 moves. With ``--compile`` also how long it takes until a search is ready in a new process, before and
+after its kernels are compiled. Iris and Minefield: ``bench_mcts.py``.
 """
 
 from __future__ import annotations

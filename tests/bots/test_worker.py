@@ -14,7 +14,7 @@ import pytest
 
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.frames import Answer, Job, Ready, Refusal, WorkerMessage, encode_frame, receive
-from tabuleiro_server.bots.levels import choose_turn, level_names
+from tabuleiro_server.bots.levels import SEARCH_LEVELS, choose_turn, level_names
 from tabuleiro_server.bots.pool import BotPool, Thought
 from tabuleiro_server.bots.request import ThinkRequest, texts_of
 from tabuleiro_server.bots.worker import NICENESS
@@ -67,7 +67,10 @@ async def pool() -> AsyncIterator[BotPool]:
     await opened.stop()
 
 
-@pytest.mark.parametrize("level", level_names("virus-wars"))
+SEARCHING = tuple(level.name for level in SEARCH_LEVELS["virus-wars"])
+
+
+@pytest.mark.parametrize("level", [name for name in level_names("virus-wars") if name not in SEARCHING])
 async def test_a_worker_answers_what_the_level_chooses(pool: BotPool, level: str) -> None:
     wanted = request(level=level)
     state = registry.load(wanted.game, wanted.options).initial_state()
@@ -75,6 +78,21 @@ async def test_a_worker_answers_what_the_level_chooses(pool: BotPool, level: str
         state = state.apply(state.string_to_action(text))
     thought = await asyncio.wait_for(pool.think(wanted), LIMIT_S)
     assert list(thought.actions) == texts_of(state, choose_turn(state, level, wanted.seed, None))
+    assert not thought.is_fallback
+
+
+@pytest.mark.parametrize("level", SEARCHING)
+async def test_a_worker_answers_at_a_searching_level(pool: BotPool, level: str) -> None:
+    """What it answers depends on whether its kernels are ready; a legal turn it is in any case."""
+    wanted = request(level=level)
+    state = registry.load(wanted.game, wanted.options).initial_state()
+    for text in wanted.actions:
+        state = state.apply(state.string_to_action(text))
+    turn = state.turn_number
+    thought = await asyncio.wait_for(pool.think(wanted), LIMIT_S)
+    for text in thought.actions:
+        state = state.apply(state.string_to_action(text))
+    assert state.turn_number == turn + 1
     assert not thought.is_fallback
 
 

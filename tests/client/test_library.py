@@ -86,7 +86,12 @@ async def test_the_bot_of_the_readme_plays_to_the_end(server: RunningServer, tmp
         await asyncio.create_subprocess_exec(sys.executable, str(script), stdout=asyncio.subprocess.PIPE)
         for _ in range(2)
     ]
-    async with asyncio.timeout(2 * LIMIT_S):
-        outputs = await asyncio.gather(*(robot.communicate() for robot in robots))
+    try:
+        async with asyncio.timeout(2 * LIMIT_S):
+            outputs = await asyncio.gather(*(robot.communicate() for robot in robots))
+    finally:
+        for robot in robots:
+            if robot.returncode is None:
+                robot.kill()
     assert [robot.returncode for robot in robots] == [0, 0]
     assert all(b"termination='connection'" in output for output, _ in outputs)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tabuleiro.clock import ByoYomi
+from tabuleiro.clock import ByoYomi, Fischer
 from tabuleiro.errors import ConfigError
 from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro_client import plain
@@ -104,3 +104,32 @@ def test_all_that_is_not_as_usual_is_told(wishes):
         "a computer (greedy) plays for who is away for 1 minute; clocks run on while the server is down"
     )
     assert settings_text(wishes("--away 600").settings) == "the win may be claimed over who is away for 10 minutes"
+
+
+def test_the_secret_of_an_invitation_reaches_the_watching_screen_too(monkeypatch):
+    asked = []
+
+    async def note(url, code, *, secret, **_):
+        asked.append((url, code, secret))
+        return 0
+
+    monkeypatch.setattr("tabuleiro_client.tui.launch.watch_in_room", note)
+    monkeypatch.setattr("tabuleiro_client.commands.watch.can_draw", lambda *_: True)
+    assert exit_status(["watch", "K7MQ4", "--server", "ws://host:1", "--secret", "s3cret"]) == 0
+    assert asked == [("ws://host:1", "K7MQ4", "s3cret")]
+
+
+def test_everything_that_was_typed_reaches_the_playing_screens_too(monkeypatch):
+    asked = []
+
+    async def note(wishes, **_):
+        asked.append(wishes)
+        return 0
+
+    monkeypatch.setattr("tabuleiro_client.tui.launch.play", note)
+    monkeypatch.setattr("tabuleiro_client.commands.play.can_draw", lambda *_: True)
+    assert exit_status(["play", "--room", "K7MQ4", "--server", "ws://host:1", "--secret", "s3cret"]) == 0
+    assert exit_status(["play", "--game", "iris", "--time", "5+3", "--server", "ws://host:1"]) == 0
+    (joined, opened) = asked
+    assert (joined.server, joined.room, joined.secret) == ("ws://host:1", "K7MQ4", "s3cret")
+    assert (opened.game, opened.settings.time_control) == ("iris", Fischer(300_000, 3_000))

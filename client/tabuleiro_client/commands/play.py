@@ -32,24 +32,29 @@ SecretOption = Annotated[
     str | None, typer.Option("--secret", metavar="SECRET", help="The secret part of a private room.")
 ]
 AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.")]
+RoomOption = Annotated[str | None, typer.Option("--room", metavar="CODE", help="Join this room.")]
+QuickOption = Annotated[
+    str | None, typer.Option("--quick", metavar="GAME", help="Play against whoever waits for this game.")
+]
+GameOption = Annotated[str | None, typer.Option("--game", metavar="GAME", help="Play this game.")]
+BotOption = Annotated[
+    str | None, typer.Option("--bot", metavar="LEVEL", help="Play against the computer, e.g. minimax-1.")
+]
+SeatOption = Annotated[
+    str | None, typer.Option("--seat", metavar="SEAT", help="Your seat: first, second, or the side's name.")
+]
 
 
 def play(
     server: ServerOption = None,
-    room: Annotated[str | None, typer.Option("--room", metavar="CODE", help="Join this room.")] = None,
+    room: RoomOption = None,
     secret: SecretOption = None,
-    quick: Annotated[
-        str | None, typer.Option("--quick", metavar="GAME", help="Play against whoever waits for this game.")
-    ] = None,
-    game: Annotated[str | None, typer.Option("--game", metavar="GAME", help="Play this game.")] = None,
+    quick: QuickOption = None,
+    game: GameOption = None,
     preset: PresetOption = None,
     option: GameOptions = None,
-    bot: Annotated[
-        str | None, typer.Option("--bot", metavar="LEVEL", help="Play against the computer, e.g. minimax-1.")
-    ] = None,
-    seat: Annotated[
-        str | None, typer.Option("--seat", metavar="SEAT", help="Your seat: first, second, or the side's name.")
-    ] = None,
+    bot: BotOption = None,
+    seat: SeatOption = None,
     time: room_options.TimeOption = None,
     is_private: room_options.PrivateOption = False,
     is_casual: room_options.CasualOption = True,

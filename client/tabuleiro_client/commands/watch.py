@@ -29,7 +29,8 @@ def watch(
     if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
-        raise typer.Exit(asyncio.run(launch.watch_in_room(url, room, secret, name=name, is_ascii=ascii_only)))
+        watching = launch.watch_in_room(url, room, name=name, is_ascii=ascii_only, secret=secret)
+        raise typer.Exit(asyncio.run(watching))
     asyncio.run(_watch(room, url, secret, name, ascii_only))
 
 

@@ -16,7 +16,7 @@ from tabuleiro.errors import ClientError, NotationError, TabuleiroError
 from tabuleiro.notation.match_record import MatchRecord
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, SeatRequest
 from tabuleiro.rules import registry
-from tabuleiro_client.library import Client
+from tabuleiro_client.entered_room import watch_room
 from tabuleiro_client.plain import PlayWishes
 from tabuleiro_client.server_address import default_server
 from tabuleiro_client.terminal import detect_style
@@ -98,14 +98,16 @@ def _room_request(wishes: PlayWishes, *, is_local: bool) -> tuple[CreateRoom | J
     return CreateRoom(id=0, game=game, options=options, seats=seats, settings=wishes.settings), None
 
 
-async def watch_in_room(url: str, code: str, secret: str | None, *, name: str | None, is_ascii: bool) -> int:
-    """Watch a room of a server; ``secret`` is that of a private one. Raises: ClientError, CommandError."""
+async def watch_in_room(
+    url: str, code: str, *, name: str | None, is_ascii: bool, secret: str | None = None
+) -> int:
+    """Watch a room of a server. Raises: ClientError, CommandError."""
     from tabuleiro_client.tui.screens.watch import WatchScreen
 
     def first(app: TabuleiroApp) -> Screen[Any]:
         assert app.session.venue is not None
         link = app.session.venue.link
-        return WatchScreen(lambda: Client(link).watch(code.strip().upper(), secret=secret))
+        return WatchScreen(lambda: watch_room(link, code.strip().upper(), secret))
 
     app = TabuleiroApp(lambda: first(app), force_ascii=is_ascii_wanted(is_ascii))
     if name is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from tabuleiro.errors import GameOptionError
 from tabuleiro.rules.base import Game
@@ -10,7 +10,7 @@ from tabuleiro.rules.games.iris import Iris
 from tabuleiro.rules.games.minefield import Minefield
 from tabuleiro.rules.games.virus_wars import VirusWars
 from tabuleiro.rules.games.xero_g import XeroG
-from tabuleiro.rules.options import Options
+from tabuleiro.rules.options import Options, OptionValue, parse_options
 
 GAMES: Mapping[str, type[Game]] = {game.name: game for game in (VirusWars, XeroG, Iris, Minefield)}
 
@@ -43,3 +43,15 @@ def preset(name: str, preset_name: str) -> Options:
         return presets[preset_name]
     except KeyError:
         raise GameOptionError("preset", preset_name, "one of " + ", ".join(presets)) from None
+
+
+def read_options(name: str, texts: Iterable[str], preset_name: str | None = None) -> dict[str, OptionValue]:
+    """The options that a preset and ``name=value`` texts give together; the texts win. Nothing is completed.
+
+    Raises: GameOptionError for an unknown game, preset or option, or a value out of its range.
+
+    >>> read_options("minefield", ["size=7"])
+    {'size': 7}
+    """
+    given = {} if preset_name is None else preset(name, preset_name)
+    return {**given, **parse_options(game_type(name).option_specs, texts)}

@@ -8,10 +8,11 @@ from random import Random
 import pytest
 
 from tabuleiro.rules import Game, State, registry
-from tabuleiro_server.bots.engine import mcts_levels
+from tabuleiro_server.bots.engine import search_level
 from tabuleiro_server.bots.engine.base import Searcher, SearchResult
 from tabuleiro_server.bots.engine.plain_search import PlainSearcher
 from tabuleiro_server.bots.engine.readiness import Readiness
+from tabuleiro_server.bots.levels import SEARCH_LEVELS
 from tabuleiro_server.bots.thinking_time import ThinkingTime
 
 LONG_S = 60.0
@@ -59,7 +60,7 @@ def test_kernels_are_compiled_once_however_often_they_are_wished_for() -> None:
     assert readiness.searcher(iris(), patience_s=0.0) is None
     kernels.are_compiled.set()
     assert readiness.finish()
-    assert sorted(kernels.made_for) == ["iris", "minefield"]
+    assert sorted(kernels.made_for) == ["iris", "minefield", "virus-wars", "xero-g"]
 
 
 def test_without_the_extra_there_is_no_search_and_nobody_waits_for_it() -> None:
@@ -74,10 +75,10 @@ def test_easy_moves_in_plain_python_until_kernels_are_ready(
     name: str, options: dict[str, int], make: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert callable(make)
-    monkeypatch.setattr(mcts_levels, "KERNELS", Readiness(make))
-    monkeypatch.setattr(mcts_levels, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(search_level, "KERNELS", Readiness(make))
+    monkeypatch.setattr(search_level, "PATIENCE_S", 0.0)
     state = registry.load(name, options).initial_state()
-    easy = mcts_levels.SEARCH_LEVELS[name][0]
+    easy = SEARCH_LEVELS[name][0]
     turns = [easy.choose(state, Random(3), ThinkingTime(LONG_S * 1000)) for _ in range(2)]
     assert turns[0] == turns[1]
     for action in turns[0]:

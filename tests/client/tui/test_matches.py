@@ -117,8 +117,16 @@ async def press_choice(at: Table, pilot: Pilot[int], key: str, *, by_mouse: bool
     raise AssertionError(f"{key} is not offered")
 
 
-@pytest.mark.parametrize("hand", ["mouse", "keyboard"])
-@pytest.mark.parametrize(("game", "options"), SHORT_GAMES, ids=[game for game, _ in SHORT_GAMES])
+QUICK = {("iris", "mouse"), ("iris", "keyboard"), ("minefield", "mouse")}
+"""What is played in the default run; the other matches have more turns."""
+MATCHES = [
+    pytest.param(game, options, hand, marks=() if (game, hand) in QUICK else pytest.mark.slow, id=f"{game}-{hand}")
+    for game, options in SHORT_GAMES
+    for hand in ("mouse", "keyboard")
+]
+
+
+@pytest.mark.parametrize(("game", "options", "hand"), MATCHES)
 async def test_a_whole_match_is_played_with_one_hand_and_both_ends_agree(real_server, game, options, hand):
     async with table(real_server, game, options) as at, at.app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: at.screen.model is not None)

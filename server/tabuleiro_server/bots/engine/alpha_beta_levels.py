@@ -14,8 +14,8 @@ from tabuleiro_server.bots.engine.search_level import SearchLevel
 SEARCH_LEVELS: Final[Mapping[str, tuple[SearchLevel, ...]]] = {
     VirusWars.name: (
         SearchLevel("easy", 60, 1_000, PlainSearcher),
-        SearchLevel("medium", 600, 1_000, PlainSearcher),
-        SearchLevel("hard", 8_000, 1_500, PlainSearcher),
+        SearchLevel("medium", 400, 1_000, PlainSearcher),
+        SearchLevel("hard", 2_000, 1_500, PlainSearcher),
         SearchLevel("expert", 200_000, 2_000, PlainSearcher),
     ),
     XeroG.name: (

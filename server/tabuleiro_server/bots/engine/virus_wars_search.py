@@ -55,6 +55,10 @@ from tabuleiro_server.bots.engine.virus_wars_values import (
 FIRST_RATING: Final = 1e9
 HISTORY_STEP: Final = 0.05
 """What a cut adds to the rating of its action, by turns left to look ahead."""
+NOISE: Final = 64
+"""By how much estimates are changed at most, as the seed wants it: otherwise all games would be the same."""
+RATING_NOISE: Final = 1.0 / 64
+"""The same for ratings, which are changed by up to 64 times this."""
 MAX_PLIES: Final = 96
 MAX_ACTIONS: Final = 400
 MAX_TURNS: Final = 16
@@ -110,7 +114,7 @@ def estimate(tables: VirusWarsTables, memory: Memory, board: Words) -> int:
     value = 0.0
     for index in range(FEATURE_COUNT):
         value += memory.value_weights[index] * features[index]
-    value += as_int((board[HASH] * memory.noise[0]) >> np.uint64(60)) - 8
+    value += as_int((board[HASH] * memory.noise[0]) >> np.uint64(57)) - NOISE
     return int(min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT))
 
 
@@ -137,6 +141,7 @@ def _list_actions(tables: VirusWarsTables, memory: Memory, ply: int, first: int)
             place = 64 * word + lowest_bit(legal)
             legal &= legal - ONE
             rating = rate(tables, board, enemy_reach, asleep, memory.rating_weights, place)
+            rating += RATING_NOISE * as_int((tables.keys[0, place] * memory.noise[0]) >> np.uint64(58))
             memory.actions[ply, count] = place
             memory.ratings[ply, count] = rating + memory.history[mover, place] if place != first else FIRST_RATING
             count += 1

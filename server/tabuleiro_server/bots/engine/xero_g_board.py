@@ -5,6 +5,8 @@ What it is worth is left to ``xero_g_values``, choosing an action to ``xero_g_se
 
 A set of squares is a number of 36 bits. A set of edges is two of them: an edge across is named by its left square,
 an edge upwards by its lower one.
+
+Longer than other modules: these kernels call each other, and are compiled and read together.
 """
 
 from __future__ import annotations

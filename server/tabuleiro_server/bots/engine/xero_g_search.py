@@ -45,7 +45,8 @@ _REPETITIONS_BEFORE: Final = 2
 _DESTINATION_COUNT: Final = TARGET_COUNT * DROP_COUNT
 
 
-_MAX_WIDTH: Final = 4096
+ALL_ACTIONS: Final = 4096
+"""The width with which nothing is left out, and nothing rated at a glance: it is for proofs."""
 _KILLER_RATING: Final = 1e6
 _FIRST_RATING: Final = 1e9
 
@@ -106,23 +107,26 @@ def _is_third_time(memory: Memory, ply: int) -> bool:
 
 @kernel
 def _estimate_at(memory: Memory, ply: int) -> int:
-    """The value of the position of ``ply`` at a glance; forced results count from the root."""
+    """The value of the position of ``ply`` at a glance; forced results count from the root.
+
+    Estimates are changed by up to 32 as the seed wants it: otherwise all games would be the same.
+    """
     value = estimate(memory.positions[ply], memory.room, memory.weights, memory.features)
     if value >= PROVEN:
         return value - ply
     if value <= -PROVEN:
         return value + ply
-    return value + int((memory.positions[ply, HASH] * memory.noise[0]) >> 60)
+    return value + int((memory.positions[ply, HASH] * memory.noise[0]) >> 58)
 
 
 @kernel
-def _rate_moves(memory: Memory, ply: int, count: int, depth: int, first: int) -> None:
-    """Rate the moves of ``ply``: by the value of what they lead to if it is worth the time, and by history."""
+def _rate_moves(memory: Memory, ply: int, count: int, is_worth_time: bool, first: int) -> None:
+    """Rate the moves of ``ply``: by the value of what they lead to if that is worth the time, and by history."""
     mover = memory.positions[ply, MOVER]
     for index in range(count):
         move = memory.moves[ply, index]
         rating = memory.history[mover, (move - FIRST_MOVE) % _DESTINATION_COUNT]
-        if depth > 1:
+        if is_worth_time:
             memory.positions[ply + 1, :] = memory.positions[ply]
             play_move(memory.positions[ply + 1], move)
             rating -= _estimate_at(memory, ply + 1)
@@ -172,7 +176,7 @@ def search(
         return _estimate_at(memory, ply)
     width = memory.width[0] if ply > 0 else 2 * memory.width[0]
     # Values found with another width are of no use.
-    label = depth * _MAX_WIDTH + memory.width[0]
+    label = depth * 2 * ALL_ACTIONS + memory.width[0]
     key = np.uint64(position[HASH])
     entry = find_entry(table, key)
     first = 0
@@ -189,8 +193,9 @@ def search(
         return WIN - 1 - ply
     if count == 0:
         return ply - WIN
-    _rate_moves(memory, ply, count, depth, first)
-    if depth > 1:
+    is_worth_time = depth > 1 and memory.width[0] < ALL_ACTIONS
+    _rate_moves(memory, ply, count, is_worth_time, first)
+    if is_worth_time:
         effort[NODES] += count
     best, best_move, lowest = -INFINITY, 0, alpha
     for index in range(count):

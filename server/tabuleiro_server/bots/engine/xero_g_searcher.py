@@ -25,7 +25,7 @@ from tabuleiro_server.bots.engine.alpha_beta import (
 from tabuleiro_server.bots.engine.base import SearchResult
 from tabuleiro_server.bots.engine.effort import ALLOWED, IS_OVER, NODES, Effort, limited_effort, unlimited_effort
 from tabuleiro_server.bots.engine.xero_g_board import hash_of, position_of
-from tabuleiro_server.bots.engine.xero_g_search import new_memory, search
+from tabuleiro_server.bots.engine.xero_g_search import ALL_ACTIONS, new_memory, search
 
 WEIGHTS: Final = (80.0, 65.0, 5.0, 23.0, -200.0, 40.0, -70.0, -5.5, -22.0, 250.0, -50.0, 50.0, -450.0)
 """By :data:`~tabuleiro_server.bots.engine.xero_g_values.FEATURE_NAMES`."""
@@ -33,6 +33,7 @@ WEIGHTS: Final = (80.0, 65.0, 5.0, 23.0, -200.0, 40.0, -70.0, -5.5, -22.0, 250.0
 STAGES: Final = (
     (1, 12),
     (2, 24),
+    (3, ALL_ACTIONS),
     (3, 12),
     (3, 24),
     (4, 12),
@@ -40,12 +41,14 @@ STAGES: Final = (
     (5, 12),
     (5, 24),
     (6, 16),
-    (5, 2048),
+    (5, ALL_ACTIONS),
     (7, 24),
-    (7, 2048),
-    (9, 2048),
+    (7, ALL_ACTIONS),
 )
-"""How many actions are looked ahead, and how many of them are tried each time but the last."""
+"""How many actions are looked ahead, and how many of them are tried each time but the last.
+
+Where all are tried, it is only to find out whether a win can be forced.
+"""
 REPLY_COUNT: Final = 8
 """Rows of the opponent that a row is tried against in the setup."""
 ROW_NODES: Final = 2_000
@@ -76,7 +79,8 @@ class XeroGSearcher:
         effort = unlimited_effort()
         for depth, width in STAGES:
             memory.width[0] = width
-            value = search(memory, table, effort, 0, depth, -INFINITY, INFINITY)
+            alpha, beta = (PROVEN - 1, PROVEN) if width == ALL_ACTIONS else (-INFINITY, INFINITY)
+            value = search(memory, table, effort, 0, depth, alpha, beta)
             line = tuple(int(move) for move in memory.lines[0, 1 : memory.lines[0, 0] + 1])
             # A search that was cut short still looked at the best action so far first; but where that loses, the
             # actions not yet looked at may not.

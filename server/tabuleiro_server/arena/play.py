@@ -1,0 +1,94 @@
+"""Playing one game of an arena, from the first action to its result."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final
+
+from tabuleiro.errors import BotError
+from tabuleiro.rules import Game, State, registry
+from tabuleiro.rules.outcome import Player, opponent
+from tabuleiro_server.arena.engine_process import START_LIMIT_MS, EngineProcess, running_engine
+from tabuleiro_server.arena.entrants import Entrant
+from tabuleiro_server.arena.schedule import Pairing, Terms
+from tabuleiro_server.bots.levels import choose_turn
+
+FAULT: Final = "fault"
+PLY_LIMIT: Final = "ply-limit"
+
+Chooser = Callable[[State, Sequence[str]], Awaitable[tuple[int, ...]]]
+"""Chooses for the player to move: one action or more of the turn. Raises: BotError."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameResult:
+    """A game that was played. ``winner`` is the side that won, ``None`` for a draw.
+
+    ``termination`` is that of the rules, :data:`PLY_LIMIT`, or :data:`FAULT`: then ``fault`` says what the loser
+    did, and is ``None`` otherwise. ``actions`` are canonical texts.
+    """
+
+    pairing: Pairing
+    winner: Player | None
+    termination: str
+    fault: str | None
+    actions: tuple[str, ...]
+
+
+async def play_game(terms: Terms, pairing: Pairing) -> GameResult:
+    """Play a game; whoever can't be started, or gives no legal answer in time, has lost it."""
+    game = registry.load(terms.game, pairing.options)
+    state, played = game.initial_state(), list[str]()
+    sides: tuple[Player, Player] = (0, 1)
+    mover: Player = 0
+    try:
+        async with AsyncExitStack() as stack:
+            choosers = []
+            for mover in sides:
+                entrant, seed = terms.entrants[pairing.sides[mover]], pairing.seeds[mover]
+                choosers.append(await stack.enter_async_context(_seated(entrant, game, seed, terms.limit_ms)))
+            while state.to_move is not None and len(played) < terms.max_plies:
+                mover = state.to_move
+                for action in await choosers[mover](state, played):
+                    played.append(state.action_to_string(action))
+                    state = state.apply(action)
+    except BotError as error:
+        return GameResult(pairing, opponent(mover), FAULT, str(error), tuple(played))
+    outcome = state.outcome
+    if outcome is None:
+        return GameResult(pairing, None, PLY_LIMIT, None, tuple(played))
+    return GameResult(pairing, outcome.winner, outcome.termination.value, None, tuple(played))
+
+
+@asynccontextmanager
+async def _seated(entrant: Entrant, game: Game, seed: int, limit_ms: int) -> AsyncIterator[Chooser]:
+    if not entrant.command:
+
+        async def think(state: State, played: Sequence[str]) -> tuple[int, ...]:
+            return choose_turn(state, entrant.level, seed, limit_ms)
+
+        yield think
+        return
+    async with running_engine(entrant.command) as engine:
+        await engine.greet()
+        await engine.begin(game, seed, max(limit_ms, START_LIMIT_MS))
+        yield _TimedTurns(engine, limit_ms).choose
+
+
+class _TimedTurns:
+    """Asks an engine, and gives it one limit for all parts of a turn."""
+
+    def __init__(self, engine: EngineProcess, limit_ms: int) -> None:
+        self._engine = engine
+        self._limit_ms = self._left_ms = limit_ms
+
+    async def choose(self, state: State, played: Sequence[str]) -> tuple[int, ...]:
+        if state.actions_in_turn == 0:
+            self._left_ms = self._limit_ms
+        asked_s = monotonic()
+        actions = await self._engine.choose(state, played, max(self._left_ms, 1))
+        self._left_ms -= round((monotonic() - asked_s) * 1000)
+        return actions

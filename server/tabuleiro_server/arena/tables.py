@@ -1,0 +1,153 @@
+"""The results of an arena for people (a cross table) and for programs (plain values for JSON)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+from tabuleiro.rules import registry
+from tabuleiro_server.arena.play import FAULT, GameResult
+from tabuleiro_server.arena.schedule import Terms
+from tabuleiro_server.arena.standings import Standings, Tally, elo_difference
+
+NOT_PLAYED = "-"
+
+
+def format_results(terms: Terms, results: Sequence[GameResult]) -> list[str]:
+    """Write the cross table, each pair's score and Elo difference, and what was done wrong, as lines."""
+    standings = Standings(len(terms.entrants), results)
+    lines = [_headline(terms, len(results)), ""]
+    lines += _aligned(_cross_rows(terms, standings))
+    lines += ["", "error bars are 95 % intervals", ""]
+    lines += _aligned(_pair_rows(terms, standings))
+    in_order = sorted(results, key=lambda result: result.pairing.number)
+    faults = [_fault_line(terms, result) for result in in_order if result.termination == FAULT]
+    return [*lines, *(["", "lost by a fault:", *faults] if faults else [])]
+
+
+def report(terms: Terms, results: Sequence[GameResult]) -> dict[str, Any]:
+    """The same, and every game, as values that JSON can hold; an infinite Elo difference is ``None``."""
+    standings = Standings(len(terms.entrants), results)
+    places = range(len(terms.entrants))
+    labels = [entrant.label for entrant in terms.entrants]
+    return {
+        "game": terms.game,
+        "options": dict(terms.options),
+        "rounds": terms.round_count,
+        "seed": terms.seed,
+        "move_time_ms": terms.limit_ms,
+        "max_plies": terms.max_plies,
+        "is_complete": len(results) == terms.game_count,
+        "players": [
+            {
+                "label": entrant.label,
+                "level": entrant.level or None,
+                "command": list(entrant.command) or None,
+                **_tally_values(standings.total(place)),
+            }
+            for place, entrant in enumerate(terms.entrants)
+        ],
+        "pairs": [
+            {"players": [labels[one], labels[other]], **_tally_values(standings.between(one, other))}
+            for one, other in combinations(places, 2)
+        ],
+        "games": [_game_values(labels, result) for result in sorted(results, key=lambda one: one.pairing.number)],
+    }
+
+
+def format_progress(terms: Terms, results: Sequence[GameResult]) -> str:
+    """Write how far an arena is, and everybody's points, in one line."""
+    standings = Standings(len(terms.entrants), results)
+    points = (f"{terms.entrants[one].label} {standings.total(one).points:g}" for one in standings.ranking())
+    return f"{len(results)}/{terms.game_count} games  {', '.join(points)}"
+
+
+def _headline(terms: Terms, played_count: int) -> str:
+    chosen = ", ".join(f"{name}={value}" for name, value in terms.options.items())
+    title = registry.game_type(terms.game).title + (f" ({chosen})" if chosen else "")
+    games = f"{played_count} of {terms.game_count} games" if played_count < terms.game_count else "all games"
+    return f"{title}: {terms.round_count} rounds, {games} played, seed {terms.seed}, {terms.limit_ms} ms a turn"
+
+
+def _cross_rows(terms: Terms, standings: Standings) -> list[list[str]]:
+    ranking = standings.ranking()
+    rows = [["", "player", "games", "score", "95 %", *(str(rank + 1) for rank in range(len(ranking)))]]
+    for rank, one in enumerate(ranking):
+        total = standings.total(one)
+        cells = [_counts(standings.between(one, other)) if other != one else "" for other in ranking]
+        label = terms.entrants[one].label
+        rows.append([str(rank + 1), label, str(total.game_count), _score(total), _bars(total), *cells])
+    return rows
+
+
+def _pair_rows(terms: Terms, standings: Standings) -> list[list[str]]:
+    rows = [["pair", "games", "score", "95 %", "Elo", "95 %"]]
+    for one, other in combinations(standings.ranking(), 2):
+        tally = standings.between(one, other)
+        pair = f"{terms.entrants[one].label} - {terms.entrants[other].label}"
+        rows.append([pair, str(tally.game_count), _score(tally), _bars(tally), _elo(tally), _elo_bars(tally)])
+    return rows
+
+
+def _fault_line(terms: Terms, result: GameResult) -> str:
+    assert result.winner is not None
+    loser = terms.entrants[result.pairing.sides[1 - result.winner]].label
+    winner = terms.entrants[result.pairing.sides[result.winner]].label
+    return f"game {result.pairing.number}, {loser} against {winner}, ply {len(result.actions)}: {result.fault}"
+
+
+def _counts(tally: Tally) -> str:
+    return f"+{tally.wins} ={tally.draws} -{tally.losses}" if tally.game_count else NOT_PLAYED
+
+
+def _score(tally: Tally) -> str:
+    return NOT_PLAYED if tally.score is None else f"{tally.score:.1%}"
+
+
+def _bars(tally: Tally) -> str:
+    return NOT_PLAYED if tally.interval is None else "{:.1%}..{:.1%}".format(*tally.interval)
+
+
+def _elo(tally: Tally) -> str:
+    return NOT_PLAYED if tally.score is None else f"{elo_difference(tally.score):+.0f}"
+
+
+def _elo_bars(tally: Tally) -> str:
+    if tally.interval is None:
+        return NOT_PLAYED
+    return "..".join(f"{elo_difference(bound):+.0f}" for bound in tally.interval)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _tally_values(tally: Tally) -> dict[str, Any]:
+    elo = None if tally.score is None else elo_difference(tally.score)
+    return {
+        "games": tally.game_count,
+        "wins": tally.wins,
+        "draws": tally.draws,
+        "losses": tally.losses,
+        "score": tally.score,
+        "score_95": None if tally.interval is None else list(tally.interval),
+        "elo_difference": elo if elo is not None and math.isfinite(elo) else None,
+    }
+
+
+def _game_values(labels: Sequence[str], result: GameResult) -> dict[str, Any]:
+    pairing = result.pairing
+    return {
+        "number": pairing.number,
+        "round": pairing.round,
+        "players": [labels[place] for place in pairing.sides],
+        "options": dict(pairing.options),
+        "seeds": list(pairing.seeds),
+        "winner": result.winner,
+        "termination": result.termination,
+        "fault": result.fault,
+        "actions": list(result.actions),
+    }

@@ -1,0 +1,111 @@
+"""The processes that play an arena's games in parallel, and the handing out of games to them."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import signal
+import sys
+from collections.abc import Generator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Final
+
+from tabuleiro.errors import BotError
+from tabuleiro.rules import registry
+from tabuleiro_server.arena.play import GameResult, play_game
+from tabuleiro_server.arena.schedule import Pairing, Terms, iter_pairings
+from tabuleiro_server.bots.engine.readiness import KERNELS
+from tabuleiro_server.bots.levels import SEARCH_LEVELS
+
+WARM_UP_LIMIT_S: Final = 300.0
+END_LIMIT_S: Final = 5.0
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: SpawnProcess
+    connection: Connection
+    pairing: Pairing | None = None
+
+
+def play_all(terms: Terms, worker_count: int) -> Generator[GameResult, None, None]:
+    """Play all games in ``worker_count`` processes and yield each as it ends; close the generator to stop.
+
+    Raises: BotError when a worker dies, which is a bug or a lack of memory and no fault of an engine.
+    """
+    waiting = iter_pairings(terms)
+    workers: dict[Connection, _Worker] = {}
+    try:
+        for _ in range(min(worker_count, terms.game_count)):
+            worker = _start(terms)
+            workers[worker.connection] = worker
+            _hand_out(worker, next(waiting, None))
+        while any(worker.pairing is not None for worker in workers.values()):
+            for ready in wait([worker.connection for worker in workers.values() if worker.pairing is not None]):
+                assert isinstance(ready, Connection)
+                result = _receive(workers[ready])
+                _hand_out(workers[ready], next(waiting, None))
+                yield result
+    finally:
+        _end(list(workers.values()))
+
+
+def _start(terms: Terms) -> _Worker:
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_work, args=(there, terms), name="arena worker", daemon=True)
+    process.start()
+    there.close()
+    return _Worker(process, here)
+
+
+def _hand_out(worker: _Worker, pairing: Pairing | None) -> None:
+    worker.pairing = pairing
+    if pairing is not None:
+        worker.connection.send(pairing)
+
+
+def _receive(worker: _Worker) -> GameResult:
+    try:
+        result = worker.connection.recv()
+    except (EOFError, ConnectionError):
+        worker.process.join(END_LIMIT_S)
+        number = None if worker.pairing is None else worker.pairing.number
+        raise BotError(f"game {number}: the worker died (exit status {worker.process.exitcode})") from None
+    assert isinstance(result, GameResult)
+    return result
+
+
+def _end(workers: list[_Worker]) -> None:
+    for worker in workers:
+        worker.process.terminate()
+    for worker in workers:
+        worker.process.join(END_LIMIT_S)
+        if worker.process.is_alive():
+            worker.process.kill()
+            worker.process.join()
+        worker.connection.close()
+        worker.process.close()
+
+
+def _work(connection: Connection, terms: Terms) -> None:
+    """Play the games that come in, until none can come any more. The main function of a worker."""
+    # Ctrl-C reaches the whole process group; the arena decides what it means, and ends its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # An exit rather than a sudden end: engines are killed on the way out.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+    _warm_up(terms)
+    try:
+        while True:
+            connection.send(asyncio.run(play_game(terms, connection.recv())))
+    except (EOFError, ConnectionError):
+        return
+
+
+def _warm_up(terms: Terms) -> None:
+    """Have the kernels ready that the levels will search with, so that no game is played without them."""
+    searching = {level.name for level in SEARCH_LEVELS.get(terms.game, ())}
+    if searching & {entrant.level for entrant in terms.entrants}:
+        KERNELS.searcher(registry.load(terms.game, terms.options), WARM_UP_LIMIT_S)
