@@ -110,13 +110,6 @@ async def test_a_code_that_leads_nowhere_is_told(real_server):
         await at.says("the server refuses")
 
 
-async def test_a_lost_server_is_told(start_and_stop):
-    async with start_and_stop() as (server, stop), lobby_visit(server) as at:
-        await stop()
-        await until(at.pilot, lambda: at.app.session.reason)
-        assert at.app.screen.query("#banner.lost")
-
-
 async def test_people_stand_beside_the_list_where_there_is_room(real_server):
     async with lobby_visit(real_server, size=(120, 40)) as at:
         assert not at.app.screen.has_class("narrow")

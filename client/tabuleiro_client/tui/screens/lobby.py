@@ -126,6 +126,9 @@ class LobbyScreen(PageScreen):
         codes = [row.room for row in rows]
         if chosen is not None and chosen.room in codes:
             table.move_cursor(row=codes.index(chosen.room), animate=False)
+        if rows and self.focused is None:
+            # An empty table is hidden, and so loses the focus.
+            self.call_after_refresh(table.focus)
         self.refresh_bindings()
 
     def _chosen(self) -> LobbyRow | None:
