@@ -57,6 +57,9 @@ class TabuleiroApp(App[int]):
     Footer { background: $panel; }
     ModalScreen { background: $background 70%; }
     SearchIcon { display: none; }
+    OptionList:nocolor > .option-list--option-highlighted { text-style: bold underline; }
+    DataTable:nocolor > .datatable--cursor { text-style: reverse; }
+    Button:nocolor:focus { text-style: bold reverse; }
     FooterKey .footer-key--description { padding: 0 2 0 0; }
     """
 

@@ -175,7 +175,7 @@ async def test_the_settings_of_the_room_are_told(real_server):
         async with Client(venue.link).create("iris", settings=LATE) as made:
             at.app.push_screen(RoomScreen(venue, made.code, None))
             await at.arrive(RoomScreen)
-            await at.says("random-bot takes a free seat after 1d of waiting", "state")
+            await at.says("a computer (random) takes the free seat after 1 day", "settings")
             assert "no undoing within a turn" in at.text("settings")
 
 

@@ -13,7 +13,6 @@ from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.sentences import Cast, options_text
 from tabuleiro_client.settings_text import settings_text
 from tabuleiro_client.terminal import showable
-from tabuleiro_client.tui.durations import format_duration
 
 _BOTH: tuple[Player, Player] = (0, 1)
 
@@ -65,13 +64,7 @@ def waiting_text(head: RoomHead) -> str:
     """What the room waits for."""
     if head.phase == "closed":
         return "The room is closed."
-    if head.phase != "waiting":
-        return ""
-    bot = head.settings.late_bot
-    if bot is None:
-        return "The match begins as soon as both seats are taken."
-    after = "at once" if not bot.after_ms else f"after {format_duration(bot.after_ms)} of waiting"
-    return f"The match begins as soon as both seats are taken;\n{bot.level}-bot takes a free seat {after}."
+    return "The match begins as soon as both seats are taken." if head.phase == "waiting" else ""
 
 
 def settings_lines(settings: RoomSettings) -> list[str]:
