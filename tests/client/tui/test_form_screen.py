@@ -86,7 +86,9 @@ async def test_arrows_and_enter_go_from_field_to_field():
         assert at.row("option:rows").has_focus_within
         await at.press("enter")
         assert at.row("option:cols").has_focus_within
-        await at.press("up", "up")
+        await at.press("down")
+        assert at.row("option:steps").has_focus_within
+        await at.press("up", "up", "up")
         assert at.row("preset").has_focus_within
 
 
@@ -165,3 +167,24 @@ async def test_back_leaves_the_form():
         screen = await local_form(at, "1")
         await at.pilot.click("#back")
         await until(at.pilot, lambda: at.app.screen is not screen)
+
+
+async def test_keys_typed_faster_than_the_form_is_drawn_are_all_taken():
+    async with visit() as at:
+        screen = await local_form(at, "1")
+        await go_to(at, "option:cols")
+        for key in ("backspace", "backspace", "1", "left", "delete", "6"):
+            at.app.simulate_key(key)
+        await until(at.pilot, lambda: screen.form.values["option:cols"] == "6")
+        await at.pilot.pause()
+        assert at.row("option:cols").text == "6"
+
+
+async def test_values_chosen_faster_than_the_form_is_drawn_are_all_taken():
+    async with visit() as at:
+        screen = await local_form(at, "1")
+        for _ in range(3):
+            at.app.simulate_key("right")
+        await until(at.pilot, lambda: screen.form.game.name == registry.names()[3])
+        await at.pilot.pause()
+        assert at.row("game").text == registry.names()[3]

@@ -72,10 +72,11 @@ async def test_what_is_highlighted_is_explained():
         await at.says("Both sides are played from here", "help")
 
 
-async def test_q_ends_the_program():
+@pytest.mark.parametrize("keys", [["q"], ["ctrl+q"], ["ctrl+c"], ["o", "ctrl+c"], ["end", "enter"]])
+async def test_there_are_many_ways_out(keys):
     async with visit() as at:
-        await at.press("q")
-        await until(at.pilot, lambda: at.app.return_value == 0 or not at.app.is_running)
+        await at.press(*keys)
+        await until(at.pilot, lambda: at.app._exit)
 
 
 async def test_a_server_that_does_not_answer_is_told_in_the_question_for_it():

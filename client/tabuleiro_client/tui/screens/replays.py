@@ -23,6 +23,7 @@ from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
+from tabuleiro_client.tui.widgets.line_input import LineInput
 
 
 class ReplaysScreen(PageScreen):
@@ -45,7 +46,7 @@ class ReplaysScreen(PageScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         yield Static("A record in a file", classes="heading", markup=False)
-        yield Input(placeholder="name of the file, Enter opens it", compact=True, select_on_focus=False)
+        yield LineInput(placeholder="name of the file, Enter opens it")
         yield Static("Your matches, the last ones first", classes="heading", markup=False)
         yield DataTable(cursor_type="row")
         yield Static("None yet: the matches you play are listed here.", id="none", markup=False)
