@@ -77,12 +77,12 @@ def _same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     guests.save(Identity(URL, "ana", "token"))
     shelf = MatchShelf(config_folder())
     for code, game, opponent, phase in (
-        ("9JKRM", "xero-g", "zoe", "playing"),
-        ("W2PXA", "iris", "rui", "playing"),
-        ("K7MQ4", "minefield", "bea", "finished"),
+        ("9JKRM", "Xero-G", "zoe", "playing"),
+        ("W2PXA", "Iris", "rui", "playing"),
+        ("K7MQ4", "Minefield", "bea", "finished"),
     ):
         seen_at_ms = TimestampMs(NOW_MS - len(shelf.all()))
-        shelf.keep(ShelvedMatch(URL, "ana", RoomCode(code), game, {}, phase, opponent, seen_at_ms))  # type: ignore[arg-type]
+        shelf.keep(ShelvedMatch(URL, "ana", RoomCode(code), game, "default board", phase, opponent, seen_at_ms))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("size", list(SIZES))

@@ -14,9 +14,7 @@ from tabuleiro.notation.match_record import MatchRecord
 from tabuleiro.notation.record import parse_record
 from tabuleiro.protocol.messages import GetRecord, RecordPlayed
 from tabuleiro.protocol.records import record_of
-from tabuleiro.rules import registry
 from tabuleiro_client.input_file import read_text
-from tabuleiro_client.sentences import options_text
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.entrance import arrive_local, arrive_online
 from tabuleiro_client.tui.keys import key
@@ -65,13 +63,8 @@ class ReplaysScreen(PageScreen):
             self.query_one(Input).focus()
 
     def _texts(self, match: ShelvedMatch) -> list[str]:
-        try:
-            game = registry.game_type(match.game)
-            title, board = game.title, options_text(game, match.options)
-        except GameOptionError:
-            title, board = match.game, "(unknown to this version)"
         where = "this machine" if match.is_local else match.server.partition("://")[2]
-        texts = (match.room, title, board, match.opponent or "yourself", where, match.phase)
+        texts = (match.room, match.game, match.board, match.opponent or "yourself", where, match.phase)
         return [showable(text, self.client.writing) for text in texts]
 
     def action_type_file(self) -> None:

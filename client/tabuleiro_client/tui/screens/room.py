@@ -20,6 +20,7 @@ from tabuleiro.protocol.messages import Answer, ClientMessage, Offer, Say, SeatB
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.entered_room import EnteredRoom, Gone, Lost, Restored
 from tabuleiro_client.library import Client
+from tabuleiro_client.sentences import options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
@@ -120,8 +121,8 @@ class RoomScreen(PageScreen):
             server=venue.server,
             guest=venue.link.welcome.name,
             room=head.room,
-            game=head.game,
-            options=head.options,
+            game=room.mirror.game.title,
+            board=options_text(type(room.mirror.game), head.options),
             phase=head.phase,
             opponent=others[0] if others else "",
             seen_at_ms=TimestampMs(self.client.now_ms()),
