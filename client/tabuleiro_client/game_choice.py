@@ -1,4 +1,7 @@
-"""Choosing a game on a command line: the arguments that several commands share, and what they mean."""
+"""Choosing a game on a command line: the arguments that several commands share, and what they mean.
+
+The games are loaded when one is chosen, so that a command without one starts quickly.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tabuleiro.rules import Game, registry
+from tabuleiro.rules import Game
 from tabuleiro.rules.options import OptionValue
 
 PresetOption = Annotated[
@@ -26,6 +29,8 @@ def chosen_options(
 
     Raises: GameOptionError for an unknown game, preset or option, or a value out of its range.
     """
+    from tabuleiro.rules import registry
+
     return registry.read_options(name, option_texts or (), preset_name)
 
 
@@ -34,4 +39,6 @@ def chosen_game(name: str, preset_name: str | None, option_texts: Sequence[str] 
 
     Raises: GameOptionError as :func:`chosen_options`, or for options that don't fit each other.
     """
+    from tabuleiro.rules import registry
+
     return registry.load(name, chosen_options(name, preset_name, option_texts))

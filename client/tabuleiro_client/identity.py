@@ -14,11 +14,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from tabuleiro.errors import ClientError, NotationError
 from tabuleiro.protocol.names import name_key, parse_name
+
+LOOKING_ON: Final = " (looking on)"
+"""The end of the key under which the guest of a server is kept that only looks on."""
 
 
 class Identity(msgspec.Struct, frozen=True):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from itertools import count
 from types import TracebackType
 from typing import Final, Self, TypeVar
@@ -54,6 +53,7 @@ from tabuleiro.protocol.messages import (
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.backoff import Backoff
+from tabuleiro_client.link_state import LinkState
 from tabuleiro_client.network_facts import connecting_reason, is_loopback
 from tabuleiro_client.server_clock import ServerClock, own_now_ms
 from tabuleiro_client.subscription import LinkLost, LinkRestored, Subscription, Told
@@ -70,15 +70,6 @@ _HELLO_REFUSED_FOR_GOOD: Final = frozenset(
         ErrorCode.BAD_TOKEN,
     }
 )
-
-
-class LinkState(StrEnum):
-    """What a person wants to know about the connection."""
-
-    CONNECTING = "connecting"
-    CONNECTED = "connected"
-    RECONNECTING = "reconnecting"
-    CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,10 @@ Menus are left to :mod:`tabuleiro_client.main_menu`, a stay in a room to :mod:`t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from tabuleiro.protocol.messages import Phase, SeatRequest
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import OptionValue
 from tabuleiro.rules.outcome import Player
@@ -19,40 +18,12 @@ from tabuleiro_client.lobby_report import LobbyReport
 from tabuleiro_client.main_menu import MainMenu, OnlineMenu
 from tabuleiro_client.plain_client import ME, OPEN, PlainClient, Seats, seats_for
 from tabuleiro_client.plain_menu import WentAway, WentBack
+from tabuleiro_client.play_wishes import PlayWishes
 from tabuleiro_client.server_address import default_server
 
 DEMO_GAME: Final = "virus-wars"
 DEMO_OPTIONS: Final[Mapping[str, OptionValue]] = {"rows": 6, "cols": 6, "steps": 3}
 DEMO_SEATS: Final[Seats] = (SeatRequest("bot", "random"), SeatRequest("bot", "minimax-1"))
-
-
-@dataclass(frozen=True, slots=True)
-class PlayWishes:
-    """What the command line of `tabuleiro play` says; ``None`` and empty stand for nothing said.
-
-    ``server`` is a checked URL, ``options`` those of the preset and of the single options together. ``secret``
-    belongs to ``room``. ``is_quick`` asks for whoever waits for ``game``.
-    """
-
-    server: str | None = None
-    room: str | None = None
-    secret: str | None = None
-    game: str | None = None
-    is_quick: bool = False
-    options: Mapping[str, OptionValue] = field(default_factory=dict)
-    level: str | None = None
-    seat: Player | None = None
-    settings: RoomSettings = RoomSettings()
-
-    @property
-    def is_direct(self) -> bool:
-        """Whether enough was said to play without a menu."""
-        return bool(self.room or self.game or self.options or self.level or self.seat is not None)
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether nothing was said."""
-        return not (self.is_direct or self.server)
 
 
 async def play(client: PlainClient, wishes: PlayWishes) -> None:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import getpass
 import shlex
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
 
-from tabuleiro.errors import NotationError
 from tabuleiro.protocol.events import RoomSecrets
-from tabuleiro.protocol.names import parse_name
 from tabuleiro.rules import Game
 from tabuleiro_client.embedded import embedded_server
-from tabuleiro_client.identity import IdentityFolder
+from tabuleiro_client.identity import LOOKING_ON, IdentityFolder
 from tabuleiro_client.introduction import AskName, introduced_link
 from tabuleiro_client.link import Link
+from tabuleiro_client.login_name import login_name
 from tabuleiro_client.signposts import Signposts
-
-LOOKING_ON: Final = " (looking on)"
-"""The end of the key under which the guest is kept that only looks on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +81,3 @@ async def local_venue(identities: IdentityFolder, name: str | None) -> AsyncIter
             server.url, server=server.key, identities=identities, name=wanted, ask_name=None
         ) as link:
             yield Venue(link, server.url, server.key, is_local=True)
-
-
-def login_name() -> str:
-    """The name of the person at this machine as a guest name, ``player`` where it can't be one."""
-    try:
-        return parse_name(getpass.getuser())
-    except (NotationError, OSError, KeyError, ImportError):
-        return "player"

@@ -353,6 +353,22 @@ async def test_stop_ends_every_worker_and_fails_what_waits(stage: Stage) -> None
         await pool.stop()
 
 
+@pytest.mark.parametrize("step_count", [0, 1, 2, 3, 4, 6, 8])
+async def test_stop_waits_for_the_end_of_a_worker_whose_asker_left_a_moment_before(
+    stage: Stage, step_count: int
+) -> None:
+    # Seen as a process that nobody had waited for, when a program ended while its computers were thinking.
+    async with open_pool(stage) as pool:
+        task = ask(pool, request())
+        puppet = await stage.enter()
+        await puppet.job()
+        task.cancel()
+        for _ in range(step_count):
+            await asyncio.sleep(0)
+        await asyncio.wait_for(pool.stop(), LIMIT_S)
+        assert not is_process(puppet.pid)
+
+
 async def test_stop_ends_a_worker_that_is_just_starting(stage: Stage) -> None:
     async with open_pool(stage) as pool:
         task = ask(pool, request())

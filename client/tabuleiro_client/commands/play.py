@@ -13,12 +13,10 @@ import typer
 
 from tabuleiro.errors import ConfigError, GameOptionError, shown
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro.rules import registry
 from tabuleiro.rules.outcome import Player
-from tabuleiro_client import plain
 from tabuleiro_client.commands import room_options
 from tabuleiro_client.game_choice import GameOptions, PresetOption, chosen_options
-from tabuleiro_client.plain_client import PlainClient
+from tabuleiro_client.play_wishes import PlayWishes
 from tabuleiro_client.server_address import parse_server_url
 from tabuleiro_client.terminal import can_draw
 
@@ -106,13 +104,15 @@ class _Typed:
     seat: str | None
     settings: RoomSettings
 
-    def wishes(self) -> plain.PlayWishes:
+    def wishes(self) -> PlayWishes:
         """What it means. Raises: ConfigError, GameOptionError."""
         self._check()
         game = self.game or self.quick
         if game is None and self._is_about_a_new_room:
+            from tabuleiro.rules import registry
+
             game = registry.names()[0]
-        return plain.PlayWishes(
+        return PlayWishes(
             server=None if self.server is None else parse_server_url(self.server),
             room=self.room,
             secret=self.secret,
@@ -139,12 +139,18 @@ class _Typed:
             raise ConfigError("--secret", "a secret part", "--room CODE beside it")
 
 
-async def _play(wishes: plain.PlayWishes, name: str | None, is_ascii: bool) -> None:
+async def _play(wishes: PlayWishes, name: str | None, is_ascii: bool) -> None:
+    # Loaded for those who want lines only: the screens start quicker without.
+    from tabuleiro_client import plain
+    from tabuleiro_client.plain_client import PlainClient
+
     await plain.play(PlainClient.of_this_process(is_ascii=is_ascii, name=name), wishes)
 
 
 def _checked_options(game: str, preset: str | None, option: Sequence[str]) -> dict[str, int | str]:
     options = chosen_options(game, preset, option)
+    from tabuleiro.rules import registry
+
     registry.load(game, options)
     return options
 
@@ -157,6 +163,8 @@ def parse_seat(text: str, game: str | None) -> Player:
     >>> parse_seat("second", None), parse_seat("Blue", "virus-wars")
     (1, 0)
     """
+    from tabuleiro.rules import registry
+
     word = text.strip().lower()
     names = registry.names() if game is None else (game,)
     sides = [registry.game_type(name).sides for name in names]

@@ -9,9 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tabuleiro_client import plain
 from tabuleiro_client.commands.play import AsciiOption, NameOption, PlainOption, SecretOption, ServerOption
-from tabuleiro_client.plain_client import PlainClient
 from tabuleiro_client.server_address import chosen_server
 from tabuleiro_client.terminal import can_draw
 
@@ -35,4 +33,8 @@ def watch(
 
 
 async def _watch(room: str, server: str, secret: str | None, name: str | None, is_ascii: bool) -> None:
+    # Loaded for those who want lines only: the screens start quicker without.
+    from tabuleiro_client import plain
+    from tabuleiro_client.plain_client import PlainClient
+
     await plain.watch(PlainClient.of_this_process(is_ascii=is_ascii, name=name), room, server, secret)

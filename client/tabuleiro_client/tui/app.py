@@ -30,6 +30,7 @@ from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings, load_settings, save_settings
 from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
+from tabuleiro_client.tui.widgets.scroll_bars import use_whole_cells
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 
 FirstScreen = Callable[[], Screen[Any]]
@@ -56,6 +57,9 @@ class TabuleiroApp(App[int]):
     Footer { background: $panel; }
     ModalScreen { background: $background 70%; }
     SearchIcon { display: none; }
+    OptionList:nocolor > .option-list--option-highlighted { text-style: bold underline; }
+    DataTable:nocolor > .datatable--cursor { text-style: reverse; }
+    Button:nocolor:focus { text-style: bold reverse; }
     FooterKey .footer-key--description { padding: 0 2 0 0; }
     """
 
@@ -78,6 +82,7 @@ class TabuleiroApp(App[int]):
         self._opening = opening
         self._force_ascii = force_ascii
         self._has_no_colour = has_no_colour
+        use_whole_cells()
         self._brushes: dict[tuple[str, bool], Brush] = {}
         for theme in THEMES.values():
             self.register_theme(theme.ui)

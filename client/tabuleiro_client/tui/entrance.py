@@ -8,14 +8,13 @@ from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, RoomEntered, WatchRoom
-from tabuleiro_client.library import Client
-from tabuleiro_client.link import LinkState
+from tabuleiro_client.link_state import LinkState
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
 from tabuleiro_client.tui.session import Session
-from tabuleiro_client.venue import Venue
 
 if TYPE_CHECKING:
     from tabuleiro_client.tui.app import TabuleiroApp
+    from tabuleiro_client.venue import Venue
 
 EntryRequest = CreateRoom | QuickPlay | JoinRoom | WatchRoom
 
@@ -46,8 +45,10 @@ def _present_venue(session: Session, server: str, name: str | None) -> Venue | N
     return venue if name in (None, venue.link.welcome.name) else None
 
 
-async def enter(client: TabuleiroApp, request: EntryRequest, secret: str | None = None) -> None:
-    """Enter a room of the server we are on, and open a screen for it.
+async def enter(
+    client: TabuleiroApp, request: EntryRequest, secret: str | None = None, *, in_place: bool = False
+) -> None:
+    """Enter a room of the server we are on, and open a screen for it, or put it ``in_place`` of the present one.
 
     ``secret`` is what a private room wants, ``None`` otherwise. Raises: CommandError, ClientError.
     """
@@ -56,7 +57,11 @@ async def enter(client: TabuleiroApp, request: EntryRequest, secret: str | None 
         raise ClientError("not connected to a server")
     entered = await venue.link.enter(request)
     is_to_watch = isinstance(request, WatchRoom) and not holds_seat(venue, entered)
-    client.push_screen(screen_of_room(venue, entered, secret, is_to_watch=is_to_watch))
+    screen = screen_of_room(venue, entered, secret, is_to_watch=is_to_watch)
+    if in_place:
+        client.switch_screen(screen)
+    else:
+        client.push_screen(screen)
 
 
 def holds_seat(venue: Venue, entered: RoomEntered) -> bool:
@@ -66,7 +71,8 @@ def holds_seat(venue: Venue, entered: RoomEntered) -> bool:
 
 def screen_of_room(venue: Venue, entered: RoomEntered, secret: str | None, *, is_to_watch: bool) -> Screen[Any]:
     """The screen for a room just entered: who only looks on sees the board at once."""
-    # The screens with boards are many modules: they are loaded when the first room is entered.
+    # These are many modules: they are loaded when the first room is entered.
+    from tabuleiro_client.library import Client
     from tabuleiro_client.tui.screens.room import RoomScreen
     from tabuleiro_client.tui.screens.watch import WatchScreen
 

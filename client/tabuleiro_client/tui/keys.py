@@ -5,6 +5,7 @@ The footer shows the short text of a key, the help page on ``?`` its sentence.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from textual.binding import Binding
@@ -22,11 +23,12 @@ def key(
 
 
 EVERYWHERE: Final = (
-    key("question_mark", "help", "help", "Show the keys that work here.", sign="?"),
+    key("question_mark,f1", "help", "help", "Show the keys that work here.", sign="?"),
     key(
         "ctrl+q", "quit", "quit", "Leave the program; seats in running matches stay yours.", shown=False, sign="^q"
     ),
-    key("ctrl+c", "quit", "quit", "Leave the program.", shown=False, sign="^c"),
+    # Before any widget has a say: a line of text would take it for a wish to copy.
+    replace(key("ctrl+c", "quit", "quit", "Leave the program.", shown=False, sign="^c"), priority=True),
 )
 
 BACK: Final = key("escape", "back", "back", "Go back one step, or to the screen before.", sign="Esc")

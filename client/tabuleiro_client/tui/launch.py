@@ -8,22 +8,22 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
 from tabuleiro.errors import ClientError, NotationError, TabuleiroError
-from tabuleiro.notation.match_record import MatchRecord
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, SeatRequest
-from tabuleiro.rules import registry
-from tabuleiro_client.entered_room import watch_room
-from tabuleiro_client.plain import PlayWishes
+from tabuleiro_client.play_wishes import PlayWishes
 from tabuleiro_client.server_address import default_server
 from tabuleiro_client.terminal import detect_style
 from tabuleiro_client.tui.app import FirstScreen, TabuleiroApp
 from tabuleiro_client.tui.entrance import screen_of_room
 from tabuleiro_client.tui.room_address import parse_room_address
 from tabuleiro_client.tui.screens.home import HomeScreen
+
+if TYPE_CHECKING:
+    from tabuleiro.notation.match_record import MatchRecord
 
 CLEAN_TERMINAL: Final = (
     "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l"  # no mouse reports
@@ -86,6 +86,8 @@ def _room_request(wishes: PlayWishes, *, is_local: bool) -> tuple[CreateRoom | J
             raise ClientError(str(error)) from error
         secret = wishes.secret or secret
         return JoinRoom(id=0, room=code, seat=wishes.seat, secret=secret), secret
+    from tabuleiro.rules import registry
+
     game, options = wishes.game or registry.names()[0], dict(wishes.options)
     if wishes.is_quick:
         return QuickPlay(id=0, game=game, options=options, settings=wishes.settings), None
@@ -102,6 +104,7 @@ async def watch_in_room(
     url: str, code: str, *, name: str | None, is_ascii: bool, secret: str | None = None
 ) -> int:
     """Watch a room of a server. Raises: ClientError, CommandError."""
+    from tabuleiro_client.entered_room import watch_room
     from tabuleiro_client.tui.screens.watch import WatchScreen
 
     def first(app: TabuleiroApp) -> Screen[Any]:

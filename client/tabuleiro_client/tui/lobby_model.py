@@ -9,7 +9,7 @@ from tabuleiro.clock import NO_CLOCK
 from tabuleiro.clock.texts import format_time_control
 from tabuleiro.errors import GameOptionError
 from tabuleiro.ids import AccountId, RoomCode
-from tabuleiro.protocol.messages import LobbyUpdate, Phase, RoomList, RoomSummary, SubscribeLobby
+from tabuleiro.protocol.messages import LobbyUpdate, Phase, RoomList, RoomSummary
 from tabuleiro.rules import registry
 from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.sentences import holder_text, options_text
@@ -51,9 +51,10 @@ class LobbyModel:
         self._style = style
         self._rooms: dict[RoomCode, RoomSummary] = {}
 
-    def request(self) -> SubscribeLobby:
-        """What to ask the server for with the present filter."""
-        return SubscribeLobby(id=0, game=self.game, phases=_PHASES[self.state])
+    @property
+    def phases(self) -> tuple[Phase, ...] | None:
+        """What to ask the server for; ``None``: all unfinished rooms."""
+        return _PHASES[self.state]
 
     def next_game(self) -> None:
         """Filter by the next game, or by none again."""
@@ -83,18 +84,7 @@ class LobbyModel:
 
     def rows(self) -> list[LobbyRow]:
         """The rooms, newest first."""
-        # An update for the filter before may still come after the new list.
-        phases = _PHASES[self.state]
-        wanted = [
-            room
-            for room in self._rooms.values()
-            if self.game in (None, room.game) and (phases is None or room.phase in phases)
-        ]
-        return [self._row(room) for room in sorted(wanted, key=lambda room: -room.created_at_ms)]
-
-    def find(self, code: str) -> RoomSummary | None:
-        """A room by its code, ``None`` when it is not in the list."""
-        return self._rooms.get(RoomCode(code))
+        return [self._row(room) for room in sorted(self._rooms.values(), key=lambda room: -room.created_at_ms)]
 
     def filter_text(self) -> str:
         """What is listed, in a few words."""

@@ -26,6 +26,7 @@ KEPT_COUNT: Final = 50
 class ShelvedMatch(msgspec.Struct, frozen=True, omit_defaults=True):
     """A room this user has a seat in. ``server`` is an address, or the name of a database on this machine.
 
+    ``game`` and ``board`` say what is played there, for people: kept as words, so that listing loads no rules.
     ``guest`` is who they are there, ``opponent`` the name of the other player, empty when there is none.
     ``secret`` is what a private room wants, ``None`` otherwise.
     """
@@ -34,7 +35,7 @@ class ShelvedMatch(msgspec.Struct, frozen=True, omit_defaults=True):
     guest: str
     room: RoomCode
     game: str
-    options: dict[str, int | str]
+    board: str
     phase: Phase
     opponent: str
     seen_at_ms: TimestampMs

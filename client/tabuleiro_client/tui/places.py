@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tabuleiro.errors import CommandError, ConfigError, TabuleiroError
 from tabuleiro.protocol.messages import Phase
-from tabuleiro_client.link import LinkState
+from tabuleiro_client.identity import LOOKING_ON
+from tabuleiro_client.link_state import LinkState
+from tabuleiro_client.login_name import login_name
 from tabuleiro_client.server_address import DEFAULT_SERVER, default_server
 from tabuleiro_client.tui.entrance import arrive_online, enter
-from tabuleiro_client.venue import LOOKING_ON, Venue, login_name
 
 if TYPE_CHECKING:
     from tabuleiro_client.tui.app import TabuleiroApp
     from tabuleiro_client.tui.room_form import Opponent
+    from tabuleiro_client.venue import Venue
 
 
 def travel(client: TabuleiroApp, way: Coroutine[Any, Any, None]) -> None:
@@ -89,10 +91,13 @@ async def ask_for_server(client: TabuleiroApp) -> Venue | None:
         if chosen is None:
             return None
         url, name = chosen.url, chosen.name
+        client.tell(f"connecting to {url} ...")
         try:
             return await arrive_online(client.session, url, name)
         except TabuleiroError as error:
             problem = problem_text(error)
+        finally:
+            client.tell("")
 
 
 def _usual_server() -> str:

@@ -1,6 +1,7 @@
 """The server this user is at: connecting, being told how the connection is, leaving. No textual, no screens.
 
-A task of its own keeps the connection open, so that screens may come and go meanwhile.
+A task of its own keeps the connection open, so that screens may come and go meanwhile. What connects is loaded
+when it is needed, so that the program starts quickly.
 """
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING
 
 from tabuleiro.errors import TabuleiroError
 from tabuleiro_client.identity import IdentityFolder
-from tabuleiro_client.link import LinkState
+from tabuleiro_client.link_state import LinkState
 from tabuleiro_client.subscription import LinkLost, LinkRestored
-from tabuleiro_client.venue import Venue, local_venue, remote_gallery, remote_venue
+
+if TYPE_CHECKING:
+    from tabuleiro_client.venue import Venue
 
 Listener = Callable[[], None]
 
@@ -42,10 +46,14 @@ class Session:
 
         Raises: ClientError, CommandError, ConnectionLostError.
         """
+        from tabuleiro_client.venue import remote_venue
+
         return await self._go(remote_venue(url, self._identities, name, None))
 
     async def go_looking_on(self, url: str) -> Venue:
         """Leave where we are and connect to ``url`` only to watch. Raises: as :meth:`go_online`."""
+        from tabuleiro_client.venue import remote_gallery
+
         return await self._go(remote_gallery(url, self._identities))
 
     async def go_local(self, name: str | None = None) -> Venue:
@@ -53,6 +61,8 @@ class Session:
 
         Raises: ModuleNotFoundError when the extra `server` is not installed, StoreError, ClientError.
         """
+        from tabuleiro_client.venue import local_venue
+
         return await self._go(local_venue(self._identities, name))
 
     async def leave(self) -> None:

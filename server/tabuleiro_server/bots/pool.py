@@ -253,9 +253,10 @@ class BotPool:
         return keeper.worker
 
     async def _drop_worker(self, keeper: _Keeper) -> None:
-        worker, keeper.worker = keeper.worker, None
-        if worker is not None:
-            await worker.kill()
+        if keeper.worker is not None:
+            # Forgotten only when it is gone: if this is cancelled, the end of the keeper goes on with it.
+            await keeper.worker.kill()
+            keeper.worker = None
 
     def _limited(self, request: ThinkRequest) -> tuple[ThinkRequest, int]:
         """``request`` with a budget that ends before the limit of the pool, and when its worker counts as hung."""

@@ -16,11 +16,12 @@ PATIENCE_S = 180.0
 
 @pytest.fixture(autouse=True)
 def _terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A terminal of true colour and a config folder of the test's own."""
+    """A terminal of true colour and folders of the test's own."""
     monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TABULEIRO_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setenv("TABULEIRO_DATA_DIR", str(tmp_path / "data"))
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tabuleiro.clock import NO_CLOCK
-from tabuleiro.clock.texts import format_time_control
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.events import RoomSecrets
 from tabuleiro.protocol.messages import RoomHead, SeatView
@@ -12,8 +11,8 @@ from tabuleiro.rules import Game
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.sentences import Cast, options_text
+from tabuleiro_client.settings_text import settings_text
 from tabuleiro_client.terminal import showable
-from tabuleiro_client.tui.durations import format_duration
 
 _BOTH: tuple[Player, Player] = (0, 1)
 
@@ -32,10 +31,10 @@ def code_text(code: RoomCode, secrets: RoomSecrets | None) -> str:
     return "\n".join(lines)
 
 
-def invitation_text(command: str, head: RoomHead, *, is_local: bool) -> str:
-    """How somebody else comes here; empty when nobody can."""
+def invitation_text(command: str, head: RoomHead) -> str:
+    """How somebody else comes here by ``command``; empty when nobody can."""
     has_free_seat = any(seat.holder.kind == "open" for seat in head.seats)
-    return f"Others join with\n  {command}" if has_free_seat and not is_local else ""
+    return f"Others join with\n{command}" if has_free_seat and command else ""
 
 
 def seat_lines(game: Game, head: RoomHead, own_seats: tuple[Player, ...], style: TextStyle) -> list[str]:
@@ -65,32 +64,10 @@ def waiting_text(head: RoomHead) -> str:
     """What the room waits for."""
     if head.phase == "closed":
         return "The room is closed."
-    if head.phase != "waiting":
-        return ""
-    bot = head.settings.late_bot
-    if bot is None:
-        return "The match begins as soon as both seats are taken."
-    after = "at once" if not bot.after_ms else f"after {format_duration(bot.after_ms)} of waiting"
-    return f"The match begins as soon as both seats are taken;\n{bot.level}-bot takes a free seat {after}."
+    return "The match begins as soon as both seats are taken." if head.phase == "waiting" else ""
 
 
 def settings_lines(settings: RoomSettings) -> list[str]:
-    """What was decided about the room, a line each; what is as usual is left out beyond the clock."""
-    clock = settings.time_control
-    lines = ["no clock" if clock == NO_CLOCK else f"time control {format_time_control(clock)}"]
-    if settings.is_private:
-        lines.append("private: not listed, entered with the secret")
-    if not settings.is_casual:
-        lines.append("not casual: bots don't agree to take turns back")
-    if not settings.may_undo:
-        lines.append("no undo within a turn")
-    away = format_duration(settings.away_after_ms)
-    if settings.stand_in_level is not None:
-        lines.append(f"{settings.stand_in_level}-bot stands in for who is away for {away}")
-    else:
-        lines.append(f"who is away for {away} can lose by it")
-    if settings.hides_watcher_chat:
-        lines.append("players don't see what watchers say")
-    if settings.counts_downtime:
-        lines.append("clocks run on while the server is down")
-    return lines
+    """What was decided about the room, a line each: the clock, and what is not as usual."""
+    lines = settings_text(settings).split("; ") if settings != RoomSettings() else []
+    return lines if settings.time_control != NO_CLOCK else ["no clock", *lines]

@@ -92,6 +92,8 @@ class DialogScreen(ModalScreen[Answer | None]):
         self._give(str(event.button.id))
 
     def _give(self, button: str) -> None:
+        # Enter can come before the word of the last key.
+        self.values |= {row.field.name: row.text for row in self.query(FieldRow)}
         answer = self.answer(button)
         if answer is not None:
             self.dismiss(answer)

@@ -15,19 +15,15 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from tabuleiro.errors import CommandError, GameOptionError
+from tabuleiro.errors import CommandError
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.rules import registry
-from tabuleiro_client.sentences import options_text
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.entrance import go_on
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
 from tabuleiro_client.tui.places import PLACES, known_servers, to_lobby, travel
 from tabuleiro_client.tui.present.overlay import NOTHING
-from tabuleiro_client.tui.sample_positions import sample_view
 from tabuleiro_client.tui.screens.page import PageScreen
-from tabuleiro_client.tui.widgets.board_picture import BoardPicture
 
 HEADINGS_COUNT = 4
 SHOWN_MATCHES_COUNT = 6
@@ -70,6 +66,8 @@ class HomeScreen(PageScreen):
     def __init__(self) -> None:
         super().__init__("tabuleiro")
         self._entries: list[Entry] = []
+        self._shown: object = None
+        self._can_forget = False
 
     def compose_body(self) -> Iterable[Widget]:
         with Horizontal():
@@ -78,30 +76,46 @@ class HomeScreen(PageScreen):
                 yield Static("", id="name", markup=False)
                 yield Static("", id="help", markup=False)
                 yield Static("Enter chooses\n? shows the keys\n^p finds any command", id="hint", markup=False)
-                yield BoardPicture(id="picture")
+                yield Vertical(id="picture")
 
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one(OptionList).focus()
-        self.query_one(BoardPicture).show(sample_view("iris"), lambda cursor, hover: NOTHING)
-        self._list()
 
     def on_screen_resume(self) -> None:
-        self._list()
+        if self.query_one(OptionList).size:
+            self._list()
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < HELP_MIN_COLUMNS, "narrow")
-        self.set_class(event.size.height < PICTURE_MIN_ROWS, "short")
+        is_short = event.size.height < PICTURE_MIN_ROWS
+        self.set_class(is_short, "short")
+        if not is_short and not self.query("#picture > *"):
+            self._make_picture()
         self.call_after_refresh(self._list)
+
+    def _make_picture(self) -> None:
+        """Put a board beside the list; what draws it is loaded for windows with room for it only."""
+        from tabuleiro_client.tui.sample_positions import sample_view
+        from tabuleiro_client.tui.widgets.board_picture import BoardPicture
+
+        picture = BoardPicture()
+        self.query_one("#picture").mount(picture)
+        self.call_after_refresh(picture.show, sample_view("iris"), lambda cursor, hover: NOTHING)
 
     def _list(self) -> None:
         """Fill the list with what there is now; the highlight stays on the same entry."""
         options = self.query_one(OptionList)
+        entries = self._made_entries()
+        has_room = len(entries) + HEADINGS_COUNT <= options.size.height
+        shown = ([(entry.title, entry.help) for entry in entries], has_room)
+        if shown == self._shown:
+            return
+        self._shown = shown
         place = options.highlighted
         before = self._entries[place].title if place is not None and place < len(self._entries) else ""
-        self._entries = self._made_entries()
+        self._entries = entries
         options.clear_options()
-        has_room = len(self._entries) + HEADINGS_COUNT <= options.size.height
         for place, entry in enumerate(self._entries):
             line = self._line(entry)
             is_parted = has_room and place > 0 and entry.go is None
@@ -134,15 +148,14 @@ class HomeScreen(PageScreen):
         return Entry(title, sentence, partial(way, self.client))
 
     def _match_entry(self, match: ShelvedMatch) -> Entry:
-        try:
-            game = registry.game_type(match.game)
-            title, board = game.title, options_text(game, match.options)
-        except GameOptionError:
-            title, board = match.game, "(unknown to this version)"
         where = "this machine" if match.is_local else match.server.partition("://")[2]
         against = match.opponent or ("nobody yet" if match.phase == "waiting" else "yourself")
-        sentence = f"{title}, {board}: you ({match.guest}) against {against}, room {match.room} on {where}."
-        return Entry(f"{title} against {against}  {match.room}", sentence, partial(self._go_on, match), match)
+        sentence = (
+            f"{match.game}, {match.board}: you ({match.guest}) against {against}, room {match.room} on {where}."
+        )
+        return Entry(
+            f"{match.game} against {against} ({match.room})", sentence, partial(self._go_on, match), match
+        )
 
     async def _go_on(self, match: ShelvedMatch) -> None:
         self.say(f"looking for room {match.room} ...")
@@ -167,7 +180,9 @@ class HomeScreen(PageScreen):
             style = self.client.writing
             self.query_one("#name", Static).update(showable(entry.title, style))
             self.query_one("#help", Static).update(showable(entry.help, style))
-            self.refresh_bindings()
+            if (entry.match is not None) != self._can_forget:
+                self._can_forget = not self._can_forget
+                self.refresh_bindings()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         entry = self._highlighted()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
+from textual.css.query import NoMatches
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -84,6 +85,9 @@ class LiveScreen(BoardScreen):
                     self.model.take(change)
                     if not room.has_unread:
                         self.show_all()
+        except NoMatches:
+            # The screen is being left, and has lost the first of its widgets: there is nothing to show any more.
+            return
         except TabuleiroError as error:
             problem = showable(str(error), self.client.writing)
             if self.model is None:

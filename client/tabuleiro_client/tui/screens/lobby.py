@@ -11,9 +11,8 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import DataTable, Static
 
-from tabuleiro.errors import RemoteProtocolError
 from tabuleiro.protocol.messages import Announcement, JoinRoom, LobbyUpdate, Phase, RoomList, WatchRoom
-from tabuleiro_client.subscription import LinkRestored, Missed
+from tabuleiro_client.followed_lobby import follow_lobby
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.entrance import EntryRequest, enter
@@ -82,34 +81,27 @@ class LobbyScreen(PageScreen):
         self.model = LobbyModel(self._venue.link.account, self.client.writing)
         if self._phase is not None:
             self.model.show_only(self._phase)
-        self.run_worker(self._told(self._listen(self.model)), name="lobby")
+        self._follow()
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < PEOPLE_MIN_COLUMNS, "narrow")
 
-    async def _listen(self, model: LobbyModel) -> None:
-        """Follow the list until the link is closed or this screen is."""
-        link = self._venue.link
-        subscription = link.subscribe()
-        try:
-            await self._subscribe(model)
-            async for told in subscription:
-                if isinstance(told, LobbyUpdate):
-                    model.take(told)
-                    self.show_all()
-                elif isinstance(told, LinkRestored | Missed):
-                    await self._subscribe(model)
-                elif isinstance(told, Announcement):
-                    self.say(f"the server says: {told.text}")
-        finally:
-            link.unsubscribe(subscription)
+    def _follow(self) -> None:
+        """Follow the list by the present filter, in place of the one before."""
+        if self.model is not None:
+            self.run_worker(self._told(self._listen(self.model)), name="lobby", group="lobby", exclusive=True)
 
-    async def _subscribe(self, model: LobbyModel) -> None:
-        answer = await self._venue.link.request(model.request())
-        if not isinstance(answer, RoomList):
-            raise RemoteProtocolError("the server did not answer with a list of rooms")
-        model.start(answer)
-        self.show_all()
+    async def _listen(self, model: LobbyModel) -> None:
+        async with follow_lobby(self._venue.link, model.game, model.phases) as news:
+            async for told in news:
+                match told:
+                    case RoomList():
+                        model.start(told)
+                    case LobbyUpdate():
+                        model.take(told)
+                    case Announcement():
+                        self.say(f"the server says: {told.text}")
+                self.show_all()
 
     def show_all(self) -> None:
         """Draw the list anew, with the cursor on the same room."""
@@ -134,6 +126,9 @@ class LobbyScreen(PageScreen):
         codes = [row.room for row in rows]
         if chosen is not None and chosen.room in codes:
             table.move_cursor(row=codes.index(chosen.room), animate=False)
+        if rows and self.focused is None:
+            # An empty table is hidden, and so loses the focus.
+            self.call_after_refresh(table.focus)
         self.refresh_bindings()
 
     def _chosen(self) -> LobbyRow | None:
@@ -189,10 +184,10 @@ class LobbyScreen(PageScreen):
         """Show the rooms of the next game."""
         if self.model is not None:
             self.model.next_game()
-            self.start(self._subscribe(self.model))
+            self._follow()
 
     def action_next_state(self) -> None:
         """Show rooms in another state."""
         if self.model is not None:
             self.model.next_state()
-            self.start(self._subscribe(self.model))
+            self._follow()

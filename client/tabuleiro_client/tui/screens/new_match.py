@@ -144,6 +144,7 @@ class NewMatchScreen(PageScreen):
 
     def action_submit(self) -> None:
         """Ask the server for the room, or go to the first field that is wrong."""
+        self._take_in_rows()
         problems = self.form.errors()
         for row in self._rows():
             if row.field.name in problems:
@@ -154,7 +155,16 @@ class NewMatchScreen(PageScreen):
         self.say("")
         self.start(self._open_room())
 
+    def _take_in_rows(self) -> None:
+        """Take in what the fields hold: the key that asks can come before the word of the last one."""
+        for row in self._rows():
+            name = row.field.name
+            if row.text != self.form.values.get(name):
+                self.form.set(name, row.text)
+                if name in ("game", "preset"):
+                    return  # the fields below belong to what was there before
+
     async def _open_room(self) -> None:
         if self.form.is_local:
             await arrive_local(self.client.session, self.client.settings.name or None)
-        await enter(self.client, self.form.request())
+        await enter(self.client, self.form.request(), in_place=True)

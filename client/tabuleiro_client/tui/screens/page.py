@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer, Static
@@ -63,6 +64,9 @@ class PageScreen(Screen[None]):
     async def _told(self, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
+        except NoMatches:
+            # The screen is being left, and has lost the first of its widgets: there is nothing to show any more.
+            return
         except (TabuleiroError, ModuleNotFoundError) as error:
             self.say(problem_text(error))
 

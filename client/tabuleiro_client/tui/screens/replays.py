@@ -14,15 +14,14 @@ from tabuleiro.notation.match_record import MatchRecord
 from tabuleiro.notation.record import parse_record
 from tabuleiro.protocol.messages import GetRecord, RecordPlayed
 from tabuleiro.protocol.records import record_of
-from tabuleiro.rules import registry
 from tabuleiro_client.input_file import read_text
-from tabuleiro_client.sentences import options_text
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.entrance import arrive_local, arrive_online
 from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
+from tabuleiro_client.tui.widgets.line_input import LineInput
 
 
 class ReplaysScreen(PageScreen):
@@ -45,7 +44,7 @@ class ReplaysScreen(PageScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         yield Static("A record in a file", classes="heading", markup=False)
-        yield Input(placeholder="name of the file, Enter opens it", compact=True, select_on_focus=False)
+        yield LineInput(placeholder="name of the file, Enter opens it")
         yield Static("Your matches, the last ones first", classes="heading", markup=False)
         yield DataTable(cursor_type="row")
         yield Static("None yet: the matches you play are listed here.", id="none", markup=False)
@@ -64,13 +63,8 @@ class ReplaysScreen(PageScreen):
             self.query_one(Input).focus()
 
     def _texts(self, match: ShelvedMatch) -> list[str]:
-        try:
-            game = registry.game_type(match.game)
-            title, board = game.title, options_text(game, match.options)
-        except GameOptionError:
-            title, board = match.game, "(unknown to this version)"
         where = "this machine" if match.is_local else match.server.partition("://")[2]
-        texts = (match.room, title, board, match.opponent or "yourself", where, match.phase)
+        texts = (match.room, match.game, match.board, match.opponent or "yourself", where, match.phase)
         return [showable(text, self.client.writing) for text in texts]
 
     def action_type_file(self) -> None:

@@ -20,6 +20,7 @@ from tabuleiro.protocol.messages import Answer, ClientMessage, Offer, Say, SeatB
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.entered_room import EnteredRoom, Gone, Lost, Restored
 from tabuleiro_client.library import Client
+from tabuleiro_client.sentences import options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
@@ -120,8 +121,8 @@ class RoomScreen(PageScreen):
             server=venue.server,
             guest=venue.link.welcome.name,
             room=head.room,
-            game=head.game,
-            options=head.options,
+            game=room.mirror.game.title,
+            board=options_text(type(room.mirror.game), head.options),
             phase=head.phase,
             opponent=others[0] if others else "",
             seen_at_ms=TimestampMs(self.client.now_ms()),
@@ -152,9 +153,7 @@ class RoomScreen(PageScreen):
         self.query_one(TopBar).show_title(room_text.title(mirror.game, head))
         secrets = room.secrets
         self._write("code", room_text.code_text(head.room, secrets))
-        self._write(
-            "invitation", room_text.invitation_text(self._invitation(), head, is_local=self._venue.is_local)
-        )
+        self._write("invitation", room_text.invitation_text(self._invitation(), head))
         self._write("seats", "\n".join(room_text.seat_lines(mirror.game, head, mirror.own_seats, style)))
         self._write("state", "\n".join(model.ending_lines() or [room_text.waiting_text(head)]))
         self._write("settings", "\n".join(room_text.settings_lines(head.settings)))
@@ -170,8 +169,11 @@ class RoomScreen(PageScreen):
         static.display = bool(text)
 
     def _invitation(self) -> str:
-        address = format_room_address(self._code, self._secret)
-        return self._venue.signposts(address, None, is_private=False).join
+        """The command by which somebody else joins; empty when there is none that we know."""
+        if self.room is None or self._venue.is_local:
+            return ""
+        is_private = self.room.mirror.head.settings.is_private
+        return self._venue.signposts(self._code, self.room.secrets, is_private=is_private).join
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key does something now; the footer shows those that do."""
@@ -179,8 +181,8 @@ class RoomScreen(PageScreen):
             return action not in {binding.action.partition("(")[0] for binding in keys.ROOM}
         head = self.room.mirror.head
         is_host = head.host_name == self._venue.link.welcome.name
-        if action in ("copy_code", "copy_invitation"):
-            return not (action == "copy_invitation" and self._venue.is_local)
+        if action == "copy_invitation":
+            return bool(self._invitation())
         if action == "seat_bot":
             return is_host and self._bot_seat() is not None and bool(self._levels())
         if action == "unseat_bot":

@@ -14,6 +14,7 @@ from textual.widgets import Input, Static
 from tabuleiro.errors import NotationError
 from tabuleiro.protocol.names import NAME_RULE, parse_name
 from tabuleiro_client.folders import config_folder
+from tabuleiro_client.login_name import login_name
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay, Target
 from tabuleiro_client.tui.room_form import NO, YES, Field
@@ -24,7 +25,6 @@ from tabuleiro_client.tui.themes import THEMES
 from tabuleiro_client.tui.widgets.board_picture import BoardPicture
 from tabuleiro_client.tui.widgets.field_row import FieldRow
 from tabuleiro_client.tui.widgets.form_box import FormBox
-from tabuleiro_client.venue import login_name
 
 PREVIEW_MIN_COLUMNS = 110
 _YES_NO = {YES: YES, NO: NO}

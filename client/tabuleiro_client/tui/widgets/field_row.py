@@ -12,6 +12,7 @@ from textual.widgets import Input, Static
 
 from tabuleiro_client.tui.room_form import Field
 from tabuleiro_client.tui.widgets.chooser import Chooser
+from tabuleiro_client.tui.widgets.line_input import LineInput
 
 
 class FieldRow(Horizontal):
@@ -48,7 +49,7 @@ class FieldRow(Horizontal):
         if field.choices is not None:
             yield Chooser(field.choices, self._value)
         else:
-            yield Input(self._value, field.empty_text, compact=True, select_on_focus=False)
+            yield LineInput(self._value, placeholder=field.empty_text)
         yield Static("", classes="hint", markup=False)
 
     def on_mount(self) -> None:
@@ -58,12 +59,27 @@ class FieldRow(Horizontal):
         """Put the cursor into the field."""
         self.query_one(Chooser if self.field.choices is not None else Input).focus()
 
+    @property
+    def text(self) -> str:
+        """What is filled in, also before :class:`Filled` has told of it."""
+        if self.field.choices is not None:
+            return self.query_one(Chooser).value
+        return self.query_one(Input).value
+
     def show(self, field: Field, value: str, problem: str) -> None:
-        """Show the field as it is now; nothing is told of it."""
-        self.field, self._value = field, value
+        """Show the field as it is now; nothing is told of it.
+
+        What somebody is filling in is left alone: ``value`` may be what it was a key ago.
+        """
+        self.field = field
+        is_being_filled = self.has_focus_within
         if field.choices is not None:
-            self.query_one(Chooser).show(field.choices, value)
-        elif self.query_one(Input).value != value:
+            chooser = self.query_one(Chooser)
+            if not is_being_filled or chooser.value not in field.choices:
+                self._value = value
+            chooser.show(field.choices, self._value)
+        elif not is_being_filled:
+            self._value = value
             with self.prevent(Input.Changed):
                 self.query_one(Input).value = value
         hint = self.query_one(".hint", Static)

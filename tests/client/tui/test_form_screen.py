@@ -1,0 +1,190 @@
+"""Filling in the form for a new match."""
+
+from __future__ import annotations
+
+import pytest
+from tables import until
+from visits import Visit, lobby_visit, visit
+
+from tabuleiro.rules import registry
+from tabuleiro_client.library import Client
+from tabuleiro_client.tui.screens.match import MatchScreen
+from tabuleiro_client.tui.screens.new_match import NewMatchScreen
+from tabuleiro_client.tui.screens.room import RoomScreen
+from tabuleiro_client.tui.screens.watch import WatchScreen
+from tabuleiro_client.tui.widgets.chooser import Chooser
+from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_server.config import Config
+from tabuleiro_server.wiring import running_server
+
+
+async def local_form(at: Visit, key: str) -> NewMatchScreen:
+    """Open a form for this machine and wait until its server runs."""
+    await at.press(key)
+    screen = await at.arrive(NewMatchScreen)
+    await until(at.pilot, lambda: screen.form.errors() == {} and screen.query(FieldRow))
+    return screen
+
+
+def shown(at: Visit) -> list[str]:
+    return [row.field.name for row in at.app.screen.query(FieldRow)]
+
+
+async def go_to(at: Visit, name: str) -> None:
+    """Put the cursor into a field, as tab and the arrow keys do."""
+    at.row(name).take_focus()
+    await at.pilot.pause()
+
+
+@pytest.mark.parametrize("game", registry.names())
+async def test_a_match_of_each_game_against_the_computer_starts_from_the_form(game):
+    async with visit() as at:
+        screen = await local_form(at, "1")
+        for _ in range(registry.names().index(game)):
+            await at.press("right")
+        assert screen.form.game.name == game
+        await until(at.pilot, lambda: shown(at) == [field.name for field in screen.form.fields()])
+        assert at.row("game").has_focus_within
+        await at.press("ctrl+s")
+        match = await at.arrive(MatchScreen)
+        await until(at.pilot, lambda: match.model is not None)
+        head = match.model.mirror.head
+        assert (head.game, head.seats[1].holder.level) == (game, "random")
+
+
+async def test_a_wrong_value_is_told_at_its_field_and_nothing_is_asked_of_the_server():
+    async with visit() as at:
+        await local_form(at, "1")
+        await go_to(at, "option:rows")
+        await at.type("99")
+        await until(at.pilot, lambda: "a whole number from 4 to 19" in at.problem("option:rows"))
+        await go_to(at, "level")
+        await at.press("ctrl+s")
+        assert at.row("option:rows").has_focus_within
+        assert "a whole number from 4 to 19" in at.text("say")
+        assert isinstance(at.app.screen, NewMatchScreen)
+        await at.type("6")
+        await until(at.pilot, lambda: at.problem("option:rows").startswith("4 to 19"))
+        assert at.text("say") == ""
+
+
+async def test_a_preset_fills_the_fields_in():
+    async with visit() as at:
+        screen = await local_form(at, "1")
+        await at.press("down")
+        assert at.row("preset").has_focus_within
+        await at.press("right")
+        await until(at.pilot, lambda: screen.form.values["option:rows"] == "10")
+        await at.press("down", "right")
+        assert at.row("option:rows").query_one("Input").value == "10"
+
+
+async def test_arrows_and_enter_go_from_field_to_field():
+    async with visit() as at:
+        await local_form(at, "1")
+        await at.press("down", "down")
+        assert at.row("option:rows").has_focus_within
+        await at.press("enter")
+        assert at.row("option:cols").has_focus_within
+        await at.press("down")
+        assert at.row("option:steps").has_focus_within
+        await at.press("up", "up", "up")
+        assert at.row("preset").has_focus_within
+
+
+async def test_a_value_is_chosen_by_a_click():
+    async with visit() as at:
+        screen = await local_form(at, "1")
+        chooser = at.row("game").query_one(Chooser)
+        await at.pilot.click(chooser, offset=(5, 0))
+        assert screen.form.game.name == "xero-g"
+        await at.pilot.pause()
+        await at.pilot.click(at.row("game").query_one(Chooser), offset=(0, 0))
+        assert screen.form.game.name == "virus-wars"
+
+
+async def test_two_computers_are_watched():
+    async with visit() as at:
+        await local_form(at, "1")
+        await go_to(at, "opponent")
+        await at.press("right", "right")
+        await until(at.pilot, lambda: "level-2" in shown(at))
+        assert at.row("opponent").has_focus_within
+        await at.press("ctrl+s")
+        await at.arrive(WatchScreen)
+
+
+async def test_the_board_beside_the_form_is_the_one_that_is_filled_in():
+    async with visit((120, 40)) as at:
+        screen = await local_form(at, "1")
+        assert not screen.has_class("narrow")
+        await go_to(at, "option:rows")
+        await at.type("6")
+        await until(at.pilot, lambda: len(screen.query_one("#preview")._view.row_labels) == 6)
+
+
+async def test_online_the_room_is_made_with_its_settings(real_server):
+    async with lobby_visit(real_server) as at:
+        await at.press("n")
+        await at.arrive(NewMatchScreen)
+        await go_to(at, "clock")
+        await at.type("10m+5x30s")
+        await go_to(at, "private")
+        await at.press("right")
+        await at.press("ctrl+s")
+        room = await at.arrive(RoomScreen)
+        await until(at.pilot, lambda: room.room is not None)
+        settings = room.room.mirror.head.settings
+        assert settings.is_private
+        assert settings.time_control.periods == 5
+
+
+async def test_what_the_server_refuses_is_told(tmp_path):
+    config = Config(db=str(tmp_path / "full.db"), port=0, rooms_per_account_count=1)
+    async with running_server(config) as server, lobby_visit(server) as at:
+        venue = at.app.session.venue
+        async with Client(venue.link).create("iris"):
+            await at.press("n")
+            await at.arrive(NewMatchScreen)
+            await at.press("ctrl+s")
+            await at.says("the server refuses")
+            assert isinstance(at.app.screen, NewMatchScreen)
+
+
+async def test_quick_play_brings_two_people_together(real_server):
+    async with lobby_visit(real_server, "ana") as ana, lobby_visit(real_server, "rui") as rui:
+        for at in (ana, rui):
+            await at.press("q")
+            await at.arrive(NewMatchScreen)
+            assert "opponent" not in shown(at)
+            await at.press("ctrl+s")
+        await ana.arrive(MatchScreen)
+        await rui.arrive(MatchScreen)
+
+
+async def test_back_leaves_the_form():
+    async with visit() as at:
+        screen = await local_form(at, "1")
+        await at.pilot.click("#back")
+        await until(at.pilot, lambda: at.app.screen is not screen)
+
+
+async def test_keys_typed_faster_than_the_form_is_drawn_are_all_taken():
+    async with visit() as at:
+        screen = await local_form(at, "1")
+        await go_to(at, "option:cols")
+        for key in ("backspace", "backspace", "1", "left", "delete", "6"):
+            at.app.simulate_key(key)
+        await until(at.pilot, lambda: screen.form.values["option:cols"] == "6")
+        await at.pilot.pause()
+        assert at.row("option:cols").text == "6"
+
+
+async def test_values_chosen_faster_than_the_form_is_drawn_are_all_taken():
+    async with visit() as at:
+        screen = await local_form(at, "1")
+        for _ in range(3):
+            at.app.simulate_key("right")
+        await until(at.pilot, lambda: screen.form.game.name == registry.names()[3])
+        await at.pilot.pause()
+        assert at.row("game").text == registry.names()[3]

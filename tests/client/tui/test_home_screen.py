@@ -1,0 +1,228 @@
+"""The home screen: the ways from it, servers and matches it knows, and what it says when a way leads nowhere."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from tables import until
+from textual.widgets import Input, OptionList
+from visits import Visit, lobby_visit, visit
+
+from tabuleiro.ids import RoomCode, TimestampMs
+from tabuleiro_client.folders import config_folder
+from tabuleiro_client.identity import Identity, IdentityFolder
+from tabuleiro_client.link import Link
+from tabuleiro_client.tui.match_shelf import MatchShelf, ShelvedMatch
+from tabuleiro_client.tui.screens.connect import ConnectScreen
+from tabuleiro_client.tui.screens.help import HelpScreen
+from tabuleiro_client.tui.screens.home import HomeScreen
+from tabuleiro_client.tui.screens.join import JoinScreen
+from tabuleiro_client.tui.screens.lobby import LobbyScreen
+from tabuleiro_client.tui.screens.match import MatchScreen
+from tabuleiro_client.tui.screens.new_match import NewMatchScreen
+from tabuleiro_client.tui.screens.replays import ReplaysScreen
+from tabuleiro_client.tui.screens.room import RoomScreen
+from tabuleiro_client.tui.screens.rules import RulesScreen
+from tabuleiro_client.tui.screens.settings import SettingsScreen
+
+
+def lines(at: Visit) -> list[str]:
+    options = at.app.screen.query_one(OptionList)
+    return [str(option.prompt).strip() for option in options.options]
+
+
+async def choose(at: Visit, title: str) -> None:
+    options = at.app.screen.query_one(OptionList)
+    options.highlighted = next(place for place, line in enumerate(lines(at)) if line.startswith(title))
+    await at.press("enter")
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("1", NewMatchScreen),
+        ("2", NewMatchScreen),
+        ("o", ConnectScreen),
+        ("p", ReplaysScreen),
+        ("r", RulesScreen),
+        ("s", SettingsScreen),
+        ("question_mark", HelpScreen),
+    ],
+)
+async def test_each_key_opens_its_screen_and_escape_comes_back(key, kind):
+    async with visit() as at:
+        await at.press(key)
+        await at.arrive(kind)
+        await at.press("escape")
+        await at.arrive(HomeScreen)
+
+
+async def test_nothing_is_connected_nor_started_before_it_is_needed():
+    async with visit() as at:
+        await at.press("r")
+        await at.arrive(RulesScreen)
+        assert at.app.session.venue is None
+
+
+async def test_what_is_highlighted_is_explained():
+    async with visit() as at:
+        assert "computer player" in at.text("help")
+        await at.press("down")
+        await at.says("Both sides are played from here", "help")
+
+
+@pytest.mark.parametrize("keys", [["q"], ["ctrl+q"], ["ctrl+c"], ["o", "ctrl+c"], ["end", "enter"]])
+async def test_there_are_many_ways_out(keys):
+    async with visit() as at:
+        await at.press(*keys)
+        await until(at.pilot, lambda: at.app._exit)
+
+
+async def test_a_server_that_does_not_answer_is_told_in_the_question_for_it():
+    async with visit() as at:
+        await at.press("o")
+        await at.arrive(ConnectScreen)
+        await at.type("127.0.0.1:1")
+        await at.press("enter")
+        await until(
+            at.pilot,
+            lambda: isinstance(at.app.screen, ConnectScreen) and "no server listens" in at.text("problem"),
+        )
+        assert at.app.screen.query(Input).first().value == "ws://127.0.0.1:1"
+
+
+@pytest.mark.parametrize(("address", "name", "wrong"), [("ftp://x", "ana", "address"), ("localhost", "a", "name")])
+async def test_an_address_or_a_name_that_is_none_is_told_at_its_field(address, name, wrong):
+    async with visit() as at:
+        await at.press("o")
+        await at.arrive(ConnectScreen)
+        await at.type(address)
+        await at.press("tab")
+        await at.type(name)
+        await at.press("enter")
+        await until(at.pilot, lambda: at.problem(wrong).startswith("! expected "))
+        assert at.row(wrong).has_focus_within
+
+
+async def test_a_name_that_somebody_has_is_told_in_the_question(real_server):
+    async with Link(real_server.url, name="ana"), visit() as at:
+        await at.press("o")
+        await at.arrive(ConnectScreen)
+        await at.type(real_server.url)
+        await at.press("tab")
+        await at.type("ana")
+        await at.press("enter")
+        await until(at.pilot, lambda: at.app.screen.query("#problem.open"))
+        assert "is taken" in at.text("problem")
+
+
+async def test_a_server_once_visited_is_listed_and_leads_to_its_lobby(real_server):
+    async with lobby_visit(real_server, "ana") as at:
+        await at.press("escape")
+        await at.arrive(HomeScreen)
+        place = real_server.url.partition("://")[2]
+        assert f"{place} as ana" in lines(at)
+        await choose(at, place)
+        await at.arrive(LobbyScreen)
+        assert at.app.session.venue.link.welcome.name == "ana"
+
+
+async def test_a_guest_that_only_looks_on_is_no_server_one_knows():
+    IdentityFolder(config_folder()).save(Identity("ws://h:1 (looking on)", "guest-1", "t"))
+    async with visit() as at:
+        assert not any("guest-1" in line for line in lines(at))
+
+
+async def test_a_match_left_is_listed_and_can_be_gone_on_with():
+    async with visit() as at:
+        await at.press("2")
+        await at.arrive(NewMatchScreen)
+        await until(at.pilot, lambda: at.app.session.venue is not None and at.app.screen.form.errors() == {})
+        await at.press("ctrl+s")
+        match = await at.arrive(MatchScreen)
+        await until(at.pilot, lambda: match.model is not None)
+        code = match.room.code
+        await at.press("escape", "y")
+        await at.arrive(HomeScreen)
+        assert f"Virus Wars against yourself ({code})" in lines(at)
+        await choose(at, "Virus Wars against")
+        again = await at.arrive(MatchScreen)
+        await until(at.pilot, lambda: again.room is not None)
+        assert again.room.code == code
+
+
+async def test_a_match_whose_room_is_no_more_is_forgotten(real_server):
+    async with lobby_visit(real_server, "ana") as at:
+        MatchShelf(config_folder()).keep(shelved(real_server.url))
+        await at.press("escape")
+        await at.arrive(HomeScreen)
+        await choose(at, "Iris against rui")
+        await at.says("room K7MQ4 is no more")
+        assert not any("K7MQ4" in line for line in lines(at))
+
+
+async def test_a_match_can_be_taken_off_the_list():
+    MatchShelf(config_folder()).keep(shelved("ws://games.example.org"))
+    async with visit() as at:
+        assert "forget" not in {active.binding.description for active in at.app.screen.active_bindings.values()}
+        options = at.app.screen.query_one(OptionList)
+        options.highlighted = next(place for place, line in enumerate(lines(at)) if "K7MQ4" in line)
+        await at.press("x")
+        assert not any("K7MQ4" in line for line in lines(at))
+        assert MatchShelf(config_folder()).all() == []
+
+
+async def test_a_room_is_joined_by_its_code_from_home(real_server):
+    async with lobby_visit(real_server, "ana") as ana, lobby_visit(real_server, "rui") as rui:
+        await ana.press("n")
+        await ana.arrive(NewMatchScreen)
+        await ana.press("ctrl+s")
+        room = await ana.arrive(RoomScreen)
+        await until(ana.pilot, lambda: room.room is not None)
+        await rui.press("escape", "j")
+        await rui.arrive(JoinScreen)
+        await rui.type(room.room.code.lower())
+        await rui.press("enter")
+        await rui.arrive(MatchScreen)
+        await ana.arrive(MatchScreen)
+
+
+async def test_the_window_may_be_narrow_and_the_list_long():
+    shelf = MatchShelf(config_folder())
+    shelf.keep(shelved("ws://games.example.org"))
+    async with visit((50, 14)) as at:
+        assert at.app.screen.has_class("narrow")
+        await at.press("end")
+        await at.pilot.pause()
+        assert at.app.screen.query_one(OptionList).highlighted == len(lines(at)) - 1
+
+
+def shelved(server: str) -> ShelvedMatch:
+    return ShelvedMatch(
+        server=server,
+        guest="ana",
+        room=RoomCode("K7MQ4"),
+        game="Iris",
+        board="default board",
+        phase="playing",
+        opponent="rui",
+        seen_at_ms=TimestampMs(1000),
+    )
+
+
+async def test_going_somewhere_else_ends_the_way_before(real_server, monkeypatch):
+    never = asyncio.Event()
+
+    async def wait_for_ever(*arguments: object) -> None:
+        await never.wait()
+
+    async with visit() as at:
+        monkeypatch.setattr("tabuleiro_client.tui.session.Session.go_online", wait_for_ever)
+        await at.press("o")
+        await at.arrive(ConnectScreen)
+        await at.press("enter")
+        await at.arrive(HomeScreen)
+        await at.press("s")
+        await at.arrive(SettingsScreen)
+        assert [worker for worker in at.app.workers if worker.name == "travel" and worker.is_running] == []

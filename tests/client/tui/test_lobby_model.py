@@ -1,0 +1,93 @@
+"""The list of rooms: kept up to date, filtered, and as rows of text."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tabuleiro.clock import Fischer
+from tabuleiro.ids import AccountId, RoomCode, TimestampMs
+from tabuleiro.protocol.events import SeatInfo
+from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary
+from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.rules import registry
+from tabuleiro_client.board_text import TextStyle
+from tabuleiro_client.tui.lobby_model import LobbyModel
+
+ANA = SeatInfo("person", AccountId("a1"), "ana")
+BOT = SeatInfo("bot", AccountId("bot"), "random-bot", "random")
+WAITING = RoomSummary(
+    RoomCode("AAAAA"),
+    "waiting",
+    "iris",
+    dict(registry.load("iris").options),
+    (ANA, SeatInfo()),
+    TimestampMs(1000),
+    RoomSettings(time_control=Fischer(300_000, 3_000)),
+)
+PLAYED = RoomSummary(
+    RoomCode("BBBBB"),
+    "playing",
+    "minefield",
+    {"size": 7, "rules": "standard"},
+    (ANA, BOT),
+    TimestampMs(2000),
+    watchers=3,
+    plies=12,
+)
+
+
+@pytest.fixture
+def model() -> LobbyModel:
+    made = LobbyModel(AccountId("a1"), TextStyle(color=False, ascii=True))
+    made.start(RoomList((WAITING, PLAYED)))
+    return made
+
+
+def test_rooms_are_listed_newest_first_with_what_is_to_be_known(model):
+    assert [row.texts for row in model.rows()] == [
+        ("BBBBB", "Minefield", "size=7", "ana", "random-bot (bot)", "-", "action 12, 3 watch"),
+        ("AAAAA", "Iris", "default board", "ana", "(free)", "5+3", "waiting"),
+    ]
+
+
+def test_own_rooms_and_free_seats_are_known(model):
+    assert [(row.is_own, row.has_free_seat) for row in model.rows()] == [(True, False), (True, True)]
+    stranger = LobbyModel(AccountId("a9"), TextStyle(color=False, ascii=True))
+    stranger.start(RoomList((PLAYED,)))
+    assert not stranger.rows()[0].is_own
+
+
+def test_updates_add_change_and_remove_rooms(model):
+    over = msgspec.structs.replace(PLAYED, phase="finished", winner=1, watchers=0)
+    model.take(LobbyUpdate((over,), (RoomCode("AAAAA"),), ("ana", "rui"), 5))
+    assert [(row.room, row.texts[-1]) for row in model.rows()] == [("BBBBB", "second won")]
+    assert model.people_text() == "5 here: ana, rui and 3 more"
+
+
+def test_a_game_this_version_does_not_know_is_listed_by_its_name(model):
+    odd = msgspec.structs.replace(WAITING, game="go")
+    model.start(RoomList((odd,)))
+    assert model.rows()[0].texts[1:3] == ("go", "(unknown to this version)")
+
+
+def test_names_with_controls_do_no_harm(model):
+    nasty = msgspec.structs.replace(WAITING, seats=(SeatInfo("person", AccountId("a2"), "x\x1b[2J"), SeatInfo()))
+    model.start(RoomList((nasty,)))
+    assert "\x1b" not in "".join(model.rows()[0].texts)
+
+
+def test_the_filters_go_round(model):
+    games = []
+    for _ in range(len(registry.names()) + 1):
+        model.next_game()
+        games.append(model.game)
+    assert games == [*registry.names(), None]
+    phases = []
+    for _ in range(4):
+        model.next_state()
+        phases.append(model.phases)
+    assert phases == [("waiting",), ("playing",), ("finished",), None]
+    model.show_only("playing")
+    assert model.phases == ("playing",)
+    assert "being played" in model.filter_text()

@@ -1,0 +1,116 @@
+"""The lobby: live, filtered, and the ways from it into rooms."""
+
+from __future__ import annotations
+
+from tables import until
+from textual.widgets import DataTable
+from visits import Visit, lobby_visit
+
+from tabuleiro_client.library import ME, bot, connect
+from tabuleiro_client.tui.screens.join import JoinScreen
+from tabuleiro_client.tui.screens.lobby import LobbyScreen
+from tabuleiro_client.tui.screens.match import MatchScreen
+from tabuleiro_client.tui.screens.watch import WatchScreen
+
+
+def codes(at: Visit) -> list[str]:
+    """The codes in the table, from the top."""
+    table = at.app.screen.query_one(DataTable)
+    return [str(table.get_row_at(place)[0]) for place in range(table.row_count)]
+
+
+async def test_rooms_come_and_go_while_one_looks(real_server):
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
+        assert at.app.screen.has_class("empty")
+        async with rui.create("iris") as room:
+            await until(at.pilot, lambda: codes(at) == [room.code])
+            async with rui.create("minefield") as other:
+                await until(at.pilot, lambda: codes(at) == [other.code, room.code])
+                await other.leave()
+                await until(at.pilot, lambda: codes(at) == [room.code])
+
+
+async def test_who_is_here_is_told(real_server):
+    async with lobby_visit(real_server) as at:
+        await at.says("1 here: ana", "here")
+        async with connect(real_server.url, name="rui"):
+            await at.says("2 here: ana, rui", "here")
+        await at.says("1 here: ana", "here")
+
+
+async def test_the_list_is_filtered_by_game_and_by_state(real_server):
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
+        async with rui.create("iris") as iris, rui.create("virus-wars", seats=(ME, bot("random"))) as wars:
+            await until(at.pilot, lambda: codes(at) == [wars.code, iris.code])
+            await at.press("g")
+            await until(at.pilot, lambda: codes(at) == [wars.code])
+            assert "Virus Wars" in at.text("filter")
+            await at.press("g", "g")
+            await until(at.pilot, lambda: codes(at) == [iris.code])
+            await at.press("f")
+            assert "waiting for somebody" in at.text("filter")
+            await until(at.pilot, lambda: codes(at) == [iris.code])
+            await at.press("f")
+            await until(at.pilot, lambda: codes(at) == [])
+            assert at.app.screen.has_class("empty")
+
+
+async def test_the_cursor_stays_on_its_room(real_server):
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
+        async with rui.create("iris") as first, rui.create("iris") as second:
+            await until(at.pilot, lambda: codes(at) == [second.code, first.code])
+            await at.press("down")
+            async with rui.create("iris"):
+                await until(at.pilot, lambda: len(codes(at)) == 3)
+                table = at.app.screen.query_one(DataTable)
+                assert codes(at)[table.cursor_row] == first.code
+
+
+async def test_enter_joins_a_room_with_a_free_seat(real_server):
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
+        async with rui.create("iris") as room:
+            await until(at.pilot, lambda: codes(at) == [room.code])
+            await at.press("enter")
+            await at.arrive(MatchScreen)
+            await until(at.pilot, lambda: room.mirror.head.seats[1].holder.name == "ana")
+
+
+async def test_enter_watches_a_room_without_a_free_seat_and_w_any(real_server):
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
+        async with rui.create("iris", seats=(ME, bot("random"))) as room:
+            await until(at.pilot, lambda: codes(at) == [room.code])
+            for key in ("enter", "w"):
+                await at.press(key)
+                await at.arrive(WatchScreen)
+                await until(at.pilot, lambda: at.app.screen.room is not None)
+                await at.press("escape")
+                await at.arrive(LobbyScreen)
+
+
+async def test_a_room_is_entered_by_its_code(real_server):
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
+        async with rui.create("iris") as room:
+            await at.press("c")
+            await at.arrive(JoinScreen)
+            await at.type("nothing")
+            await at.press("enter")
+            await until(at.pilot, lambda: "the code of a room" in at.problem("code"))
+            await at.type(room.code.lower())
+            await at.pilot.click("#watch")
+            await at.arrive(WatchScreen)
+
+
+async def test_a_code_that_leads_nowhere_is_told(real_server):
+    async with lobby_visit(real_server) as at:
+        await at.press("c")
+        await at.arrive(JoinScreen)
+        await at.type("K7MQ4")
+        await at.press("enter")
+        await at.arrive(LobbyScreen)
+        await at.says("the server refuses")
+
+
+async def test_people_stand_beside_the_list_where_there_is_room(real_server):
+    async with lobby_visit(real_server, size=(120, 40)) as at:
+        assert not at.app.screen.has_class("narrow")
+        await at.says("1 here\nana", "names")

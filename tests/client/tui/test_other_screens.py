@@ -1,0 +1,213 @@
+"""Settings, rules with their boards, replays, the command palette, and characters beyond ASCII."""
+
+from __future__ import annotations
+
+import pytest
+from tables import until
+from textual.command import CommandPalette
+from textual.widgets import DataTable, Input
+from visits import Visit, lobby_visit, visit
+
+from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record import format_record
+from tabuleiro.protocol.messages import Resign
+from tabuleiro.rules import registry
+from tabuleiro_client.folders import config_folder
+from tabuleiro_client.library import connect
+from tabuleiro_client.tui.screens.home import HomeScreen
+from tabuleiro_client.tui.screens.lobby import LobbyScreen
+from tabuleiro_client.tui.screens.match import MatchScreen
+from tabuleiro_client.tui.screens.new_match import NewMatchScreen
+from tabuleiro_client.tui.screens.replay import ReplayScreen
+from tabuleiro_client.tui.screens.replays import ReplaysScreen
+from tabuleiro_client.tui.screens.room import RoomScreen
+from tabuleiro_client.tui.screens.rules import RulesScreen
+from tabuleiro_client.tui.screens.settings import SettingsScreen, setting_fields
+from tabuleiro_client.tui.screens.try_board import TryScreen
+from tabuleiro_client.tui.settings import Settings, load_settings
+
+
+async def open_settings(at: Visit) -> SettingsScreen:
+    await at.press("s")
+    return await at.arrive(SettingsScreen)
+
+
+def test_every_setting_has_a_field():
+    assert {field.name for field in setting_fields()} == set(Settings.__struct_fields__)
+
+
+async def test_a_theme_is_applied_at_once_and_kept():
+    async with visit() as at:
+        await open_settings(at)
+        await at.press("right")
+        assert at.app.theme == "light"
+        assert load_settings(config_folder()).theme == "light"
+        await at.press("left")
+        assert at.app.theme == "dark"
+
+
+@pytest.mark.parametrize("name", ["is_ascii", "shows_legal", "asks_before_sending", "rings_bell", "changes_title"])
+async def test_a_switch_is_turned_and_kept(name):
+    async with visit() as at:
+        await open_settings(at)
+        before = getattr(at.app.settings, name)
+        at.row(name).take_focus()
+        await at.pilot.pause()
+        await at.press("space")
+        assert getattr(load_settings(config_folder()), name) is not before
+
+
+async def test_a_name_is_checked_and_kept():
+    async with visit() as at:
+        await open_settings(at)
+        at.row("name").take_focus()
+        await at.pilot.pause()
+        await at.type("a b")
+        await until(at.pilot, lambda: at.problem("name").startswith("! expected 2 to 20"))
+        await at.type("ana")
+        await until(at.pilot, lambda: load_settings(config_folder()).name == "ana")
+        assert at.problem("name") == "who you are on new servers"
+
+
+async def test_a_settings_file_that_cannot_be_written_is_told():
+    (config_folder()).parent.mkdir(exist_ok=True)
+    config_folder().write_text("in the way")
+    async with visit() as at:
+        await open_settings(at)
+        await at.press("right")
+        await until(
+            at.pilot, lambda: [note for note in at.app._notifications if "cannot be saved" in note.message]
+        )
+        assert at.app.theme == "light"
+
+
+async def test_the_rules_of_every_game_can_be_read():
+    async with visit() as at:
+        await at.press("r")
+        screen = await at.arrive(RulesScreen)
+        for name in registry.names():
+            assert screen.game == name
+            assert at.text("page").split() == registry.game_type(name).rules_page.split()
+            await at.press("right")
+        assert screen.game == registry.names()[0]
+
+
+@pytest.mark.parametrize("game", registry.names())
+async def test_every_game_can_be_tried(game):
+    async with visit() as at:
+        await at.press("r")
+        await at.arrive(RulesScreen)
+        for _ in range(registry.names().index(game)):
+            await at.press("right")
+        await at.press("t")
+        screen = await at.arrive(TryScreen)
+        assert screen.model.game.name == game
+        state = screen.model.state
+        await at.press("i")
+        await at.type(state.action_to_string(state.legal_actions()[0]))
+        await at.press("enter")
+        await until(at.pilot, lambda: screen.model.branch.last_ply == 1)
+        await at.press("u")
+        assert screen.model.branch.last_ply == 0
+        await at.press("escape")
+        await at.arrive(RulesScreen)
+
+
+async def test_a_record_in_a_file_is_opened(tmp_path):
+    record = MatchRecord("iris", {}, (RecordPlayer("Ana"), RecordPlayer("Rui")), ("f6",))
+    path = tmp_path / "match.txt"
+    path.write_text(format_record(record))
+    async with visit() as at:
+        await at.press("p")
+        await at.arrive(ReplaysScreen)
+        await at.type(str(path))
+        await at.press("enter")
+        screen = await at.arrive(ReplayScreen)
+        assert screen.model.record.actions == ("f6",)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(None, "cannot be read"), ("[Game", "record.txt: "), ("", "record.txt: ")]
+)
+async def test_a_file_that_holds_no_record_is_told(tmp_path, content, told):
+    path = tmp_path / "record.txt"
+    if content is not None:
+        path.write_text(content)
+    async with visit((200, 24)) as at:
+        await at.press("p")
+        await at.arrive(ReplaysScreen)
+        await at.type(str(path))
+        await at.press("enter")
+        await until(at.pilot, lambda: at.text("say"))
+        assert isinstance(at.app.screen, ReplaysScreen)
+
+
+async def test_an_own_match_is_replayed_from_the_server(real_server):
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
+        await at.press("n")
+        await at.arrive(NewMatchScreen)
+        await at.press("ctrl+s")
+        room = await at.arrive(RoomScreen)
+        await until(at.pilot, lambda: room.room is not None)
+        async with rui.join(room.room.code) as other:
+            await at.arrive(MatchScreen)
+            await other.request(Resign(id=0, room=other.code, match=1))
+            await until(at.pilot, lambda: room.room.mirror.head.phase == "finished")
+        for kind in (RoomScreen, LobbyScreen, HomeScreen):
+            await at.press("escape")
+            await at.arrive(kind)
+        await at.press("p")
+        await at.arrive(ReplaysScreen)
+        assert at.app.screen.query_one(DataTable).get_row_at(0)[3] == "rui"
+        await at.press("enter")
+        screen = await at.arrive(ReplayScreen)
+        assert screen.model.record.termination == "resignation"
+
+
+async def palette(at: Visit, text: str) -> None:
+    """Find a command by its title and run it."""
+    await at.press("ctrl+p")
+    await at.arrive(CommandPalette)
+    at.app.screen.query_one(Input).value = text
+    await until(
+        at.pilot, lambda: not at.app.workers._workers or at.app.screen.query_one("OptionList").option_count
+    )
+    await at.press("down", "enter")
+
+
+@pytest.mark.parametrize(
+    ("title", "kind"), [("go to: replays", ReplaysScreen), ("go to: settings", SettingsScreen)]
+)
+async def test_the_palette_goes_to_every_place(title, kind):
+    async with visit() as at:
+        await palette(at, title)
+        await at.arrive(kind)
+
+
+async def test_the_palette_changes_the_theme():
+    async with visit() as at:
+        await palette(at, "theme: High contrast")
+        await until(at.pilot, lambda: at.app.theme == "high-contrast")
+
+
+async def test_the_palette_offers_what_the_present_screen_can_do():
+    async with visit() as at:
+        await at.press("r")
+        await at.arrive(RulesScreen)
+        await palette(at, "here: try it")
+        await at.arrive(TryScreen)
+
+
+async def test_with_ascii_nothing_beyond_it_is_drawn():
+    async with visit(looks=Settings(is_ascii=True)) as at:
+        for key in ("1", "s", "r", "p", "o", "question_mark"):
+            await at.press(key)
+            await until(at.pilot, lambda: not isinstance(at.app.screen, HomeScreen))
+            await at.pilot.pause()
+            drawn = "".join(
+                segment.text for strip in at.app.screen._compositor.render_strips() for segment in strip
+            )
+            assert drawn.strip()
+            assert [letter for letter in set(drawn) if ord(letter) > 126] == []
+            await at.press("escape")
+            await at.arrive(HomeScreen)

@@ -1,0 +1,107 @@
+"""Pictures of the screens around matches, at which nothing moves. `pytest --snapshot-update` takes them anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from frozen import NOW_MS
+from frozen_server import LEVELS, URL, FrozenRoomScreen, frozen_venue
+from textual.screen import Screen
+
+from tabuleiro.ids import RoomCode, TimestampMs
+from tabuleiro_client.folders import config_folder
+from tabuleiro_client.identity import Identity, IdentityFolder
+from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.match_shelf import MatchShelf, ShelvedMatch
+from tabuleiro_client.tui.room_form import RoomForm
+from tabuleiro_client.tui.screens.connect import ConnectScreen
+from tabuleiro_client.tui.screens.home import HomeScreen
+from tabuleiro_client.tui.screens.join import JoinScreen
+from tabuleiro_client.tui.screens.lobby import LobbyScreen
+from tabuleiro_client.tui.screens.new_match import NewMatchScreen
+from tabuleiro_client.tui.screens.picker import PickerScreen
+from tabuleiro_client.tui.screens.replays import ReplaysScreen
+from tabuleiro_client.tui.screens.rules import RulesScreen
+from tabuleiro_client.tui.screens.settings import SettingsScreen
+from tabuleiro_client.tui.screens.try_board import TryScreen
+from tabuleiro_client.tui.settings import Settings
+
+SIZES = {"80x24": (80, 24), "120x40": (120, 40)}
+
+
+def form(*, is_quick: bool = False, **values: str) -> RoomForm:
+    """A form for a room of the frozen server."""
+    made = RoomForm("person", is_local=False, is_quick=is_quick)
+    made.know_levels(LEVELS)
+    for name, text in values.items():
+        made.set(name.replace("__", ":"), text)
+    return made
+
+
+SCREENS: dict[str, Callable[[], Screen[Any]]] = {
+    "home": HomeScreen,
+    "form": lambda: NewMatchScreen(form()),
+    "wrong form": lambda: NewMatchScreen(form(option__rows="99")),
+    "quick play": lambda: NewMatchScreen(form(is_quick=True, game="xero-g")),
+    "lobby": lambda: LobbyScreen(frozen_venue()),
+    "room": lambda: FrozenRoomScreen(frozen_venue(), RoomCode("K7MQ4"), None),
+    "settings": SettingsScreen,
+    "rules": RulesScreen,
+    "try": lambda: TryScreen("minefield", {"size": 7}),
+    "replays": ReplaysScreen,
+    "connect": lambda: ConnectScreen(URL, "ana", "cannot connect to it: no server listens there"),
+    "join": JoinScreen,
+    "picker": lambda: PickerScreen("Which computer player?", {level: level for level in LEVELS["iris"]}),
+}
+
+
+def frozen(screen: str, settings: Settings | None = None, *, is_ascii: bool = False) -> TabuleiroApp:
+    """The application with a screen, on the frozen server."""
+    app = TabuleiroApp(
+        SCREENS[screen], settings=settings or Settings(), force_ascii=is_ascii, now_ms=lambda: NOW_MS
+    )
+    app.session.venue = frozen_venue()
+    return app
+
+
+@pytest.fixture(autouse=True)
+def _same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands on a screen must not depend on the machine."""
+    monkeypatch.setenv("LOGNAME", "ana")
+    monkeypatch.setattr("tabuleiro_client.tui.screens.settings.config_folder", lambda: Path("~/.config/tabuleiro"))
+    monkeypatch.setattr("tabuleiro_client.tui.session.Session.state", frozen_venue().link.state)
+    guests = IdentityFolder(config_folder())
+    guests.save(Identity(URL, "ana", "token"))
+    shelf = MatchShelf(config_folder())
+    for code, game, opponent, phase in (
+        ("9JKRM", "Xero-G", "zoe", "playing"),
+        ("W2PXA", "Iris", "rui", "playing"),
+        ("K7MQ4", "Minefield", "bea", "finished"),
+    ):
+        seen_at_ms = TimestampMs(NOW_MS - len(shelf.all()))
+        shelf.keep(ShelvedMatch(URL, "ana", RoomCode(code), game, "default board", phase, opponent, seen_at_ms))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("size", list(SIZES))
+@pytest.mark.parametrize("screen", list(SCREENS))
+def test_each_screen(snap_compare, screen, size):
+    assert snap_compare(frozen(screen), terminal_size=SIZES[size])
+
+
+@pytest.mark.parametrize("theme", ["light", "high-contrast", "colour-blind-safe"])
+@pytest.mark.parametrize("screen", ["home", "room"])
+def test_a_screen_in_each_theme(snap_compare, screen, theme):
+    assert snap_compare(frozen(screen, Settings(theme=theme)), terminal_size=(80, 24))
+
+
+@pytest.mark.parametrize("screen", ["home", "form", "lobby"])
+def test_a_screen_in_plain_characters_without_colour(snap_compare, monkeypatch, screen):
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert snap_compare(frozen(screen, is_ascii=True), terminal_size=(80, 24))
+
+
+def test_the_command_palette(snap_compare):
+    assert snap_compare(frozen("home"), terminal_size=(80, 24), press=["ctrl+p"])

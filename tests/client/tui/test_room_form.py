@@ -1,0 +1,190 @@
+"""The form for a new match: what it asks for, what it finds wrong, and what it asks the server for."""
+
+from __future__ import annotations
+
+import pytest
+
+from tabuleiro.clock import Fischer
+from tabuleiro.errors import NotationError
+from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
+from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.rules import registry
+from tabuleiro_client.tui.durations import format_duration, parse_duration_ms
+from tabuleiro_client.tui.room_form import OPTION, OWN, USUAL, RoomForm
+
+LEVELS = dict.fromkeys(registry.names(), ("random", "clever"))
+
+
+def form(opponent: str = "person", *, is_local: bool = False, is_quick: bool = False) -> RoomForm:
+    made = RoomForm(opponent, is_local=is_local, is_quick=is_quick)  # type: ignore[arg-type]
+    made.know_levels(LEVELS)
+    return made
+
+
+def names(of: RoomForm) -> list[str]:
+    return [field.name for field in of.fields()]
+
+
+def created(of: RoomForm) -> CreateRoom:
+    request = of.request()
+    assert isinstance(request, CreateRoom)
+    return request
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_every_option_of_every_game_has_a_field_and_the_defaults_make_the_usual_game(game):
+    filled = form()
+    filled.set("game", game)
+    specs = registry.game_type(game).option_specs
+    assert {OPTION + spec.name for spec in specs} <= set(names(filled))
+    assert filled.errors() == {}
+    request = created(filled)
+    assert registry.load(game, request.options) == registry.load(game)
+
+
+@pytest.mark.parametrize(
+    ("game", "preset"),
+    [(game, preset) for game in registry.names() for preset in registry.game_type(game).presets],
+)
+def test_a_preset_fills_the_options_in(game, preset):
+    filled = form()
+    filled.set("game", game)
+    filled.set("preset", preset)
+    assert registry.load(game, created(filled).options) == registry.load(game, registry.preset(game, preset))
+
+
+def test_options_filled_in_by_hand_show_as_the_preset_they_make_or_as_an_own_choice():
+    filled = form()
+    filled.set("game", "minefield")
+    filled.set("option:size", "10")
+    assert filled.values["preset"] == "feup-10"
+    filled.set("option:size", "7")
+    assert filled.values["preset"] == OWN
+    filled.set("preset", USUAL)
+    assert filled.values["option:size"] == "13"
+
+
+def test_a_value_out_of_range_is_wrong_at_its_field():
+    filled = form()
+    filled.set("option:rows", "99")
+    assert filled.errors() == {"option:rows": "expected a whole number from 4 to 19"}
+    assert filled.preview() is None
+
+
+def test_options_that_do_not_fit_each_other_are_wrong_at_the_one_the_rules_name():
+    filled = form()
+    filled.set("option:cols", "4")
+    filled.set("option:opening", "edges")
+    assert list(filled.errors()) == ["option:steps"]
+
+
+def test_a_position_that_is_none_is_wrong_at_its_field():
+    filled = form()
+    filled.set("option:position", "x/o")
+    assert list(filled.errors()) == ["option:position"]
+
+
+@pytest.mark.parametrize("text", ["5", "5+x", "0/turn"])
+def test_a_time_control_is_checked(text):
+    filled = form()
+    filled.set("clock", text)
+    assert filled.errors()["clock"].startswith("expected ")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_right"), [("5s", True), ("14d", True), ("4s", False), ("15d", False), ("2", False)]
+)
+def test_the_time_until_somebody_is_away_is_checked(text, is_right):
+    filled = form()
+    filled.set("away", text)
+    assert ("away" in filled.errors()) != is_right
+
+
+def test_without_computer_players_a_match_against_one_cannot_be_asked_for():
+    filled = RoomForm("bot", is_local=True)
+    assert "opponent" in filled.errors()
+    filled.know_levels(LEVELS)
+    assert filled.errors() == {}
+
+
+def test_against_a_computer_the_level_and_who_begins_decide_the_seats():
+    filled = form("bot")
+    filled.set("level", "clever")
+    assert created(filled).seats == (SeatRequest("me"), SeatRequest("bot", "clever"))
+    filled.set("begins", "other")
+    assert created(filled).seats == (SeatRequest("bot", "clever"), SeatRequest("me"))
+    filled.set("begins", "draw")
+    assert created(filled).settings.first == "draw"
+
+
+def test_two_at_one_keyboard_and_two_computers():
+    assert created(form("both", is_local=True)).seats == (SeatRequest("me"), SeatRequest("me"))
+    bots = form("bots", is_local=True)
+    bots.set("level-2", "clever")
+    assert created(bots).seats == (SeatRequest("bot", "random"), SeatRequest("bot", "clever"))
+
+
+def test_all_settings_of_a_room_are_asked_for_online():
+    filled = form()
+    filled.set("late", "clever")
+    for name, text in {
+        "clock": "5+3",
+        "casual": "no",
+        "undo": "no",
+        "private": "yes",
+        "late-after": "1m",
+        "stand-in": "random",
+        "away": "10m",
+        "quiet": "yes",
+        "downtime": "yes",
+        "begins": "draw",
+    }.items():
+        assert name in names(filled)
+        filled.set(name, text)
+    assert filled.errors() == {}
+    assert created(filled).settings == RoomSettings(
+        time_control=Fischer(300_000, 3_000),
+        is_private=True,
+        is_casual=False,
+        first="draw",
+        may_undo=False,
+        late_bot=LateBot("clever", 60_000),
+        stand_in_level="random",
+        away_after_ms=600_000,
+        hides_watcher_chat=True,
+        counts_downtime=True,
+    )
+
+
+def test_on_this_machine_nothing_is_asked_that_is_about_other_people():
+    assert not {"private", "late", "stand-in", "away", "quiet", "downtime"} & set(
+        names(form("bot", is_local=True))
+    )
+
+
+def test_quick_play_asks_for_game_and_clock_only():
+    filled = form(is_quick=True)
+    filled.set("clock", "5+3")
+    assert not {"opponent", "private", "late"} & set(names(filled))
+    request = filled.request()
+    assert isinstance(request, QuickPlay)
+    assert request.settings.time_control == Fischer(300_000, 3_000)
+
+
+def test_a_level_another_game_has_not_is_not_kept():
+    filled = RoomForm("bot", is_local=True)
+    filled.know_levels({"virus-wars": ("random", "minimax-1"), "iris": ("random", "greedy")})
+    filled.set("level", "minimax-1")
+    filled.set("game", "iris")
+    assert filled.values["level"] == "random"
+
+
+@pytest.mark.parametrize("text", ["30s", "2m", "5h", "3d", "90s"])
+def test_durations_round_trip(text):
+    assert format_duration(parse_duration_ms(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", "5", "s", "-5s", "5 weeks", "12345678s"])
+def test_no_duration(text):
+    with pytest.raises(NotationError, match="30s"):
+        parse_duration_ms(text)

@@ -1,0 +1,200 @@
+"""The room while no match is on the board: seats, bots, invitations, talk, the way to a match and back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from tables import until
+from visits import Visit, lobby_visit
+
+from tabuleiro.protocol.messages import JoinRoom, Offer, Resign, Say
+from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro_client.entered_room import EnteredRoom
+from tabuleiro_client.library import Client, connect
+from tabuleiro_client.tui.screens.lobby import LobbyScreen
+from tabuleiro_client.tui.screens.match import MatchScreen
+from tabuleiro_client.tui.screens.new_match import NewMatchScreen
+from tabuleiro_client.tui.screens.picker import PickerScreen
+from tabuleiro_client.tui.screens.room import RoomScreen
+from tabuleiro_server.wiring import RunningServer
+
+
+@asynccontextmanager
+async def waiting_room(server: RunningServer) -> AsyncIterator[tuple[Visit, RoomScreen]]:
+    """Somebody who waits in a room of their own, made by the form."""
+    async with lobby_visit(server) as at:
+        await at.press("n")
+        await at.arrive(NewMatchScreen)
+        await at.press("ctrl+s")
+        screen = await at.arrive(RoomScreen)
+        await until(at.pilot, lambda: screen.room is not None)
+        await at.pilot.pause()
+        yield at, screen
+
+
+def room_of(screen: RoomScreen) -> EnteredRoom:
+    assert screen.room is not None
+    return screen.room
+
+
+async def test_code_seats_and_the_way_in_are_shown(real_server):
+    async with waiting_room(real_server) as (at, screen):
+        code = room_of(screen).code
+        assert at.text("code") == f"Room  {' '.join(code)}"
+        assert f"--server {real_server.url} --room {code}" in at.text("invitation")
+        assert at.text("seats").splitlines() == ["blue, x  ana (you)", "red, o   free"]
+        assert "as soon as both seats are taken" in at.text("state")
+
+
+async def test_the_code_is_copied_by_the_terminal_and_said(real_server):
+    async with waiting_room(real_server) as (at, screen):
+        await at.press("c")
+        assert at.app.clipboard == room_of(screen).code
+        assert room_of(screen).code in at.text("say")
+        await at.press("i")
+        assert at.app.clipboard == at.text("invitation").splitlines()[1]
+
+
+async def test_a_private_room_is_entered_with_what_was_copied(real_server):
+    async with lobby_visit(real_server) as at:
+        await at.press("n")
+        screen = await at.arrive(NewMatchScreen)
+        screen.form.set("private", "yes")
+        await at.press("ctrl+s")
+        room = await at.arrive(RoomScreen)
+        await until(at.pilot, lambda: room.room is not None)
+        await at.pilot.pause()
+        await at.press("c")
+        code, _, secret = at.app.clipboard.partition("-")
+        assert f"{code}-{secret}" in at.text("code")
+        assert f"--secret {secret}" in at.text("invitation")
+        async with connect(real_server.url, name="rui") as rui, rui.join(code, secret=secret):
+            await at.arrive(MatchScreen)
+
+
+async def test_a_bot_is_put_on_the_free_seat_and_the_match_begins(real_server):
+    async with waiting_room(real_server) as (at, _):
+        await at.press("b")
+        picker = await at.arrive(PickerScreen)
+        assert picker is at.app.screen
+        await at.press("down", "enter")
+        match = await at.arrive(MatchScreen)
+        await until(at.pilot, lambda: match.model is not None)
+        levels = real_server_levels(at)
+        assert match.model.mirror.head.seats[1].holder.level == levels[1]
+
+
+def real_server_levels(at: Visit) -> tuple[str, ...]:
+    assert at.app.session.venue is not None
+    return at.app.session.venue.link.welcome.levels["virus-wars"]
+
+
+async def test_seats_are_swapped_while_waiting(real_server):
+    async with waiting_room(real_server) as (at, _):
+        await at.press("s")
+        await at.says("red, o   ana (you)", "seats")
+
+
+async def test_what_is_said_is_shown(real_server):
+    async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="zoe") as zoe:
+        async with zoe.watch(room_of(screen).code) as watching:
+            await watching.request(Say(id=0, room=watching.code, text="hello"))
+            await until(at.pilot, lambda: len(room_of(screen).mirror.chat) == 1)
+            await at.press("t", "h", "i", "enter")
+            await until(at.pilot, lambda: len(watching.mirror.chat) == 2)
+            shown = str(screen.query_one("#chat Static").render())
+            assert "zoe (watching): hello" in shown
+
+
+async def test_leaving_gives_the_seat_up(real_server):
+    async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="zoe") as zoe:
+        code = room_of(screen).code
+        async with zoe.watch(code) as watching:
+            await at.press("escape")
+            await at.arrive(LobbyScreen)
+            await until(at.pilot, lambda: watching.mirror.head.phase == "closed")
+        assert at.app.shelf.all() == []
+
+
+async def test_a_match_opens_when_somebody_joins_and_its_end_leads_back_to_the_room_for_a_rematch(real_server):
+    async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="rui") as rui:
+        async with rui.join(room_of(screen).code) as other:
+            await at.arrive(MatchScreen)
+            await other.request(Resign(id=0, room=other.code, match=1))
+            await until(at.pilot, lambda: room_of(screen).mirror.head.phase == "finished")
+            await at.press("escape")
+            assert await at.arrive(RoomScreen) is screen
+            await at.says("You win", "state")
+            assert {"rematch", "swap", "board"} <= at.footer()
+            assert at.app.shelf.all()[0].phase == "finished"
+            await other.request(Offer(id=0, room=other.code, kind="rematch"))
+            await at.says("rui offers a rematch", "offer")
+            await at.press("y")
+            match = await at.arrive(MatchScreen)
+            await until(at.pilot, lambda: match.model is not None and match.model.mirror.match.number == 2)
+
+
+async def test_leaving_a_match_that_goes_on_leads_past_the_room_and_back_in_by_the_lobby(real_server):
+    async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="rui") as rui:
+        async with rui.join(room_of(screen).code):
+            await at.arrive(MatchScreen)
+            await at.press("escape", "y")
+            await at.arrive(LobbyScreen)
+            assert at.app.shelf.all()[0].opponent == "rui"
+            await until(at.pilot, lambda: at.app.screen._rows and at.app.screen._rows[0].is_own)
+            await at.press("enter")
+            await at.arrive(MatchScreen)
+
+
+async def test_keys_that_do_nothing_now_are_not_offered(real_server):
+    async with waiting_room(real_server) as (at, _):
+        assert {"copy code", "invite", "bot", "swap", "chat"} <= at.footer()
+        assert not {"bot off", "rematch", "board"} & at.footer()
+
+
+async def test_who_is_no_host_may_not_put_bots(real_server):
+    async with connect(real_server.url, name="rui") as rui, rui.create("iris", settings=LATE) as made:
+        async with lobby_visit(real_server) as at:
+            venue = at.app.session.venue
+            await venue.link.request(JoinRoom(id=0, room=made.code))
+            await made.request(Resign(id=0, room=made.code, match=1))
+            at.app.push_screen(RoomScreen(venue, made.code, None))
+            screen = await at.arrive(RoomScreen)
+            await until(at.pilot, lambda: screen.room is not None)
+            await at.pilot.pause()
+            assert not {"bot", "swap"} & at.footer()
+
+
+LATE = RoomSettings(late_bot=LateBot("random", 86_400_000), may_undo=False, away_after_ms=60_000)
+
+
+async def test_the_settings_of_the_room_are_told(real_server):
+    async with lobby_visit(real_server) as at:
+        venue = at.app.session.venue
+        async with Client(venue.link).create("iris", settings=LATE) as made:
+            at.app.push_screen(RoomScreen(venue, made.code, None))
+            await at.arrive(RoomScreen)
+            await at.says("a computer (random) takes the free seat after 1 day", "settings")
+            assert "no undoing within a turn" in at.text("settings")
+
+
+async def test_a_late_bot_begins_the_match(real_server):
+    async with lobby_visit(real_server) as at:
+        await at.press("n")
+        screen = await at.arrive(NewMatchScreen)
+        screen.form.set("late", "random")
+        screen.form.set("late-after", "0s")
+        await at.press("ctrl+s")
+        match = await at.arrive(MatchScreen)
+        await until(at.pilot, lambda: match.model is not None)
+        assert match.model.mirror.head.seats[1].holder.kind == "bot"
+
+
+async def test_a_room_that_is_no_more_is_told(real_server):
+    async with lobby_visit(real_server) as at:
+        at.app.push_screen(RoomScreen(at.app.session.venue, "K7MQ4", None))
+        await at.arrive(RoomScreen)
+        await at.says("the server refuses")
+        await at.press("escape")
+        await at.arrive(LobbyScreen)

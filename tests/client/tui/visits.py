@@ -1,0 +1,90 @@
+"""Going about in the Textual client: an application at its home screen, and words for what a person does there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from tables import until
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Static
+
+from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.screens.home import HomeScreen
+from tabuleiro_client.tui.screens.lobby import LobbyScreen
+from tabuleiro_client.tui.settings import Settings
+from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_server.wiring import RunningServer
+
+ScreenT = TypeVar("ScreenT", bound=Screen[Any])
+
+
+class Visit:
+    """An application that runs, and its pilot."""
+
+    def __init__(self, app: TabuleiroApp, pilot: Pilot[int]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def type(self, text: str) -> None:
+        """Empty the line under the cursor and type another text into it."""
+        await self.pilot.press("ctrl+u", *("space" if letter == " " else letter for letter in text))
+
+    async def arrive(self, kind: type[ScreenT]) -> ScreenT:
+        """Wait until a screen of this kind is shown, and return it."""
+        await until(self.pilot, lambda: isinstance(self.app.screen, kind))
+        await self.pilot.pause()
+        screen = self.app.screen
+        assert isinstance(screen, kind)
+        return screen
+
+    def text(self, name: str) -> str:
+        """What is written in a line of the present screen."""
+        return str(self.app.screen.query_one(f"#{name}", Static).render())
+
+    async def says(self, text: str, name: str = "say") -> None:
+        """Wait until a line of the present screen holds a text."""
+        await until(self.pilot, lambda: text in self.text(name))
+
+    def row(self, name: str) -> FieldRow:
+        """A field of the present form."""
+        return next(row for row in self.app.screen.query(FieldRow) if row.field.name == name)
+
+    def problem(self, name: str) -> str:
+        """What is said beside a field of the present form."""
+        return str(self.row(name).query_one(".hint", Static).render())
+
+    def footer(self) -> set[str]:
+        """What the footer of the present screen offers."""
+        shown = self.app.screen.active_bindings.values()
+        return {active.binding.description for active in shown if active.binding.show and active.enabled}
+
+
+@asynccontextmanager
+async def visit(size: tuple[int, int] = (80, 24), *, looks: Settings | None = None) -> AsyncIterator[Visit]:
+    """An application at its home screen."""
+    app = TabuleiroApp(HomeScreen, settings=looks or Settings())
+    async with app.run_test(size=size) as pilot:
+        yield Visit(app, pilot)
+
+
+@asynccontextmanager
+async def lobby_visit(
+    server: RunningServer, name: str = "ana", size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[Visit]:
+    """An application in the lobby of ``server``; leaving goes back to its home screen."""
+    async with visit(size) as at:
+        await at.press("o")
+        await until(at.pilot, lambda: at.app.screen.query(FieldRow))
+        await at.type(server.url)
+        await at.press("tab")
+        await at.type(name)
+        await at.press("enter")
+        screen = await at.arrive(LobbyScreen)
+        await until(at.pilot, lambda: screen.model is not None and screen.model.people)
+        yield at
