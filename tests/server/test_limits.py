@@ -334,6 +334,8 @@ async def test_who_does_not_even_read_that_is_cut(
         async with asyncio.timeout(LIMIT_S):
             while (await ana.do(WatchRoom, room=room)).head.watchers:
                 pass
+        # Its own goodbye would wait for the one who does not read.
+        slow.connection.transport.abort()
 
 
 async def until_connections(server: RunningServer, count: int) -> None:
