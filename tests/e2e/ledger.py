@@ -37,19 +37,26 @@ class Move:
 class StoredRooms:
     """The rooms in a copy of a file, replayed by the rules with every action checked."""
 
-    def __init__(self, path: Path, passed_over: Collection[RoomCode] = ()) -> None:
-        self.events: dict[RoomCode, list[SequencedEvent]] = {}
+    def __init__(self) -> None:
+        self.events: dict[RoomCode, Sequence[SequencedEvent]] = {}
         self.states: dict[MatchKey, list[State]] = {}
+        self.actions: dict[MatchKey, list[int]] = {}
         self.ended: set[MatchKey] = set()
         self.sayings: Counter[str] = Counter()
+
+    @classmethod
+    def read(cls, path: Path, passed_over: Collection[RoomCode] = ()) -> StoredRooms:
+        """Read and replay all rooms but those ``passed_over``."""
+        stored = cls()
         with contextlib.closing(sqlite3.connect(path)) as connection:
             for (code,) in connection.execute("SELECT DISTINCT room FROM events").fetchall():
                 if code not in passed_over:
-                    self.events[code] = read_events(code, select_events(connection, code, Seq(0)))
-        for code, events in self.events.items():
-            self._replay(code, events)
+                    stored.replay(code, read_events(code, select_events(connection, code, Seq(0))))
+        return stored
 
-    def _replay(self, code: RoomCode, events: Sequence[SequencedEvent]) -> None:
+    def replay(self, code: RoomCode, events: Sequence[SequencedEvent]) -> None:
+        """Take a room in. Raises: AssertionError, or the rules' errors, for events that cannot be."""
+        self.events[code] = events
         game: Game | None = None
         for event in (sequenced.event for sequenced in events):
             match event:
@@ -60,12 +67,15 @@ class StoredRooms:
                     if event.seed is not None:
                         game = registry.load(game.name, {**game.options, "seed": event.seed})
                     self.states[code, event.match] = [game.initial_state()]
+                    self.actions[code, event.match] = []
                 case ActionsPlayed():
                     states = self.states[code, event.match]
                     assert event.ply == len(states) - 1, f"room {code}: {event} is the second of its ply"
                     for text in event.actions:
                         assert event.player == states[-1].to_move, f"room {code}: {event} is not the mover's"
-                        states.append(states[-1].apply(states[-1].string_to_action(text)))
+                        action = states[-1].string_to_action(text)
+                        states.append(states[-1].apply(action))
+                        self.actions[code, event.match].append(action)
                 case MatchEnded():
                     key = (code, event.match)
                     assert key not in self.ended, f"room {code}: match {event.match} ended twice"
@@ -74,14 +84,17 @@ class StoredRooms:
                     self.sayings[event.text] += 1
 
     def holds(self, move: Move) -> bool:
-        """Whether exactly these actions were played from this ply on."""
-        states = self.states.get((move.room, move.match), [])
-        if len(states) <= move.ply + len(move.actions):
+        """Whether exactly these actions were played from this ply on.
+
+        The actions are compared and not the positions: one that is not legal can lead to the position that a legal
+        one led to.
+        """
+        key = (move.room, move.match)
+        span = slice(move.ply, move.ply + len(move.actions))
+        states, played = self.states.get(key, [])[span], self.actions.get(key, [])[span]
+        if len(played) < len(move.actions):
             return False
-        state = states[move.ply]
-        for text in move.actions:
-            state = state.child(state.string_to_action(text))
-        return state == states[move.ply + len(move.actions)]
+        return played == [state.string_to_action(text) for state, text in zip(states, move.actions, strict=True)]
 
 
 class Ledger:
@@ -121,7 +134,7 @@ class Ledger:
             with contextlib.suppress(FileNotFoundError):
                 shutil.copyfile(db.with_name(db.name + suffix), target)
         passed_over = frozenset() if is_thorough else frozenset(self._settled)
-        stored = StoredRooms(copy, passed_over)
+        stored = StoredRooms.read(copy, passed_over)
         self._check_events(stored, passed_over)
         for move in self.acknowledged:
             assert move.room in passed_over or stored.holds(move), f"acknowledged and lost: {move}"
