@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from tabuleiro.clock import NoClock, flag_deadline_ms
 from tabuleiro.ids import TimestampMs
@@ -17,8 +18,7 @@ from tabuleiro_server.room.state import PLAYERS, RoomState
 Events = tuple[Event, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
+class Deadline(msgspec.Struct, frozen=True):
     """``events`` follow when ``at_ms`` comes and nothing else has happened."""
 
     at_ms: TimestampMs

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+import msgspec
 
 from tabuleiro.clock import ClockState
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
@@ -22,16 +23,14 @@ CHAT_LINES_COUNT: Final = 100
 """Lines of chat that a room remembers; all are kept on disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(msgspec.Struct, frozen=True):
     """An offer that waits for the other player's answer."""
 
     kind: OfferKind
     player: Player
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """Something that was said."""
 
     at_ms: TimestampMs
@@ -42,16 +41,14 @@ class Line:
     is_hidden: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MutedPerson:
+class MutedPerson(msgspec.Struct, frozen=True):
     """Somebody whom the host has muted, under the name they had then."""
 
     account: AccountId
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """One played instance of the room's game.
 
     ``players`` held the seats when it began; later the seats may change hands.
@@ -85,8 +82,7 @@ class Match:
         return 0 in self.movers and 1 in self.movers
 
 
-@dataclass(frozen=True, slots=True)
-class RoomState:
+class RoomState(msgspec.Struct, frozen=True):
     """A room. ``seq`` is the number of its last event; ``match`` is ``None`` before the first one.
 
     ``away_since_ms`` is, for each seat of a person, when the last connection went, ``None`` while there is one.
