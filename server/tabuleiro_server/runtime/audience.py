@@ -10,7 +10,7 @@ from tabuleiro.ids import AccountId, RoomCode
 from tabuleiro.protocol.codec import Codec
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import RoomGone, RoomHead, Update
-from tabuleiro_server.room.state import RoomState
+from tabuleiro_server.room.state import RoomState, Seats
 from tabuleiro_server.room.views import Audience, audience_of, event_for
 
 
@@ -37,6 +37,8 @@ class Visitors:
         self._visitors: dict[Visitor, None] = {}
         self._accounts: frozenset[AccountId] | None = frozenset()
         self._entering: AccountId | None = None
+        self._counted: tuple[frozenset[AccountId], Seats] | None = None
+        self._watchers_count = 0
 
     def __len__(self) -> int:
         return len(self._visitors)
@@ -68,6 +70,14 @@ class Visitors:
             here = {visitor.account_id for visitor in self._visitors}
             self._accounts = frozenset(here if self._entering is None else here | {self._entering})
         return self._accounts
+
+    def count_watchers(self, seats: Seats) -> int:
+        """How many accounts with a connection in the room hold none of its ``seats``."""
+        accounts = self.accounts()
+        if self._counted is None or self._counted[0] is not accounts or self._counted[1] is not seats:
+            self._watchers_count = len(accounts - {seat.account for seat in seats})
+            self._counted = (accounts, seats)
+        return self._watchers_count
 
     def publish(self, room: RoomState, head: RoomHead, events: tuple[SequencedEvent, ...]) -> None:
         """Tell everybody in the room what they may know of the news."""
