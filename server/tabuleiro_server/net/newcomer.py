@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import struct
 from typing import Any, ClassVar, Final
 
 from websockets.asyncio.server import ServerConnection
@@ -13,6 +14,14 @@ from tabuleiro_server.net.admission import Door
 
 UNSENT_MAX_BYTES: Final = 64 * 1024
 """With more than this on its way to the socket a reader is slow: what follows waits in its outbox."""
+
+TEXT: Final = 0x1
+BINARY: Final = 0x2
+_FINAL: Final = 0x80
+_SHORT_MAX_BYTES: Final = 125
+_MEDIUM_MAX_BYTES: Final = 0xFFFF
+_MEDIUM_HEAD: Final = struct.Struct("!BBH")
+_LONG_HEAD: Final = struct.Struct("!BBQ")
 
 
 class Newcomer(ServerConnection):
@@ -41,7 +50,8 @@ class Newcomer(ServerConnection):
     def send_now(self, frame: bytes) -> bool:
         """Send a frame unless that means waiting for a slow reader; tells whether it was sent.
 
-        It goes the way of `websockets.broadcast`, which costs a part of what awaiting :meth:`send` does.
+        It goes the way of `websockets.broadcast`, which costs a part of what awaiting :meth:`send` does, and makes
+        the head of the frame by itself, which without compression is simple.
         """
         transport = self.transport
         if self.protocol.state is not State.OPEN or transport.is_closing():
@@ -59,14 +69,26 @@ class Newcomer(ServerConnection):
         frames, self._unsent, self._unsent_bytes = self._unsent, [], 0
         if self.protocol.state is not State.OPEN or self.transport.is_closing():
             return
-        send = self.protocol.send_text if self.subprotocol == SUBPROTOCOL_JSON else self.protocol.send_binary
-        for frame in frames:
-            send(frame)
-        self.transport.write(b"".join(self.protocol.data_to_send()))
+        opcode = TEXT if self.subprotocol == SUBPROTOCOL_JSON else BINARY
+        parts = [part for frame in frames for part in (frame_head(opcode, len(frame)), frame)]
+        self.transport.write(b"".join(parts))
 
     def cut(self) -> None:
         """End the connection without a word."""
         self.transport.abort()
+
+
+def frame_head(opcode: int, size_bytes: int) -> bytes:
+    """What stands before the payload of a whole, unmasked frame, as servers send them. Source: RFC 6455, 5.2.
+
+    >>> frame_head(BINARY, 5), frame_head(TEXT, 300)
+    (b'\\x82\\x05', b'\\x81~\\x01,')
+    """
+    if size_bytes <= _SHORT_MAX_BYTES:
+        return bytes((_FINAL | opcode, size_bytes))
+    if size_bytes <= _MEDIUM_MAX_BYTES:
+        return _MEDIUM_HEAD.pack(_FINAL | opcode, 126, size_bytes)
+    return _LONG_HEAD.pack(_FINAL | opcode, 127, size_bytes)
 
 
 def newcomers_at(door: Door) -> type[Newcomer]:

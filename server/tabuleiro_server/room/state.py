@@ -111,7 +111,10 @@ class RoomState(msgspec.Struct, frozen=True):
 
     def seats_of(self, account: AccountId) -> tuple[Player, ...]:
         """The seats that ``account`` holds: none, one, or both (two people at one keyboard)."""
-        return tuple(player for player in PLAYERS if self.seats[player].account == account)
+        first, second = self.seats
+        if first.account == account:
+            return PLAYERS if second.account == account else (0,)
+        return (1,) if second.account == account else ()
 
     def is_muted(self, account: AccountId) -> bool:
         """Whether the host has muted ``account``."""
@@ -135,6 +138,9 @@ class RoomState(msgspec.Struct, frozen=True):
         return self.is_played_by_bot(self.match.to_move)
 
 
+_BOT_ACCOUNTS: Final = (AccountId("bot/0"), AccountId("bot/1"))
+
+
 def bot_account(seat: Player) -> AccountId:
     """The account under which the bot on ``seat`` sends its commands; no guest's id contains a slash."""
-    return AccountId(f"bot/{seat}")
+    return _BOT_ACCOUNTS[seat]

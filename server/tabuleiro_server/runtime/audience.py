@@ -81,10 +81,11 @@ class Visitors:
 
     def publish(self, room: RoomState, head: RoomHead, events: tuple[SequencedEvent, ...]) -> None:
         """Tell everybody in the room what they may know of the news."""
-        frames: dict[tuple[str, Audience], bytes] = {}
+        frames: dict[tuple[str, bool], bytes] = {}
         for visitor in self._visitors:
             audience = audience_of(room, visitor.account_id)
-            key = (visitor.codec.subprotocol, audience)
+            # Not the audience itself: enumerations are hashed in Python.
+            key = (visitor.codec.subprotocol, audience is Audience.PLAYERS)
             frame = frames.get(key)
             if frame is None:
                 seen = tuple(event_for(event, audience) for event in events)
