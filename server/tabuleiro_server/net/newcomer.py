@@ -1,9 +1,15 @@
-"""A WebSocket connection that has to find a place at the door before anything is read from it."""
+"""A WebSocket connection that has to find a place at the door before anything is read from it.
+
+It is the library's, with a shorter way for what nearly all traffic is made of: whole binary messages are taken
+out of the stream, and messages are sent, without the library's parser and queue. The first thing that is neither a
+whole binary message nor a control frame (text, a fragment, a broken rule) ends the shorter way in: from there on
+the library reads all.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import struct
+from collections import deque
 from typing import Any, ClassVar, Final
 
 from websockets.asyncio.server import ServerConnection
@@ -11,17 +17,15 @@ from websockets.protocol import State
 
 from tabuleiro.protocol.version import SUBPROTOCOL_JSON
 from tabuleiro_server.net.admission import Door
+from tabuleiro_server.net.frames import BINARY, TEXT, Found, find_frame, frame_head
 
 UNSENT_MAX_BYTES: Final = 64 * 1024
 """With more than this on its way to the socket a reader is slow: what follows waits in its outbox."""
 
-TEXT: Final = 0x1
-BINARY: Final = 0x2
-_FINAL: Final = 0x80
-_SHORT_MAX_BYTES: Final = 125
-_MEDIUM_MAX_BYTES: Final = 0xFFFF
-_MEDIUM_HEAD: Final = struct.Struct("!BBH")
-_LONG_HEAD: Final = struct.Struct("!BBQ")
+MAX_QUEUED_FRAMES: Final = 16
+"""Messages of one connection that are read ahead; after that its socket is not read."""
+
+_END_OF_REQUEST: Final = b"\r\n\r\n"
 
 
 class Newcomer(ServerConnection):
@@ -34,6 +38,12 @@ class Newcomer(ServerConnection):
         self.peer_address = ""
         self._unsent: list[bytes] = []
         self._unsent_bytes = 0
+        self._request_end = b""
+        self._is_read_here = True
+        self._part = b""
+        self._messages: deque[bytes] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+        self._is_paused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -46,12 +56,86 @@ class Newcomer(ServerConnection):
     def connection_lost(self, exc: Exception | None) -> None:
         self.door.leave(self)
         super().connection_lost(exc)
+        self._wake()
+
+    def data_received(self, data: bytes) -> None:
+        """Take whole binary messages as they come, and leave the rest to the library."""
+        if not self._is_read_here:
+            super().data_received(data)
+        elif self.protocol.state is State.CONNECTING:
+            self._request_end = (self._request_end + data)[-len(_END_OF_REQUEST) :]
+            super().data_received(data)
+        elif self._is_early_bird:
+            self._leave_to_library(data)
+        else:
+            self._take_frames(self._part + data if self._part else data)
+
+    @property
+    def _is_early_bird(self) -> bool:
+        """Whether frames came before the handshake was answered: the library may be in the middle of one."""
+        return self._request_end != _END_OF_REQUEST
+
+    def _take_frames(self, data: bytes) -> None:
+        start, limit_bytes = 0, self.protocol.max_message_size or 0
+        while self.protocol.state is State.OPEN:
+            found, end, message = find_frame(data, start, limit_bytes)
+            if found is Found.DATA:
+                self._messages.append(message)
+            elif found is Found.CONTROL:
+                super().data_received(data[start:end])
+            elif found is Found.PART:
+                self._part = data[start:]
+                self._news()
+                return
+            else:
+                break
+            start = end
+        self._leave_to_library(data[start:])
+
+    def _leave_to_library(self, data: bytes) -> None:
+        self._is_read_here, self._part = False, b""
+        if data:
+            super().data_received(data)
+        self._wake()
+
+    def _news(self) -> None:
+        if len(self._messages) > MAX_QUEUED_FRAMES and not self._is_paused:
+            self._is_paused = True
+            self.transport.pause_reading()
+        if self._messages:
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def next_message(self) -> bytes | str:
+        """Wait for a message; text comes as ``str``. One caller at a time, who may be cancelled.
+
+        Raises: ConnectionClosed when there is none left and none will come.
+        """
+        if self._is_early_bird:
+            self._is_read_here = False
+        if not self._messages and self._is_read_here and self.protocol.state is not State.CLOSED:
+            self._waiter = self.loop.create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        if not self._messages:
+            return await self.recv()
+        message = self._messages.popleft()
+        if self._is_paused and not self._messages:
+            self._is_paused = False
+            # The library has its own reason not to read when its queue is full.
+            if not self.recv_messages.paused:
+                self.transport.resume_reading()
+        return message
 
     def send_now(self, frame: bytes) -> bool:
         """Send a frame unless that means waiting for a slow reader; tells whether it was sent.
 
-        It goes the way of `websockets.broadcast`, which costs a part of what awaiting :meth:`send` does, and makes
-        the head of the frame by itself, which without compression is simple.
+        It goes the way of `websockets.broadcast`, which costs a part of what awaiting :meth:`send` does.
         """
         transport = self.transport
         if self.protocol.state is not State.OPEN or transport.is_closing():
@@ -76,19 +160,6 @@ class Newcomer(ServerConnection):
     def cut(self) -> None:
         """End the connection without a word."""
         self.transport.abort()
-
-
-def frame_head(opcode: int, size_bytes: int) -> bytes:
-    """What stands before the payload of a whole, unmasked frame, as servers send them. Source: RFC 6455, 5.2.
-
-    >>> frame_head(BINARY, 5), frame_head(TEXT, 300)
-    (b'\\x82\\x05', b'\\x81~\\x01,')
-    """
-    if size_bytes <= _SHORT_MAX_BYTES:
-        return bytes((_FINAL | opcode, size_bytes))
-    if size_bytes <= _MEDIUM_MAX_BYTES:
-        return _MEDIUM_HEAD.pack(_FINAL | opcode, 126, size_bytes)
-    return _LONG_HEAD.pack(_FINAL | opcode, 127, size_bytes)
 
 
 def newcomers_at(door: Door) -> type[Newcomer]:
