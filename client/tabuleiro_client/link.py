@@ -200,6 +200,9 @@ class Link:
             raise ConnectionLostError(_closing_reason(error)) from error
         finally:
             del self._pending[number]
+            if answer.done() and not answer.cancelled():
+                # It may be the end of the connection, told to whoever waits, while this still tried to send.
+                answer.exception()
 
     async def enter(self, message: CreateRoom | QuickPlay | JoinRoom | WatchRoom) -> RoomEntered:
         """Enter a room in one of the ways there are. Raises: as :meth:`request`."""
