@@ -1,4 +1,4 @@
-"""How many files this process may hold open: each connection is one. Nothing here is about what they are used for."""
+"""How many files this process may hold open: each connection is one. What they are is not its matter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def allow_open_files(connections_count: int) -> None:
 
     wanted_count = connections_count + OTHER_FILES_COUNT
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft in (resource.RLIM_INFINITY, max(soft, wanted_count)):
+    if soft == resource.RLIM_INFINITY or soft >= wanted_count:
         return
     allowed_count = wanted_count if hard == resource.RLIM_INFINITY else min(wanted_count, hard)
     try:
