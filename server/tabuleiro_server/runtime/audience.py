@@ -85,7 +85,7 @@ class Visitors:
         """Tell everybody in the room what they may know of the news."""
         for (_, is_playing), visitors in self._grouped(room).items():
             audience = Audience.PLAYERS if is_playing else Audience.WATCHERS
-            seen = tuple(event_for(event, audience) for event in events)
+            seen = tuple([event_for(event, audience) for event in events])
             frame = visitors[0].codec.encode(Update(head, seen))
             for visitor in visitors:
                 visitor.send_frame(frame)

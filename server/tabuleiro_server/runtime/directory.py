@@ -69,7 +69,7 @@ class Directory:
             SequencedEvent(Seq(number), now_ms, event) for number, event in enumerate(open_room(command), start=1)
         )
         try:
-            state = await self._journal.append(None, events)
+            state = (await self._journal.append(None, events)).room
         except StoreError as error:
             raise unavailable(error) from error
         room = self._started(state, None)

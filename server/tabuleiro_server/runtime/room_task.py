@@ -282,7 +282,8 @@ class RoomTask:
         """Decide, store, acknowledge, publish: all of the commands or none."""
         events = self._decided(commands)
         if events:
-            self.state = await self._journal.append(self.state, events)
+            self.state, self._deadline = await self._journal.append(self.state, events)
+            self._deadline_of = self.state
         if acknowledge is not None:
             acknowledge(self.state)
         if events:
@@ -291,14 +292,12 @@ class RoomTask:
     def _decided(self, commands: tuple[Command, ...]) -> tuple[SequencedEvent, ...]:
         """The events that follow from the commands, each decided in the room that the earlier ones lead to."""
         now_ms, room = self._now_ms(), self.state
-        found: list[SequencedEvent] = []
-        for number, command in enumerate(commands, start=1):
-            first = room.seq + 1
-            decided = enumerate(decide(room, command, now_ms), start=first)
-            events = [SequencedEvent(Seq(seq), now_ms, event) for seq, event in decided]
-            found += events
-            room = replay(events, room) if number < len(commands) else room
-        return tuple(found)
+        found: tuple[SequencedEvent, ...] = ()
+        for command in commands:
+            room = replay(found[room.seq - self.state.seq :], room)
+            decided = enumerate(decide(room, command, now_ms), start=room.seq + 1)
+            found += tuple([SequencedEvent(Seq(seq), now_ms, event) for seq, event in decided])
+        return found
 
     def _announce(self, events: tuple[SequencedEvent, ...]) -> None:
         """Tell everybody what is on disk and in the state now."""
