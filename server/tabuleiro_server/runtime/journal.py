@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 import msgspec
 
 from tabuleiro.errors import DamagedRoomError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.events import Event, RoomOpened, SeatInfo, SequencedEvent
+from tabuleiro.protocol.events import Event, SeatInfo, SequencedEvent
 from tabuleiro.protocol.messages import RoomSummary
 from tabuleiro_server.room.deadlines import Deadline, next_deadline
 from tabuleiro_server.room.evolve import evolve, replay
@@ -24,8 +25,16 @@ from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, Room
 
 EVENT_VERSION: Final = 1
 
+
+class _Opening(msgspec.Struct, tag="room-opened", tag_field="type"):
+    """The part of `RoomOpened` that tells who made the room."""
+
+    host: AccountId
+
+
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _EVENT_DECODER: Final[msgspec.msgpack.Decoder[Event]] = msgspec.msgpack.Decoder(Event)
+_HOST_DECODER: Final = msgspec.msgpack.Decoder(_Opening)
 _SUMMARY_DECODER: Final = msgspec.msgpack.Decoder(RoomSummary)
 
 
@@ -78,12 +87,12 @@ class Journal:
         return [_SUMMARY_DECODER.decode(row.summary) for row in rows if row.is_listed]
 
     async def unfinished_hosts(self) -> dict[RoomCode, AccountId]:
-        """Who made each room that waits or plays. Raises: StoreError."""
+        """Who made each room that waits or plays, damaged ones left out. Raises: StoreError."""
         hosts = {}
         for code, stored in (await self._log.openings(("waiting", "playing"))).items():
-            opened = _read(code, stored).event
-            if isinstance(opened, RoomOpened):
-                hosts[code] = opened.host
+            # Nothing but the host is read: there may be tens of thousands, and the server does not listen yet.
+            with suppress(msgspec.DecodeError):
+                hosts[code] = _HOST_DECODER.decode(stored.payload).host
         return hosts
 
     async def exists(self, code: RoomCode) -> bool:
