@@ -13,12 +13,12 @@ from pair import Measured, Pair, seat_at_server
 from server_under_load import Process, running, tabuleiro
 
 from tabuleiro.protocol.messages import CreateRoom, SeatRequest
+from tabuleiro.rules import registry
 
 PEOPLE_ROOMS_COUNT: Final = 50
 PAUSE_S: Final = 0.2
 """How long people think: the server is busy and not at its limit, as one that is lived in."""
 
-BOT_GAME: Final = "virus-wars"
 BOT_LEVEL: Final = "easy"
 WARM_UP_S: Final = 3.0
 _LAGS: Final = "tabuleiro_event_loop_lag_seconds_bucket"
@@ -37,8 +37,9 @@ async def bench_bots(bot_rooms_count: int, seconds: float, folder: Path) -> None
         await _report(process, measured, "without bots", seconds)
         host = await Guest.arrive(process.url, "keeper")
         seats = (SeatRequest("bot", BOT_LEVEL), SeatRequest("bot", BOT_LEVEL))
-        for _ in range(bot_rooms_count):
-            await host.ask(CreateRoom(id=0, game=BOT_GAME, seats=seats))
+        for number in range(bot_rooms_count):
+            game = registry.names()[number % len(registry.names())]
+            await host.ask(CreateRoom(id=0, game=game, seats=seats))
         await _report(process, measured, f"beside {bot_rooms_count} rooms of bots", seconds)
         measured.is_playing = False
         for pair in pairs:
