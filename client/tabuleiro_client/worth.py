@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from tabuleiro.protocol.messages import HintGiven
+
 EVEN_BELOW: Final = 0.1
 SLIGHT_BELOW: Final = 0.3
 CLEAR_BELOW: Final = 0.6
@@ -27,6 +29,16 @@ def worth_text(value: float, *, is_proven: bool = False, turns_to_end: int | Non
         return "winning, it seems" if value > 0 else "losing, it seems"
     degree = "slightly " if size < SLIGHT_BELOW else "" if size < CLEAR_BELOW else "much "
     return degree + ("better" if value > 0 else "worse")
+
+
+def hint_text(hint: HintGiven) -> str:
+    """A hint in words.
+
+    >>> hint_text(HintGiven(("c3", "d4"), 0.42))
+    'hint: c3 d4 (+0.42 better)'
+    """
+    words = worth_text(hint.value, is_proven=hint.is_proven, turns_to_end=hint.turns_to_end)
+    return f"hint: {' '.join(hint.actions)} ({number_text(hint.value)} {words})"
 
 
 def _proven_text(value: float, turns_to_end: int | None) -> str:
