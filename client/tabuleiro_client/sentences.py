@@ -11,6 +11,7 @@ from tabuleiro.protocol.events import (
     ActionsUndone,
     BotSeated,
     Event,
+    HintTaken,
     HostChanged,
     MatchEnded,
     MatchStarted,
@@ -50,6 +51,8 @@ _ENDINGS_WITHOUT_WINNER: Final[Mapping[str, str]] = {
     Termination.AGREEMENT: "a draw by agreement",
     Termination.ABORTED: "the match was aborted",
 }
+
+_MAKESHIFT: Final = " (at random: the computer gave no answer in time)"
 
 _WISHES: Final[Mapping[OfferKind, str]] = {
     "draw": "for a draw",
@@ -114,9 +117,11 @@ class Cast:
                 return f"a computer ({level}) plays for {self.actor(seat)} until the return"
             case MatchStarted():
                 return f"the match begins: {self.opening()}"
-            case ActionsPlayed(player=player, actions=actions, by_stand_in=by_stand_in):
+            case ActionsPlayed(player=player, actions=actions, by_stand_in=by_stand_in, is_makeshift=is_makeshift):
                 actor = f"the computer, for {self.actor(player)}," if by_stand_in else self.actor(player)
-                return f"{actor} played {' '.join(actions)}"
+                return f"{actor} played {' '.join(actions)}{_MAKESHIFT if is_makeshift else ''}"
+            case HintTaken(player=player):
+                return f"{self.actor(player)} {'take' if self.actor(player) == 'you' else 'takes'} a hint"
             case ActionsUndone(player=player) | TurnTakenBack(player=player):
                 return f"{self.actor(player)} took the last actions back"
             case OfferMade(kind=kind, player=player):

@@ -76,6 +76,12 @@ def test_every_game_has_a_first_turn_and_names_its_sides(name, cast):
         (events.MatchStarted(1), "the match begins: ana (blue, x) against rui (red, o); blue begins"),
         (events.ActionsPlayed(1, Ply(0), 1, ("c3", "d4")), "rui played c3 d4"),
         (events.ActionsPlayed(1, Ply(0), 1, ("c3",), by_stand_in=True), "the computer, for rui, played c3"),
+        (
+            events.ActionsPlayed(1, Ply(0), 1, ("c3",), is_makeshift=True),
+            "rui played c3 (at random: the computer gave no answer in time)",
+        ),
+        (events.HintTaken(1, Ply(0), 0), "you take a hint"),
+        (events.HintTaken(1, Ply(0), 1), "rui takes a hint"),
         (events.ActionsUndone(1, Ply(0), 0), "you took the last actions back"),
         (events.TurnTakenBack(1, Ply(0), 1), "rui took the last actions back"),
         (events.OfferMade("draw", 1), "rui asks for a draw: accept or decline"),

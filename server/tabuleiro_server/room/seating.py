@@ -49,6 +49,8 @@ def open_room(command: commands.OpenRoom) -> Events:
         _check_level(settings.late_bot.level, command.bot_levels, game.name)
     if settings.stand_in_level is not None:
         _check_level(settings.stand_in_level, command.bot_levels, game.name)
+    if settings.hints and not settings.is_casual:
+        refuse(ErrorCode.NOT_ALLOWED, "hints are for casual rooms: make the room casual, or without hints")
     seats = (_seat_wanted(command, 0), _seat_wanted(command, 1))
     opened = RoomOpened(
         room=command.code,
