@@ -19,7 +19,6 @@ from tabuleiro_client.sentences import Cast
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.present.notes import hints_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, Target
-from tabuleiro_client.tui.server_time import ServerTime
 from tabuleiro_client.tui.ship_composer import composer_for
 from tabuleiro_client.tui.timeline import Timeline
 from tabuleiro_client.tui.turn_composer import TurnComposer
@@ -43,7 +42,6 @@ class MatchModel:
         self.is_sending = False
         self.is_gone = False
         self.shown_ply: int | None = None
-        self.time = ServerTime()
         self.timeline = Timeline(mirror.game, mirror.actions)
         self.composer: TurnComposer = composer_for(mirror.state)
         self._style = style

@@ -72,16 +72,13 @@ class LiveScreen(BoardScreen):
 
     async def _stay(self) -> None:
         """Enter the room and show what happens in it, until it is gone or this screen is."""
-        asked_ms = self.client.now_ms()
         try:
             async with self._entry() as room:
                 self.room = room
                 self.model = MatchModel(room.mirror, self.client.writing, is_watching=self._is_watching)
-                self.model.time.bound(asked_ms, room.mirror.head.now_ms)
                 self.part_columns(self.size)
                 self.show_all()
                 async for change in room:
-                    self.model.time.hear(self.client.now_ms(), room.mirror.head.now_ms)
                     self.model.take(change)
                     if not room.has_unread:
                         self.show_all()
@@ -133,11 +130,10 @@ class LiveScreen(BoardScreen):
 
     def show_players(self) -> None:
         """Draw names and clocks, if they show something else by now."""
-        model = self.model
-        if model is None or not self.is_attached:
+        model, room = self.model, self.room
+        if model is None or room is None or not self.is_attached:
             return
-        now_ms = model.time.at(self.client.now_ms())
-        mirror = model.mirror
+        mirror, now_ms = model.mirror, room.server_now_ms()
         lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.client.writing)
         self.query_one(Players).show(lines, is_stone="b" in model.view.piece_names)
         self.write_line("brief", brief_text(lines))
