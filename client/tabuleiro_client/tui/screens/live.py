@@ -43,7 +43,7 @@ class LiveScreen(BoardScreen):
     DEFAULT_CSS = """
     LiveScreen #offer, LiveScreen #end, LiveScreen #facts { display: none; height: auto; padding: 0 1; }
     LiveScreen #offer { background: $warning; color: $background; text-style: bold; }
-    LiveScreen #end { background: $panel; border-left: outer $accent; }
+    LiveScreen #end { background: $panel; border-left: ascii $accent; }
     LiveScreen #facts { color: $text-muted; }
     LiveScreen #offer.open, LiveScreen #end.open, LiveScreen #facts.open { display: block; }
     """

@@ -42,7 +42,7 @@ class Players(Static):
 
     def _table(self, lines: Sequence[PlayerLine], is_stone: bool) -> RenderableType:
         table = Table.grid(expand=True, padding=0)
-        table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+        table.add_column(ratio=1, no_wrap=True, overflow="crop")
         table.add_column(justify="right", no_wrap=True)
         for line in lines:
             name = Text("> " if line.is_to_move else "  ", style="bold")
