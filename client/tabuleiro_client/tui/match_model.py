@@ -46,6 +46,7 @@ class MatchModel:
         self.composer: TurnComposer = composer_for(mirror.state)
         self._style = style
         self._reasons_of: int | None = None
+        self._picture_back: tuple[State, BoardView] | None = None
 
     @property
     def own_seats(self) -> tuple[Player, ...]:
@@ -75,7 +76,12 @@ class MatchModel:
     @property
     def view(self) -> BoardView:
         """The picture of the position shown."""
-        return self.composer.view if self.shown_ply is None else self.state.view()
+        if self.shown_ply is None:
+            return self.composer.view
+        state = self.state
+        if self._picture_back is None or self._picture_back[0] is not state:
+            self._picture_back = (state, state.view())
+        return self._picture_back[1]
 
     @property
     def ply(self) -> int:

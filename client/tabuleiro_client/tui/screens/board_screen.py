@@ -103,7 +103,7 @@ class BoardScreen(Screen[None]):
             return
         rows = size.height - OTHER_ROWS
         layout = fitting_layout(view, size.width - PANEL_MIN_COLUMNS - 1, rows, self.board.wished_size)
-        # Without a board that fits beside it, the panel leaves its columns to the board, or to the word about that.
+        # With no board that fits beside it, the panel leaves its columns to the board, or to the word about that.
         spare = 0 if layout is None else size.width - 1 - layout.width
         self.set_class(spare < PANEL_MIN_COLUMNS, "narrow")
         self.query_one("#panel").styles.width = max(PANEL_MIN_COLUMNS, min(PANEL_MAX_COLUMNS, spare))
