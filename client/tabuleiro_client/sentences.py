@@ -165,12 +165,13 @@ class Cast:
                 return ""
 
     def turn(self, state: State) -> str:
-        """Whose turn it is and how many steps are left; empty at the end of the game."""
+        """Whose turn it is, and how many steps are left of a turn of several; empty at the end of the game."""
         player = state.to_move
         if player is None:
             return ""
         left = state.view().actions_left
-        steps = "" if left is None else f", {left} step{'' if left == 1 else 's'} left"
+        is_one_action = left == 1 and not state.actions_in_turn
+        steps = "" if left is None or is_one_action else f", {left} step{'' if left == 1 else 's'} left"
         if self._own_seats == (player,):
             return f"your turn ({self.side_with_glyph(player)}){steps}"
         return f"{self.title(player)} to move{steps}"

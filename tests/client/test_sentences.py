@@ -57,6 +57,14 @@ def test_the_turn_is_told_to_each_in_their_own_words(cast):
     assert cast(0, 1, second=ANA).turn(after) == "blue (x) to move, 1 step left"
 
 
+def test_steps_are_counted_only_in_turns_of_several_actions(cast):
+    single = registry.load("virus-wars", {"rows": 4, "cols": 4, "steps": 1}).initial_state()
+    ships = registry.load("xero-g", {"setup": "random", "seed": 1}).initial_state()
+    for state in (single, ships, registry.load("iris").initial_state()):
+        assert cast(0).turn(state) == "your turn (blue, x)"
+    assert cast(0).turn(registry.load("xero-g").initial_state()).endswith("6 steps left")
+
+
 @pytest.mark.parametrize("name", registry.names())
 def test_every_game_has_a_first_turn_and_names_its_sides(name, cast):
     game = registry.load(name)
