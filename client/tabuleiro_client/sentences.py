@@ -27,6 +27,7 @@ from tabuleiro.protocol.events import (
     SeatInfo,
     SeatsSwapped,
     SeatTaken,
+    SettingsChanged,
     StandInSeated,
     TurnTakenBack,
 )
@@ -34,6 +35,7 @@ from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.outcome import Player, Termination, opponent
 from tabuleiro_client.board_text import TextStyle, piece_glyph
+from tabuleiro_client.settings_text import settings_text
 
 _ENDINGS: Final[Mapping[str, str]] = {
     Termination.BLOCKED: "{winner} wins: {loser} has no legal action",
@@ -113,6 +115,8 @@ class Cast:
                 return f"the seat of {self.side(seat)} is free again"
             case SeatsSwapped():
                 return f"the players change seats: {self.title(0)}, {self.title(1)}"
+            case SettingsChanged(settings=settings):
+                return f"the host has changed the settings: {settings_text(settings) or 'all as usual'}"
             case StandInSeated(seat=seat, level=level):
                 return f"a computer ({level}) plays for {self.actor(seat)} until the return"
             case MatchStarted():
