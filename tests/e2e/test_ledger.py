@@ -21,7 +21,7 @@ def test_an_illegal_action_that_leads_where_a_legal_one_led_was_not_played() -> 
     )
     stored = StoredRooms()
     stored.replay(CODE, [SequencedEvent(Seq(n), TimestampMs(0), event) for n, event in enumerate(events, start=1)])
-    before, after = stored.states[CODE, 1]
+    before, after = stored.lines[CODE, 1][0]
     assert before.child(before.string_to_action("d1xc1@d3")) == after
     assert stored.holds(Move(CODE, 1, 0, ("d1-d3",)))
     assert not stored.holds(Move(CODE, 1, 0, ("d1xc1@d3",)))

@@ -83,9 +83,18 @@ class SwapSeats(msgspec.Struct, frozen=True):
     account: AccountId
 
 
+class ChangeSettings(msgspec.Struct, frozen=True):
+    """Play the matches to come with these settings."""
+
+    account: AccountId
+    settings: RoomSettings
+    bot_levels: tuple[str, ...]
+
+
 class Play(msgspec.Struct, frozen=True):
     """Make actions of the own turn. ``ply`` says how many actions the sender saw before these, ``revision`` how
-    many undos and takebacks; ``lag_ms`` is what the server measured of the sender's connection."""
+    many undos and takebacks; ``lag_ms`` is what the server measured of the sender's connection;
+    ``is_makeshift`` is for a bot that gave no answer."""
 
     account: AccountId
     match: int
@@ -93,6 +102,16 @@ class Play(msgspec.Struct, frozen=True):
     actions: tuple[str, ...]
     revision: int = 0
     lag_ms: int = 0
+    is_makeshift: bool = False
+
+
+class TakeHint(msgspec.Struct, frozen=True):
+    """Be told what to play at ``ply`` of ``revision``."""
+
+    account: AccountId
+    match: int
+    ply: int
+    revision: int = 0
 
 
 class Undo(msgspec.Struct, frozen=True):
@@ -188,8 +207,10 @@ Command = (
     | Leave
     | SeatBot
     | SwapSeats
+    | ChangeSettings
     | Play
     | Undo
+    | TakeHint
     | Resign
     | Abort
     | ClaimWin

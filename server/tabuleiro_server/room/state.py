@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from tabuleiro.clock import ClockState
+from tabuleiro.clock import ClockState, TimeControl
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import OfferKind, RoomSecrets, SeatInfo
 from tabuleiro.protocol.settings import RoomLimits, RoomSettings
@@ -51,11 +51,12 @@ class MutedPerson(msgspec.Struct, frozen=True):
 class Match(msgspec.Struct, frozen=True):
     """One played instance of the room's game.
 
-    ``players`` held the seats when it began; later the seats may change hands.
+    ``players`` held the seats when it began; later the seats may change hands. ``time_control`` is the room's of
+    then, which may change once the match is over.
     ``actions`` are the canonical texts since the start; ``movers`` tells for each of them who made it.
     ``revision`` counts how often actions were undone or taken back. ``lags_ms`` is the last known lag of each
-    player's connection. ``ended_at_ms`` and ``termination`` are ``None`` while the match goes on, and ``winner``
-    is ``None`` then and for a draw.
+    player's connection, ``hinted_at_ms`` when each player had the last hint, ``None`` before. ``ended_at_ms`` and
+    ``termination`` are ``None`` while the match goes on, and ``winner`` is ``None`` then and for a draw.
     """
 
     number: int
@@ -63,10 +64,12 @@ class Match(msgspec.Struct, frozen=True):
     state: State
     clock: ClockState
     started_at_ms: TimestampMs
+    time_control: TimeControl
     actions: tuple[str, ...] = ()
     movers: tuple[Player, ...] = ()
     revision: int = 0
     lags_ms: tuple[int, int] = (0, 0)
+    hinted_at_ms: tuple[TimestampMs | None, TimestampMs | None] = (None, None)
     ended_at_ms: TimestampMs | None = None
     winner: Player | None = None
     termination: str | None = None
