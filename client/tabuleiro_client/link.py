@@ -202,6 +202,9 @@ class Link:
             raise ConnectionLostError(_closing_reason(error)) from error
         finally:
             del self._pending[number]
+            if answer.done() and not answer.cancelled():
+                # When sending itself has failed nobody waits for the answer, and asyncio would complain of that.
+                answer.exception()
 
     async def enter(self, message: CreateRoom | QuickPlay | JoinRoom | WatchRoom) -> RoomEntered:
         """Enter a room in one of the ways there are. Raises: as :meth:`request`."""

@@ -16,6 +16,7 @@ from tabuleiro.protocol.events import Event, OfferKind, SequencedEvent
 from tabuleiro.protocol.messages import (
     Abort,
     Answer,
+    ChangeSettings,
     ClaimWin,
     ClientMessage,
     HintGiven,
@@ -29,6 +30,7 @@ from tabuleiro.protocol.messages import (
     SwapSeats,
     Undo,
 )
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client import evidence
 from tabuleiro_client.link import Link
@@ -138,6 +140,11 @@ class RoomRequests(ABC):
     async def swap_seats(self) -> None:
         """As the host, let the two players change places. Raises: as :meth:`offer`."""
         await self._send_settled(SwapSeats(id=0, room=self.code), evidence.of_swap)
+
+    async def change_settings(self, settings: RoomSettings) -> None:
+        """As the host, let the matches to come be played with ``settings``. Raises: as :meth:`offer`."""
+        message = ChangeSettings(id=0, room=self.code, settings=settings)
+        await self._send_until_answered(lambda: self.request(message))
 
     async def request(self, message: ClientMessage) -> None:
         """Ask the server for something else, once: an offer, an answer, an undo, a word to the room.

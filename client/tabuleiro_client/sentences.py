@@ -27,6 +27,7 @@ from tabuleiro.protocol.events import (
     SeatInfo,
     SeatsSwapped,
     SeatTaken,
+    SettingsChanged,
     StandInSeated,
     TurnTakenBack,
 )
@@ -34,6 +35,7 @@ from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.outcome import Player, Termination, opponent
 from tabuleiro_client.board_text import TextStyle, piece_glyph
+from tabuleiro_client.settings_text import settings_text
 
 _ENDINGS: Final[Mapping[str, str]] = {
     Termination.BLOCKED: "{winner} wins: {loser} has no legal action",
@@ -113,6 +115,8 @@ class Cast:
                 return f"the seat of {self.side(seat)} is free again"
             case SeatsSwapped():
                 return f"the players change seats: {self.title(0)}, {self.title(1)}"
+            case SettingsChanged(settings=settings):
+                return f"the host has changed the settings: {settings_text(settings) or 'all as usual'}"
             case StandInSeated(seat=seat, level=level):
                 return f"a computer ({level}) plays for {self.actor(seat)} until the return"
             case MatchStarted():
@@ -165,12 +169,13 @@ class Cast:
                 return ""
 
     def turn(self, state: State) -> str:
-        """Whose turn it is and how many steps are left; empty at the end of the game."""
+        """Whose turn it is, and how many steps are left of a turn of several; empty at the end of the game."""
         player = state.to_move
         if player is None:
             return ""
         left = state.view().actions_left
-        steps = "" if left is None else f", {left} step{'' if left == 1 else 's'} left"
+        is_one_action = left == 1 and not state.actions_in_turn
+        steps = "" if left is None or is_one_action else f", {left} step{'' if left == 1 else 's'} left"
         if self._own_seats == (player,):
             return f"your turn ({self.side_with_glyph(player)}){steps}"
         return f"{self.title(player)} to move{steps}"

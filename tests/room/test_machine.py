@@ -33,6 +33,7 @@ from room_strategies import (
 )
 from story import ANA, CODE, EVA, LEVELS, NAMES, RUI, SECRETS
 
+from tabuleiro.clock import NO_CLOCK, Fischer
 from tabuleiro.errors import CommandError
 from tabuleiro.ids import Seq, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
@@ -44,10 +45,11 @@ from tabuleiro.protocol.events import (
     SequencedEvent,
     Withheld,
 )
-from tabuleiro.protocol.settings import RoomLimits
+from tabuleiro.protocol.settings import LateBot, RoomLimits
 from tabuleiro_server.room.commands import (
     Abort,
     AnswerOffer,
+    ChangeSettings,
     ClaimWin,
     Command,
     Connect,
@@ -74,6 +76,16 @@ from tabuleiro_server.room.decide import decide, open_room
 from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.state import Match, RoomState, bot_account
 from tabuleiro_server.room.views import Audience, event_for, head_of, snapshot_of, summary_of
+
+CHANGES: tuple[dict[str, Any], ...] = (
+    {"may_undo": False},
+    {"first": "draw", "hides_watcher_chat": True},
+    {"time_control": Fischer(initial_ms=5_000, increment_ms=1_000)},
+    {"time_control": NO_CLOCK},
+    {"late_bot": LateBot("random", 1_000)},
+    {"stand_in_level": "nobody's"},
+    {"is_private": True},
+)
 
 
 @dataclass(frozen=True)
@@ -317,6 +329,10 @@ class RoomMachine(RuleBasedStateMachine):
     @rule(account=guests)
     def swap(self, account: Any) -> None:
         self.send(SwapSeats(account))
+
+    @rule(account=guests, changed=st.sampled_from(CHANGES))
+    def change_settings(self, account: Any, changed: dict[str, Any]) -> None:
+        self.send(ChangeSettings(account, msgspec.structs.replace(self.room.settings, **changed), LEVELS))
 
     @rule(actor=actors, what=st.sampled_from((Connect, Disconnect)))
     def come_or_go(self, actor: Any, what: Any) -> None:

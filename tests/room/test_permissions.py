@@ -9,9 +9,11 @@ from story import ANA, CODE, DOM, EVA, LEVELS, NAMES, OPEN, RUI, STILL, Story, j
 
 from tabuleiro.errors import CommandError
 from tabuleiro.ids import AccountId, TimestampMs
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_server.room.commands import (
     Abort,
     AnswerOffer,
+    ChangeSettings,
     ClaimWin,
     Command,
     Connect,
@@ -42,6 +44,7 @@ COMMANDS = {
     "leave": Leave,
     "seat-bot": lambda who: SeatBot(who, 1, "random", LEVELS, STILL),
     "swap": SwapSeats,
+    "settings": lambda who: ChangeSettings(who, RoomSettings(may_undo=False), LEVELS),
     "play": lambda who: Play(who, 1, 1, ("a2",)),
     "undo": lambda who: Undo(who, 1, 0),
     "hint": lambda who: TakeHint(who, 1, 1),
@@ -71,6 +74,9 @@ seat-bot    finished  seat-taken   not-host      not-host      not-host    not-h
 swap        waiting   ok           not-host      not-host      not-host    not-host
 swap        playing   wrong-phase  not-host      not-host      not-host    not-host
 swap        finished  ok           not-host      not-host      not-host    not-host
+settings    waiting   ok           not-host      not-host      not-host    not-host
+settings    playing   wrong-phase  not-host      not-host      not-host    not-host
+settings    finished  ok           not-host      not-host      not-host    not-host
 play        waiting   not-seated   wrong-phase   not-seated    not-seated  not-seated
 play        playing   not-seated   ok            not-your-turn not-seated  not-seated
 play        finished  not-seated   wrong-phase   wrong-phase   not-seated  not-seated

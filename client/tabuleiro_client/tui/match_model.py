@@ -28,7 +28,6 @@ from tabuleiro_client.sentences import Cast
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.present.notes import hints_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, Target
-from tabuleiro_client.tui.server_time import ServerTime
 from tabuleiro_client.tui.ship_composer import composer_for
 from tabuleiro_client.tui.timeline import Timeline, changed_cells
 from tabuleiro_client.tui.turn_composer import TurnComposer
@@ -53,13 +52,13 @@ class MatchModel:
         self.is_sending = False
         self.is_gone = False
         self.shown_ply: int | None = None
-        self.time = ServerTime()
         self.timeline = Timeline(mirror.game, mirror.actions)
         self.composer: TurnComposer = composer_for(mirror.state)
         self._style = style
         self._reasons_of: int | None = None
         self._hinted: frozenset[int] = frozenset()
         self._hinted_state: State | None = None
+        self._picture_back: tuple[State, BoardView] | None = None
 
     @property
     def own_seats(self) -> tuple[Player, ...]:
@@ -89,7 +88,12 @@ class MatchModel:
     @property
     def view(self) -> BoardView:
         """The picture of the position shown."""
-        return self.composer.view if self.shown_ply is None else self.state.view()
+        if self.shown_ply is None:
+            return self.composer.view
+        state = self.state
+        if self._picture_back is None or self._picture_back[0] is not state:
+            self._picture_back = (state, state.view())
+        return self._picture_back[1]
 
     @property
     def ply(self) -> int:

@@ -90,6 +90,15 @@ class SwapSeats:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeSettings:
+    """Play the matches to come with these settings."""
+
+    account: AccountId
+    settings: RoomSettings
+    bot_levels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Play:
     """Make actions of the own turn. ``ply`` says how many actions the sender saw before these, ``revision`` how
     many undos and takebacks; ``lag_ms`` is what the server measured of the sender's connection;
@@ -219,6 +228,7 @@ Command = (
     | Leave
     | SeatBot
     | SwapSeats
+    | ChangeSettings
     | Play
     | Undo
     | TakeHint

@@ -95,6 +95,10 @@ def _seats_swapped(room: RoomState, event: events.SeatsSwapped, at_ms: Timestamp
     return replace(room, seats=(seats[0], seats[1]), away_since_ms=(away[1], away[0]))
 
 
+def _settings_changed(room: RoomState, event: events.SettingsChanged, at_ms: TimestampMs) -> RoomState:
+    return replace(room, settings=event.settings)
+
+
 def _seat_connected(room: RoomState, event: events.SeatConnected, at_ms: TimestampMs) -> RoomState:
     info = room.seats[event.seat]
     back = SeatInfo(info.kind, info.account, info.name, info.level)
@@ -132,7 +136,7 @@ def _match_started(room: RoomState, event: events.MatchStarted, at_ms: Timestamp
     clock = clocks.new_clock(control)
     if state.to_move is not None:
         clock = clocks.begin_turn(control, clock, state.to_move, at_ms)
-    match = Match(event.match, room.seats, state, clock, at_ms)
+    match = Match(event.match, room.seats, state, clock, at_ms, control)
     return replace(room, phase="playing", game=game, match=match, offers=())
 
 
@@ -269,6 +273,7 @@ _EVOLVERS: dict[type[events.Event], Callable[[RoomState, Any, TimestampMs], Room
     events.BotSeated: _bot_seated,
     events.SeatFreed: _seat_freed,
     events.SeatsSwapped: _seats_swapped,
+    events.SettingsChanged: _settings_changed,
     events.SeatConnected: _seat_connected,
     events.SeatDisconnected: _seat_disconnected,
     events.StandInSeated: _stand_in_seated,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from tabuleiro.clock import ClockState
+from tabuleiro.clock import ClockState, TimeControl
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import OfferKind, RoomSecrets, SeatInfo
 from tabuleiro.protocol.settings import RoomLimits, RoomSettings
@@ -54,7 +54,8 @@ class MutedPerson:
 class Match:
     """One played instance of the room's game.
 
-    ``players`` held the seats when it began; later the seats may change hands.
+    ``players`` held the seats when it began; later the seats may change hands. ``time_control`` is the room's of
+    then, which may change once the match is over.
     ``actions`` are the canonical texts since the start; ``movers`` tells for each of them who made it.
     ``revision`` counts how often actions were undone or taken back. ``lags_ms`` is the last known lag of each
     player's connection, ``hinted_at_ms`` when each player had the last hint, ``None`` before. ``ended_at_ms`` and
@@ -66,6 +67,7 @@ class Match:
     state: State
     clock: ClockState
     started_at_ms: TimestampMs
+    time_control: TimeControl
     actions: tuple[str, ...] = ()
     movers: tuple[Player, ...] = ()
     revision: int = 0

@@ -253,6 +253,12 @@ class Requests:
     async def _swap_seats(self, session: Session, message: messages.SwapSeats) -> None:
         await self._perform(session, message, commands.SwapSeats(session.account_id))
 
+    async def _change_settings(self, session: Session, message: messages.ChangeSettings) -> None:
+        room = await self._services.directory.find(message.room)
+        levels = self._services.levels.get(room.state.game.name, ())
+        command = commands.ChangeSettings(session.account_id, message.settings, levels)
+        await self._perform(session, message, command)
+
     async def _say(self, session: Session, message: messages.Say) -> None:
         await self._perform(session, message, commands.Say(session.account_id, session.name, message.text))
 
@@ -337,6 +343,7 @@ _ANSWERERS: dict[type[ClientMessage], Callable[[Requests, Session, Any], Awaitab
     messages.Answer: Requests._answer_offer,
     messages.SeatBot: Requests._seat_bot,
     messages.SwapSeats: Requests._swap_seats,
+    messages.ChangeSettings: Requests._change_settings,
     messages.Say: Requests._say,
     messages.Mute: Requests._mute,
 }

@@ -83,6 +83,12 @@ class SeatsSwapped(Fact, frozen=True, tag="seats-swapped"):
     """The holders of the two seats changed places."""
 
 
+class SettingsChanged(Fact, frozen=True, tag="settings-changed"):
+    """The host changed the settings; they hold for the matches to come."""
+
+    settings: RoomSettings
+
+
 class SeatConnected(Fact, frozen=True, tag="seat-connected"):
     """The person on the seat has a connection in the room again; a stand-in goes."""
 
@@ -228,6 +234,7 @@ Event = (
     | BotSeated
     | SeatFreed
     | SeatsSwapped
+    | SettingsChanged
     | SeatConnected
     | SeatDisconnected
     | StandInSeated

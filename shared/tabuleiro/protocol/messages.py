@@ -224,6 +224,16 @@ class SwapSeats(Request, frozen=True, tag="swap-seats"):
     room: RoomText
 
 
+class ChangeSettings(Request, frozen=True, tag="change-settings"):
+    """The host changes the settings for the matches to come; not while one runs.
+
+    ``settings`` are all of them. Whether the room is private, and what downtime means, stays as it was made.
+    """
+
+    room: RoomText
+    settings: RoomSettings
+
+
 class Say(Request, frozen=True, tag="say"):
     """Say a line to the room."""
 
@@ -260,6 +270,7 @@ ClientMessage = (
     | Answer
     | SeatBot
     | SwapSeats
+    | ChangeSettings
     | Say
     | Mute
 )
@@ -308,7 +319,8 @@ class MatchView(msgspec.Struct, frozen=True, omit_defaults=True):
     winner: Player | None = None
     termination: str | None = None
     clock: ClockState | None = None
-    """``None`` without a clock; moments in it are by the server's clock, see ``now_ms`` of the head."""
+    """``None`` without a clock, and for a match that was played with another one than the room has now; moments in
+    it are by the server's clock, see ``now_ms`` of the head."""
     revision: int = 0
     can_abort: bool = False
     players: tuple[str, str] | None = None

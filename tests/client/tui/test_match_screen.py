@@ -153,7 +153,7 @@ async def test_words_go_both_ways(real_server):
         assert at.screen.board.has_focus
 
 
-async def test_the_opponent_is_shown_away_and_the_win_can_be_claimed(real_server):
+async def test_the_opponent_is_shown_away_and_the_win_can_be_claimed(real_server, monkeypatch):
     settings = RoomSettings(away_after_ms=5_000)
     async with table(real_server, "virus-wars", SMALL, settings=settings) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
@@ -161,7 +161,7 @@ async def test_the_opponent_is_shown_away_and_the_win_can_be_claimed(real_server
         await until(pilot, lambda: "away" in text_of(at, "brief"))
         head = at.screen.model.mirror.head
         later_ms = head.seats[1].away_since_ms + 6_000
-        at.screen.model.time.hear(at.app.now_ms(), later_ms)
+        monkeypatch.setattr(at.screen.room, "server_now_ms", lambda: later_ms)
         await until(
             pilot, lambda: text_of(at, "offer") == "your opponent has been away for long: C claims the win"
         )

@@ -253,11 +253,10 @@ class MatchScreen(LiveScreen):
 
     def banner_text(self) -> str:
         """The offer that waits, or that the win may be claimed."""
-        model = self.model
-        if model is None:
+        model, room = self.model, self.room
+        if model is None or room is None:
             return ""
-        now_ms = model.time.at(self.client.now_ms())
-        if can_claim(model.mirror.head, model.own_seats, now_ms):
+        if can_claim(model.mirror.head, model.own_seats, room.server_now_ms()):
             return "your opponent has been away for long: C claims the win"
         return super().banner_text()
 
