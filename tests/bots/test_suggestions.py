@@ -29,7 +29,16 @@ def room(actions: tuple[str, ...]) -> RoomState:
     state = game.initial_state()
     for text in actions:
         state = state.apply(state.string_to_action(text))
-    match = Match(1, SEATS, state, new_clock(NO_CLOCK), NOW_MS, actions, (0, 1) * (len(actions) // 2))
+    match = Match(
+        number=1,
+        players=SEATS,
+        state=state,
+        time_control=NO_CLOCK,
+        clock=new_clock(NO_CLOCK),
+        started_at_ms=NOW_MS,
+        actions=actions,
+        movers=(0, 1) * (len(actions) // 2),
+    )
     return RoomState(
         code=RoomCode("ABCDE"),
         seq=Seq(9),

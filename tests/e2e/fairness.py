@@ -1,6 +1,6 @@
 """Whether bots keep to their clocks: matches between the strongest bots on a real server, with other load beside.
 
-    python tests/e2e/fairness.py [--matches 100] [--at-once 2] [--seconds 5] [--load 2] [--niceness 10]
+    python tests/e2e/fairness.py [--matches 100] [--at-once 2] [--seconds 5] [--load 2] [--niceness 5]
         [--level expert] [--game GAME]
 
 The clocks have no increment, so that whoever thinks too long in sum loses. The load are processes that never
@@ -92,6 +92,7 @@ async def _warm_up(client: Client, terms: Terms) -> None:
     for game in terms.games:
         async with client.create(game, terms.options.get(game, {}), seats=(bot, bot)) as room:
             await _watched(room)
+            await room.leave()
 
 
 async def _keep_playing(
@@ -103,6 +104,7 @@ async def _keep_playing(
         options = terms.options.get(game, {})
         async with client.create(game, options, seats=(bot, bot), settings=settings) as room:
             tell(await _watched(room))
+            await room.leave()
 
 
 async def _watched(room: EnteredRoom) -> Played:

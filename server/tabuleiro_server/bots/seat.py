@@ -78,7 +78,7 @@ class BotSeats:
             code = room.state.code
             misses_count = self._misses.pop(code, 0)
             budget = time_budget(
-                room.state.settings.time_control,
+                match.time_control,
                 match.clock,
                 match.to_move,
                 self._now_ms(),
