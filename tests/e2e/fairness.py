@@ -36,6 +36,14 @@ from tabuleiro_server.bots.worker import NICENESS
 
 BUSY: Final = "import os; os.nice({niceness})\nwhile True: pass"
 
+SMALL: Final[dict[str, dict[str, int | str]]] = {
+    "virus-wars": {"rows": 4, "cols": 4, "steps": 2},
+    "xero-g": {"setup": "random"},
+    "iris": {"side": 5},
+    "minefield": {"size": 5},
+}
+"""Options with which a match is soon over."""
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -87,10 +95,10 @@ async def play_all(terms: Terms, tell: Callable[[Played], None]) -> None:
 
 
 async def _warm_up(client: Client, terms: Terms) -> None:
-    """Play a match of each game without a clock, so that the workers have started and loaded what they need."""
+    """Play a short match of each game without a clock: then workers have started and loaded what they need."""
     bot = SeatRequest("bot", "easy")
     for game in terms.games:
-        async with client.create(game, terms.options.get(game, {}), seats=(bot, bot)) as room:
+        async with client.create(game, SMALL[game], seats=(bot, bot)) as room:
             await _watched(room)
             await room.leave()
 

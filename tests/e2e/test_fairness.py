@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from fairness import Played, Terms, busy_cores, flag_falls, play_all
+from fairness import SMALL, Played, Terms, busy_cores, flag_falls, play_all
 
 
 async def test_no_bot_loses_on_time_while_the_machine_is_busy() -> None:
     """Small boards, so that matches are short: what the clocks are for is the wait, not the play."""
-    options: dict[str, dict[str, int | str]] = {
-        "minefield": {"size": 5},
-        "virus-wars": {"rows": 4, "cols": 4, "steps": 2},
-    }
-    terms = Terms(4, 2, 5.0, "expert", ("minefield", "virus-wars"), options)
+    terms = Terms(4, 2, 5.0, "expert", ("minefield", "virus-wars"), SMALL)
     played: list[Played] = []
     async with busy_cores(1):
         await play_all(terms, played.append)
