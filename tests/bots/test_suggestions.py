@@ -31,7 +31,16 @@ def room(actions: tuple[str, ...]) -> RoomState:
     for text in actions:
         state = state.apply(state.string_to_action(text))
     movers: tuple[Player, ...] = (0, 1) * (len(actions) // 2)
-    match = Match(1, SEATS, state, new_clock(NO_CLOCK), NOW_MS, NO_CLOCK, actions, movers)
+    match = Match(
+        number=1,
+        players=SEATS,
+        state=state,
+        time_control=NO_CLOCK,
+        clock=new_clock(NO_CLOCK),
+        started_at_ms=NOW_MS,
+        actions=actions,
+        movers=movers,
+    )
     return RoomState(
         code=RoomCode("ABCDE"),
         seq=Seq(9),

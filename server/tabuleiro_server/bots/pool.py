@@ -27,8 +27,11 @@ log = logging.getLogger(__name__)
 ATTEMPT_COUNT: Final = 2
 """How often a request is given to workers before a quick legal move is made instead."""
 
-HANG_GRACE_MS: Final = 1_000
+HANG_GRACE_MS: Final = 3_000
 """Time a worker gets beyond the budget it was told, before it counts as hung."""
+
+LEFT_BEHIND_LIMIT_S: Final = 2.5
+"""A worker whose asker has gone may finish within this time: most do, and starting another would take longer."""
 
 STOP_LIMIT_S: Final = 10.0
 """Time for killed workers to be gone before the pool stops waiting for them."""
@@ -46,7 +49,8 @@ class Thought:
 
     ``actions`` are canonical texts, one or more. ``is_fallback`` says that the level gave no answer and the
     actions are random ones; ``thought_ms`` is the time since a worker was given the request, in milliseconds.
-    ``worth`` is there for hints that are no fallback.
+    ``worth`` is there for hints that are no fallback. Fallbacks are made after the second failure, and where the
+    asker's patience came to its end.
     """
 
     actions: tuple[str, ...]
@@ -135,6 +139,11 @@ class BotPool:
             fallbacks_count=self._fallbacks_count,
         )
 
+    @property
+    def crowd(self) -> float:
+        """How many requests there are for each worker, a new one included."""
+        return (len(self._queue) + self._thinking_count + 1) / self._worker_count
+
     async def start(self) -> None:
         """Take requests from now on. No process is started yet."""
         self._is_running = True
@@ -152,10 +161,12 @@ class BotPool:
             await asyncio.wait(keepers, timeout=STOP_LIMIT_S)
         self._keepers.clear()
 
-    async def think(self, request: ThinkRequest) -> Thought:
+    async def think(self, request: ThinkRequest, patience_ms: int | None = None) -> Thought:
         """Return the rest of a turn, chosen by a worker, or by chance after its second failure.
 
-        Cancelling this call takes the request out of the queue or frees the worker that thinks about it.
+        After ``patience_ms`` milliseconds it is chosen by chance as well, at 0 at once; ``None``: wait for a
+        worker however long it takes. Cancelling this call takes the request out of the queue or leaves the worker
+        that thinks about it a moment to finish.
 
         Raises: BotError for an unknown level, for a position with nothing to choose, and when the pool is
         stopped; GameOptionError for an unknown game.
@@ -163,15 +174,25 @@ class BotPool:
         check_level(request.game, request.level)
         if not self._is_running:
             raise BotError("the bot pool is not running")
+        if patience_ms == 0:
+            return self._quick_thought(request, 0)
         wish = _Wish(request, asyncio.get_running_loop().create_future())
         self._wishes.add(wish)
         try:
             await self._queue.put(request.room, wish)
             self._add_keeper_if_needed()
-            return await wish.thought
+            async with asyncio.timeout(None if patience_ms is None else patience_ms / 1000):
+                return await wish.thought
+        except TimeoutError:
+            log.warning("room %s, level %s: no answer within %s ms", request.room, request.level, patience_ms)
+            return self._quick_thought(request, patience_ms or 0)
         finally:
             self._wishes.discard(wish)
             self._queue.discard(request.room, wish)
+
+    def _quick_thought(self, request: ThinkRequest, waited_ms: int) -> Thought:
+        self._fallbacks_count += 1
+        return Thought(quick_turn(request), True, waited_ms)
 
     def _add_keeper_if_needed(self) -> None:
         idle_count = len(self._keepers) - self._thinking_count
@@ -240,6 +261,8 @@ class BotPool:
         try:
             waited: set[asyncio.Future[Any]] = {exchange, wish.thought}
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            if not exchange.done():
+                await asyncio.wait({exchange}, timeout=LEFT_BEHIND_LIMIT_S)
             return exchange.result() if exchange.done() else _NO_ANSWER
         finally:
             if not exchange.done():

@@ -19,8 +19,11 @@ from tabuleiro_server.bots.frames import Answer, Job, Ready, Refusal, WorkerMess
 from tabuleiro_server.bots.levels import choose_turn
 from tabuleiro_server.bots.request import Worth, replay, texts_of
 
-NICENESS: Final = 10
-"""Added to the process's niceness, so that thinking does not starve the server on few cores."""
+NICENESS: Final = 5
+"""Added to the process's niceness, so that thinking does not starve the server on few cores.
+
+More would let whatever else runs on the machine starve the bots, which then lose on time or play at random.
+"""
 
 ORPHAN_GRACE_S: Final = 2.0
 """Time the pool has, after the hang limit of a job, to kill the worker before the worker's own alarm does."""
