@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture swarm check format bench bench-rules strength clean
+.PHONY: play test test-slow torture swarm check format bench bench-rules bench-tui strength clean
 
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
@@ -37,6 +37,10 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python tests/bench/bench_server.py
+
+bench-tui: $(STAMP)
+	$(BIN)/python tests/bench/bench_tui_start.py
+	$(BIN)/python tests/bench/bench_tui_lag.py
 
 bench-rules: $(STAMP)
 	$(BIN)/python tests/bench/bench_rules.py

@@ -19,6 +19,7 @@ from tabuleiro_client.room_commands import CommandGroup, RoomCommand
 from tabuleiro_client.screen import Screen
 from tabuleiro_client.settings_text import settings_text
 from tabuleiro_client.settings_words import changed_settings
+from tabuleiro_client.worth import hint_text
 
 Send = Callable[[Coroutine[Any, Any, None]], None]
 """Sends a request and tells what is answered."""
@@ -62,6 +63,7 @@ class RoomDesk:
             command(("board",), "", "show the board", self._board),
             command(("clock",), "", "show the clocks", self._clock),
             command(("rules",), "", "show the rules of this game", self._rules),
+            command(("hint",), "", "ask the server what to play, if this room gives hints", self._hint),
             command(("undo",), "[all]", "undo the last action of your turn, or all of them", self._undo),
             command(("takeback",), "", "ask to take your last turn back", self._takeback),
             command(("draw",), "", "offer a draw", self._draw),
@@ -119,6 +121,13 @@ class RoomDesk:
             self._screen.say("there is no action of your turn to undo; takeback asks for your last whole turn")
         else:
             self._send(self._room.undo(ply - (made_count if rest else 1)))
+
+    def _hint(self, _: str) -> None:
+        if self._is_playing():
+            self._send(self._tell_hint())
+
+    async def _tell_hint(self) -> None:
+        self._screen.say(hint_text(await self._room.take_hint()))
 
     def _takeback(self, _: str) -> None:
         if self._is_playing():

@@ -19,6 +19,7 @@ from tabuleiro.protocol.messages import (
     ChangeSettings,
     ClaimWin,
     ClientMessage,
+    HintGiven,
     LeaveRoom,
     MatchView,
     Mute,
@@ -69,6 +70,21 @@ class RoomRequests(ABC):
         """Undo own actions of the turn in progress: ``ply`` actions are left. Raises: as :meth:`play`."""
         message = Undo(id=0, room=self.code, match=self._match().number, ply=ply)
         await self._send_settled(message, lambda event: evidence.of_undo(event, ply))
+
+    async def take_hint(self) -> HintGiven:
+        """Ask what to play now, which everybody in the room is told; it takes a few seconds.
+
+        After a lost connection it is asked again. Raises: as :meth:`play`.
+        """
+        match = self._match()
+        number, ply, revision = match.number, len(self.mirror.actions), match.revision
+        given: list[HintGiven] = []
+
+        async def ask() -> None:
+            given.append(await self._link.take_hint(self.code, number, ply, revision))
+
+        await self._send_until_answered(ask)
+        return given[-1]
 
     async def resign(self) -> None:
         """Give the match up. Raises: as :meth:`play`."""

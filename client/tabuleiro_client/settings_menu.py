@@ -42,7 +42,8 @@ async def ask_time_control(menu: Menu) -> TimeControl:
 async def _every_setting(menu: Menu, levels: Sequence[str]) -> RoomSettings:
     control = await ask_time_control(menu)
     is_private = await menu.ask("private, entered by an invitation only", read_yes, "no")
-    is_casual = await menu.ask("casual: computers take turns back, hints are given", read_yes, "yes")
+    is_casual = await menu.ask("casual: computers take turns back, hints are possible", read_yes, "yes")
+    hints = is_casual and await menu.ask("players may ask what to play, and all are told", read_yes, "no")
     is_drawn = await menu.ask("draw lots who begins", read_yes, "no")
     may_undo = await menu.ask("actions of a turn begun may be undone", read_yes, "yes")
     late_bot = await _ask_late_bot(menu, levels)
@@ -61,6 +62,7 @@ async def _every_setting(menu: Menu, levels: Sequence[str]) -> RoomSettings:
         away_after_ms=away_s * SECOND_MS,
         hides_watcher_chat=hides_chat,
         counts_downtime=counts_downtime,
+        hints=hints,
     )
 
 

@@ -42,6 +42,7 @@ def _read_late_bot(text: str) -> LateBot | None:
 _WORDS: Final[Mapping[str, Callable[[str], dict[str, Any]]]] = {
     "time": lambda text: {"time_control": parse_time_control(text)},
     "casual": lambda text: {"is_casual": read_yes(text)},
+    "hints": lambda text: {"hints": read_yes(text)},
     "draw-first": lambda text: {"first": "draw" if read_yes(text) else "seated"},
     "undo": lambda text: {"may_undo": read_yes(text)},
     "late-bot": lambda text: {"late_bot": _read_late_bot(text)},

@@ -121,7 +121,7 @@ async def test_a_host_changes_the_settings_for_the_rematch_and_both_are_told(rea
     ana.type("set time 5+3")
     await ana.shows("the server refuses: not while the match runs")
     ana.type("resign", "yes", "set tme 5+3", "set")
-    await ana.shows("expected one of time, casual, draw-first, undo,")
+    await ana.shows("expected one of time, casual, hints, draw-first,")
     await ana.shows("settings: no undoing within a turn")
     rui.type("rematch", "set time 5+3")
     await ana.shows("rui asks for a rematch: accept or decline")
@@ -249,3 +249,30 @@ async def test_xero_g_is_played_by_naming_ships_and_answering_in_words(real_serv
     ana.type("a1-b1", "boost b4")
     await ana.shows("you played a1-b4\nits route: a1 b1 (boost) b2 b3 b4\n")
     await leave((ana, playing))
+
+
+async def test_a_hint_is_told_to_who_asked_and_noted_for_the_other(real_server, person):
+    ana, rui = person("ana"), person("rui")
+    hints = RoomSettings(hints=True)
+    ana_plays, code = await opens(ana, real_server, options={**SMALL, "steps": 1}, settings=hints)
+    rui_plays = rui.play(server=real_server.url, room=code)
+    await rui.shows("in this room: hints are given")
+    await ana.shows("your turn (blue, x)")
+    rui.type("hint")
+    await rui.shows("the server refuses: hints are for the player to move, and it is the other player's turn")
+    ana.type("hint")
+    await ana.shows("hint: ")
+    await rui.shows("ana takes a hint")
+    ana.type("hint")
+    await ana.shows("the server refuses: you had a hint just now")
+    await leave((ana, ana_plays), (rui, rui_plays))
+
+
+async def test_a_room_without_hints_refuses_them(real_server, person):
+    ana, rui = person("ana"), person("rui")
+    ana_plays, code = await opens(ana, real_server)
+    rui_plays = rui.play(server=real_server.url, room=code)
+    await ana.shows("your turn (blue, x)")
+    ana.type("hint")
+    await ana.shows("the server refuses: this room gives no hints")
+    await leave((ana, ana_plays), (rui, rui_plays))

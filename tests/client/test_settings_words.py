@@ -21,6 +21,7 @@ OTHER = RoomSettings(
         ("time 5+3", "time_control", Fischer(initial_ms=300_000, increment_ms=3_000)),
         ("TIME none", "time_control", NO_CLOCK),
         ("casual no", "is_casual", False),
+        ("hints yes", "hints", True),
         ("draw-first yes", "first", "draw"),
         ("draw-first no", "first", "seated"),
         ("undo  NO ", "may_undo", False),

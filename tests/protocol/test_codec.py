@@ -25,6 +25,7 @@ from tabuleiro.protocol.messages import (
     Error,
     GetRecord,
     Hello,
+    HintGiven,
     JoinRoom,
     LeaveRoom,
     ListRooms,
@@ -40,6 +41,7 @@ from tabuleiro.protocol.messages import (
     ServerMessage,
     SubscribeLobby,
     SwapSeats,
+    TakeHint,
     Undo,
     UnsubscribeLobby,
     WatchRoom,
@@ -72,6 +74,7 @@ EXAMPLES: tuple[ClientMessage, ...] = (
     Say(id=19, room="ABCDE", text="good game"),
     Mute(id=20, room="ABCDE", name="rui"),
     GetRecord(id=21, room="ABCDE", match=2),
+    TakeHint(id=22, room="ABCDE", match=1, ply=3, revision=2),
 )
 
 codecs = pytest.mark.parametrize("codec", [MsgpackCodec(), JsonCodec()], ids=["msgpack", "json"])
@@ -99,7 +102,10 @@ def test_client_messages_round_trip(codec: Codec, message: ClientMessage) -> Non
 
 
 @codecs
-@pytest.mark.parametrize("message", [Ok(1), Error(None, "busy", "wait"), Announcement("hello")])
+@pytest.mark.parametrize(
+    "message",
+    [Ok(1), Ok(2, HintGiven(("c3",), 0.25, turns_to_end=2)), Error(None, "busy", "wait"), Announcement("hello")],
+)
 def test_server_messages_round_trip(codec: Codec, message: ServerMessage) -> None:
     assert codec.decode_server(codec.encode(message)) == message
 

@@ -67,6 +67,7 @@ from tabuleiro_server.room.commands import (
     Say,
     SeatBot,
     SwapSeats,
+    TakeHint,
     Undo,
     Watch,
 )
@@ -265,6 +266,19 @@ class RoomMachine(RuleBasedStateMachine):
         if self.send(Undo(account, match.number, len(match.actions))):
             assert self.room.match is not None
             assert (self.room.match.state, self.room.match.actions) == (match.state, match.actions)
+
+    @rule(actor=actors, back=st.sampled_from((0, 0, 0, 1)))
+    def take_hint(self, actor: Any, back: int) -> None:
+        before, match = self.room, self.room.match
+        ply = 0 if match is None else len(match.actions) - back
+        revision = 0 if match is None else match.revision
+        if self.send(TakeHint(self.who(actor), self.match_number(0), ply, revision)):
+            assert before.settings.is_casual
+            assert before.settings.hints
+            assert match is not None
+            assert match.to_move in before.seats_of(self.who(actor))
+            assert self.room.match is not None
+            assert self.room.match.actions == match.actions
 
     @rule(actor=actors, back=st.integers(0, 3))
     def undo(self, actor: Any, back: int) -> None:

@@ -28,6 +28,7 @@ from tabuleiro_server.room.commands import (
     Say,
     SeatBot,
     SwapSeats,
+    TakeHint,
     Undo,
     Watch,
 )
@@ -46,6 +47,7 @@ COMMANDS = {
     "settings": lambda who: ChangeSettings(who, RoomSettings(may_undo=False), LEVELS),
     "play": lambda who: Play(who, 1, 1, ("a2",)),
     "undo": lambda who: Undo(who, 1, 0),
+    "hint": lambda who: TakeHint(who, 1, 1),
     "resign": lambda who: Resign(who, 1),
     "abort": lambda who: Abort(who, 1),
     "claim": lambda who: ClaimWin(who, 1),
@@ -81,6 +83,9 @@ play        finished  not-seated   wrong-phase   wrong-phase   not-seated  not-s
 undo        waiting   not-seated   wrong-phase   not-seated    not-seated  not-seated
 undo        playing   not-seated   ok            not-your-turn not-seated  not-seated
 undo        finished  not-seated   wrong-phase   wrong-phase   not-seated  not-seated
+hint        waiting   not-seated   wrong-phase   not-seated    not-seated  not-seated
+hint        playing   not-seated   not-allowed   not-allowed   not-seated  not-seated
+hint        finished  not-seated   wrong-phase   wrong-phase   not-seated  not-seated
 resign      waiting   not-seated   wrong-phase   not-seated    not-seated  not-seated
 resign      playing   not-seated   ok            ok            not-seated  not-seated
 resign      finished  not-seated   wrong-phase   ok            not-seated  not-seated

@@ -14,6 +14,7 @@ from tabuleiro.protocol.settings import LateBot, RoomSettings
 IN_A_ROOM: tuple[tuple[Any, dict[str, Any]], ...] = (
     (messages.Play, {"match": 1, "ply": 0, "actions": ("a3",)}),
     (messages.Undo, {"match": 1, "ply": 0}),
+    (messages.TakeHint, {"match": 1, "ply": 0}),
     (messages.Resign, {"match": 1}),
     (messages.Abort, {"match": 1}),
     (messages.ClaimWin, {"match": 1}),

@@ -55,6 +55,7 @@ MATCH: Final = (
         "Say what is known of a cell, and why it is forbidden.",
         sign="w",
     ),
+    key("H", "hint", "hint", "Ask what to play, if this room gives hints; everybody is told.", sign="H"),
     key("t", "chat", "chat", "Write to the room.", sign="t"),
     key("d", "offer('draw')", "draw", "Offer a draw.", shown=False),
     key("b", "offer('takeback')", "take back", "Ask to take your last turn back.", shown=False),

@@ -33,6 +33,7 @@ class SettingsForm(RoomForm):
             "begins": "draw" if settings.first == "draw" else "me",
             "clock": format_time_control(settings.time_control),
             "casual": YES if settings.is_casual else NO,
+            "hints": YES if settings.hints else NO,
             "undo": YES if settings.may_undo else NO,
             "stand-in": settings.stand_in_level or NONE,
             "away": format_duration(settings.away_after_ms),

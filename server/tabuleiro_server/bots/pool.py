@@ -17,8 +17,9 @@ import msgspec
 
 from tabuleiro.errors import BotError
 from tabuleiro_server.bots.fair_queue import FairQueue
+from tabuleiro_server.bots.frames import Answer
 from tabuleiro_server.bots.levels import RANDOM, check_level, choose_turn
-from tabuleiro_server.bots.request import ThinkRequest, replay, texts_of
+from tabuleiro_server.bots.request import ThinkRequest, Worth, replay, texts_of
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND, WorkerProcess
 
 log = logging.getLogger(__name__)
@@ -32,6 +33,9 @@ HANG_GRACE_MS: Final = 1_000
 STOP_LIMIT_S: Final = 10.0
 """Time for killed workers to be gone before the pool stops waiting for them."""
 
+_NO_ANSWER: Final = Answer(0, [])
+"""What becomes of a wish that nobody waits for any more."""
+
 BACKOFF_START_MS: Final = 100
 BACKOFF_LIMIT_MS: Final = 5_000
 
@@ -42,11 +46,13 @@ class Thought:
 
     ``actions`` are canonical texts, one or more. ``is_fallback`` says that the level gave no answer and the
     actions are random ones; ``thought_ms`` is the time since a worker was given the request, in milliseconds.
+    ``worth`` is there for hints that are no fallback.
     """
 
     actions: tuple[str, ...]
     is_fallback: bool
     thought_ms: int
+    worth: Worth | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +198,7 @@ class BotPool:
         loop = asyncio.get_running_loop()
         started_s = loop.time()
         try:
-            actions, is_fallback = await self._actions_for(wish, keeper)
+            answer, is_fallback = await self._answer_for(wish, keeper)
         except Exception as error:
             # Whatever went wrong belongs to the asker, who would wait for ever, and not to the next request.
             if not wish.thought.done():
@@ -200,15 +206,16 @@ class BotPool:
             return
         self._fallbacks_count += is_fallback
         if not wish.thought.done():
-            wish.thought.set_result(Thought(actions, is_fallback, int((loop.time() - started_s) * 1000)))
+            thought_ms = int((loop.time() - started_s) * 1000)
+            wish.thought.set_result(Thought(tuple(answer.actions), is_fallback, thought_ms, answer.worth))
 
-    async def _actions_for(self, wish: _Wish, keeper: _Keeper) -> tuple[tuple[str, ...], bool]:
-        """The actions for ``wish`` and whether they are a fallback; no actions when nobody waits any more."""
+    async def _answer_for(self, wish: _Wish, keeper: _Keeper) -> tuple[Answer, bool]:
+        """The answer to ``wish`` and whether it is a fallback; no actions when nobody waits any more."""
         for _ in range(ATTEMPT_COUNT):
             if wish.thought.done():
-                return (), False
+                return _NO_ANSWER, False
             try:
-                actions = await self._attempt(wish, keeper)
+                answer = await self._attempt(wish, keeper)
             except BotError as error:
                 self._failures_count += 1
                 if keeper.worker is None:
@@ -216,10 +223,10 @@ class BotPool:
                 log.warning("room %s, level %s: %s", wish.request.room, wish.request.level, error)
             else:
                 keeper.failures_in_succession = 0
-                return actions, False
-        return quick_turn(wish.request), True
+                return answer, False
+        return Answer(0, list(quick_turn(wish.request))), True
 
-    async def _attempt(self, wish: _Wish, keeper: _Keeper) -> tuple[str, ...]:
+    async def _attempt(self, wish: _Wish, keeper: _Keeper) -> Answer:
         """Ask the worker of ``keeper`` once; no actions when the asker stops waiting before the answer.
 
         Raises: BotError when there is no usable answer; a worker that is no longer usable is gone then.
@@ -227,13 +234,13 @@ class BotPool:
         worker = await self._usable_worker(keeper)
         if wish.thought.done():
             # The asker left while the worker started, which can serve the next one.
-            return ()
+            return _NO_ANSWER
         request, hang_limit_ms = self._limited(wish.request)
         exchange = asyncio.create_task(worker.ask(request, hang_limit_ms))
         try:
             waited: set[asyncio.Future[Any]] = {exchange, wish.thought}
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-            return exchange.result() if exchange.done() else ()
+            return exchange.result() if exchange.done() else _NO_ANSWER
         finally:
             if not exchange.done():
                 exchange.cancel()

@@ -83,7 +83,13 @@ class BotSeats:
             thought = await self._pool.think(_request(room.state, match))
             if thought.is_fallback:
                 log.warning("bot gave no answer, a quick move was made", room=room.state.code)
-            command = Play(bot_account(match.to_move), *moment[:2], thought.actions, moment[2])
+            command = Play(
+                bot_account(match.to_move),
+                *moment[:2],
+                thought.actions,
+                moment[2],
+                is_makeshift=thought.is_fallback,
+            )
             await room.perform(command)
         except RoomUnloadedError:
             log.info("bot's room was unloaded", room=room.state.code)

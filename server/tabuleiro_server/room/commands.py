@@ -101,7 +101,8 @@ class ChangeSettings:
 @dataclass(frozen=True, slots=True)
 class Play:
     """Make actions of the own turn. ``ply`` says how many actions the sender saw before these, ``revision`` how
-    many undos and takebacks; ``lag_ms`` is what the server measured of the sender's connection."""
+    many undos and takebacks; ``lag_ms`` is what the server measured of the sender's connection;
+    ``is_makeshift`` is for a bot that gave no answer."""
 
     account: AccountId
     match: int
@@ -109,6 +110,17 @@ class Play:
     actions: tuple[str, ...]
     revision: int = 0
     lag_ms: int = 0
+    is_makeshift: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TakeHint:
+    """Be told what to play at ``ply`` of ``revision``."""
+
+    account: AccountId
+    match: int
+    ply: int
+    revision: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +231,7 @@ Command = (
     | ChangeSettings
     | Play
     | Undo
+    | TakeHint
     | Resign
     | Abort
     | ClaimWin

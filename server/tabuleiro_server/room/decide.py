@@ -12,6 +12,7 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import Event
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.deadlines import decide_expire
+from tabuleiro_server.room.hints import decide_hint
 from tabuleiro_server.room.offers import decide_answer, decide_offer
 from tabuleiro_server.room.permissions import refuse
 from tabuleiro_server.room.playing import decide_abort, decide_claim, decide_play, decide_resign, decide_undo
@@ -51,6 +52,7 @@ _DECIDERS: dict[type[commands.Command], Callable[[RoomState, Any, int], Events]]
     commands.ChangeSettings: decide_change_settings,
     commands.Play: decide_play,
     commands.Undo: decide_undo,
+    commands.TakeHint: decide_hint,
     commands.Resign: decide_resign,
     commands.Abort: decide_abort,
     commands.ClaimWin: decide_claim,

@@ -212,6 +212,15 @@ def _finished_turns(room: RoomState, match: Match, from_ply: int) -> tuple[int, 
     return counts[0], counts[1]
 
 
+def _hint_taken(room: RoomState, event: events.HintTaken, at_ms: TimestampMs) -> RoomState:
+    match = room.match
+    if match is None:
+        return room
+    times = match.hinted_at_ms
+    times = (at_ms, times[1]) if event.player == 0 else (times[0], at_ms)
+    return replace(room, match=replace(match, hinted_at_ms=times))
+
+
 def _offer_made(room: RoomState, event: events.OfferMade, at_ms: TimestampMs) -> RoomState:
     return replace(room, offers=(*room.offers, Offer(event.kind, event.player)))
 
@@ -271,6 +280,7 @@ _EVOLVERS: dict[type[events.Event], Callable[[RoomState, Any, TimestampMs], Room
     events.RoomResumed: _room_resumed,
     events.MatchStarted: _match_started,
     events.ActionsPlayed: _actions_played,
+    events.HintTaken: _hint_taken,
     events.ActionsUndone: _actions_undone,
     events.TurnTakenBack: _turn_taken_back,
     events.OfferMade: _offer_made,

@@ -46,7 +46,7 @@ def open_room(command: commands.OpenRoom) -> Events:
     except GameOptionError as error:
         refuse(ErrorCode.BAD_OPTION, str(error))
     settings = command.settings
-    _check_levels(settings, command.bot_levels, game.name)
+    _check_settings(settings, command.bot_levels, game.name)
     seats = (_seat_wanted(command, 0), _seat_wanted(command, 1))
     opened = RoomOpened(
         room=command.code,
@@ -80,11 +80,13 @@ def _needs_new_seed(game: Game) -> bool:
     return game.needs_seed({name: value for name, value in game.options.items() if name != "seed"})
 
 
-def _check_levels(settings: RoomSettings, bot_levels: tuple[str, ...], game: str) -> None:
+def _check_settings(settings: RoomSettings, bot_levels: tuple[str, ...], game: str) -> None:
     if settings.late_bot is not None:
         _check_level(settings.late_bot.level, bot_levels, game)
     if settings.stand_in_level is not None:
         _check_level(settings.stand_in_level, bot_levels, game)
+    if settings.hints and not settings.is_casual:
+        refuse(ErrorCode.NOT_ALLOWED, "hints are for casual rooms: make the room casual, or without hints")
 
 
 def _check_level(level: str | None, bot_levels: tuple[str, ...], game: str) -> str:
@@ -218,7 +220,7 @@ def decide_change_settings(room: RoomState, command: commands.ChangeSettings, no
         return ()
     if (new.is_private, new.counts_downtime) != (old.is_private, old.counts_downtime):
         refuse(ErrorCode.NOT_ALLOWED, "is_private and counts_downtime stay as they were when the room was made")
-    _check_levels(new, command.bot_levels, room.game.name)
+    _check_settings(new, command.bot_levels, room.game.name)
     return (*_void_offers(room), SettingsChanged(new))
 
 

@@ -58,8 +58,8 @@ class Match:
     then, which may change once the match is over.
     ``actions`` are the canonical texts since the start; ``movers`` tells for each of them who made it.
     ``revision`` counts how often actions were undone or taken back. ``lags_ms`` is the last known lag of each
-    player's connection. ``ended_at_ms`` and ``termination`` are ``None`` while the match goes on, and ``winner``
-    is ``None`` then and for a draw.
+    player's connection, ``hinted_at_ms`` when each player had the last hint, ``None`` before. ``ended_at_ms`` and
+    ``termination`` are ``None`` while the match goes on, and ``winner`` is ``None`` then and for a draw.
     """
 
     number: int
@@ -72,6 +72,7 @@ class Match:
     movers: tuple[Player, ...] = ()
     revision: int = 0
     lags_ms: tuple[int, int] = (0, 0)
+    hinted_at_ms: tuple[TimestampMs | None, TimestampMs | None] = (None, None)
     ended_at_ms: TimestampMs | None = None
     winner: Player | None = None
     termination: str | None = None

@@ -11,7 +11,17 @@ from tabuleiro.errors import CommandError, GameOptionError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.messages import ClientMessage, Ok, RoomEntered, RoomList, RoomSummary, SeatRequest, Welcome
+from tabuleiro.protocol.messages import (
+    ClientMessage,
+    Error,
+    HintGiven,
+    Ok,
+    RoomEntered,
+    RoomList,
+    RoomSummary,
+    SeatRequest,
+    Welcome,
+)
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options, OptionValue
@@ -201,6 +211,20 @@ class Requests:
     async def _undo(self, session: Session, message: messages.Undo) -> None:
         await self._perform(session, message, commands.Undo(session.account_id, message.match, message.ply))
 
+    async def _take_hint(self, session: Session, message: messages.TakeHint) -> None:
+        """Answered later, so that the player can go on meanwhile."""
+        room = await self._services.directory.find(message.room)
+        _check_entered(session, room)
+        wish = commands.TakeHint(session.account_id, message.match, message.ply, message.revision)
+
+        def answer(found: HintGiven | CommandError) -> None:
+            if isinstance(found, CommandError):
+                session.send(Error(message.id, found.code, found.message))
+            else:
+                session.send(Ok(message.id, found))
+
+        self._services.hints.start(room, wish, answer, lambda: session.is_in(room.state.code))
+
     async def _resign(self, session: Session, message: messages.Resign) -> None:
         await self._perform(session, message, commands.Resign(session.account_id, message.match))
 
@@ -311,6 +335,7 @@ _ANSWERERS: dict[type[ClientMessage], Callable[[Requests, Session, Any], Awaitab
     messages.LeaveRoom: Requests._leave_room,
     messages.Play: Requests._play,
     messages.Undo: Requests._undo,
+    messages.TakeHint: Requests._take_hint,
     messages.Resign: Requests._resign,
     messages.Abort: Requests._abort,
     messages.ClaimWin: Requests._claim_win,

@@ -158,6 +158,18 @@ class Undo(Request, frozen=True, tag="undo"):
     ply: Counter
 
 
+class TakeHint(Request, frozen=True, tag="take-hint"):
+    """Ask what to play: for the player to move, in a casual room with hints. Answered by ``ok`` with a ``hint``.
+
+    ``ply`` and ``revision`` as in ``play``. The answer takes a few seconds; other requests are answered meanwhile.
+    """
+
+    room: RoomText
+    match: MatchNumber
+    ply: Counter
+    revision: Counter = 0
+
+
 class Resign(Request, frozen=True, tag="resign"):
     """Give the match up."""
 
@@ -250,6 +262,7 @@ ClientMessage = (
     | LeaveRoom
     | Play
     | Undo
+    | TakeHint
     | Resign
     | Abort
     | ClaimWin
@@ -432,6 +445,19 @@ class RecordPlayed(Result, frozen=True, tag="record", omit_defaults=True):
     termination: str | None = None
 
 
+class HintGiven(Result, frozen=True, tag="hint", omit_defaults=True):
+    """A turn that may be played. ``actions`` complete it.
+
+    ``value`` is what the player to move may expect, from -1 (lost) to 1 (won); it is certain if ``is_proven``.
+    ``turns_to_end`` counts the turns that whoever wins still has to make; ``None`` when that is not known.
+    """
+
+    actions: tuple[str, ...]
+    value: float
+    is_proven: bool = False
+    turns_to_end: int | None = None
+
+
 class ServerSaying(msgspec.Struct, frozen=True, tag_field="type"):
     """Base of all server messages."""
 
@@ -440,7 +466,7 @@ class Ok(ServerSaying, frozen=True, tag="ok", omit_defaults=True):
     """The request was done; what it changed is on disk."""
 
     id: int
-    result: Welcome | RoomEntered | RoomList | RecordPlayed | None = None
+    result: Welcome | RoomEntered | RoomList | RecordPlayed | HintGiven | None = None
 
 
 class Error(ServerSaying, frozen=True, tag="error"):

@@ -153,7 +153,7 @@ async def test_words_go_both_ways(real_server):
         assert at.screen.board.has_focus
 
 
-async def test_the_opponent_is_shown_away_and_the_win_can_be_claimed(real_server):
+async def test_the_opponent_is_shown_away_and_the_win_can_be_claimed(real_server, monkeypatch):
     settings = RoomSettings(away_after_ms=5_000)
     async with table(real_server, "virus-wars", SMALL, settings=settings) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
@@ -161,7 +161,7 @@ async def test_the_opponent_is_shown_away_and_the_win_can_be_claimed(real_server
         await until(pilot, lambda: "away" in text_of(at, "brief"))
         head = at.screen.model.mirror.head
         later_ms = head.seats[1].away_since_ms + 6_000
-        at.screen.model.time.hear(at.app.now_ms(), later_ms)
+        monkeypatch.setattr(at.screen.room, "server_now_ms", lambda: later_ms)
         await until(
             pilot, lambda: text_of(at, "offer") == "your opponent has been away for long: C claims the win"
         )
@@ -243,3 +243,31 @@ async def test_a_refused_turn_is_visibly_taken_back(server, faulty_app):
         await until(pilot, lambda: "your turn was taken back" in str(said.render()))
         assert faulty_app.screen.model.composer.actions == []
         assert str(said.render()) == "the server refuses: the time is up; your turn was taken back"
+
+
+async def test_a_hint_is_said_and_marked_until_something_is_played(real_server):
+    settings = RoomSettings(hints=True)
+    async with table(real_server, "virus-wars", SMALL, settings=settings) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await pilot.press("H")
+        await until(pilot, lambda: text_of(at, "say").startswith("hint: "))
+        asked = at.screen.model.mirror.state
+        actions = text_of(at, "say").removeprefix("hint: ").partition(" (")[0].split()
+        names = {cell.name for cell in at.screen.model.view.cells}
+        assert names.issuperset(actions)
+        marked = at.screen.model.overlay(None, None, shows_legal=True).reasons
+        assert {at.screen.model.view.cells[cell].name for cell in marked} == set(actions)
+        assert at.opponent.room.mirror.state == asked
+        await type_actions(pilot, " ".join(actions))
+        await pilot.press("enter")
+        await until(pilot, lambda: len(at.opponent.room.mirror.actions) == len(actions))
+        await until(pilot, lambda: not at.screen.model.is_sending)
+        assert not at.screen.model.overlay(None, None, shows_legal=True).reasons
+
+
+async def test_the_key_for_hints_does_nothing_where_the_room_gives_none(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await pilot.press("H")
+        assert not text_of(at, "say").startswith("the server thinks")
+        assert not at.screen.check_action("hint", ())

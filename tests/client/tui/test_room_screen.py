@@ -62,8 +62,8 @@ async def test_the_code_is_copied_by_the_terminal_and_said(real_server):
 async def test_a_private_room_is_entered_with_what_was_copied(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
-        screen = await at.arrive(NewMatchScreen)
-        screen.form.set("private", "yes")
+        await at.arrive(NewMatchScreen)
+        await at.fill("private", "yes")
         await at.press("ctrl+s")
         room = await at.arrive(RoomScreen)
         await until(at.pilot, lambda: room.room is not None)
@@ -185,9 +185,9 @@ async def test_the_settings_of_the_room_are_told(real_server):
 async def test_a_late_bot_begins_the_match(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
-        screen = await at.arrive(NewMatchScreen)
-        screen.form.set("late", "random")
-        screen.form.set("late-after", "0s")
+        await at.arrive(NewMatchScreen)
+        await at.fill("late", "random")
+        await at.fill("late-after", "0s")
         await at.press("ctrl+s")
         match = await at.arrive(MatchScreen)
         await until(at.pilot, lambda: match.model is not None)

@@ -36,7 +36,7 @@ def form_of(settings: RoomSettings) -> SettingsForm:
     return SettingsForm(head, ("random", "minimax-1"))
 
 
-@pytest.mark.parametrize("settings", [RoomSettings(), OTHER])
+@pytest.mark.parametrize("settings", [RoomSettings(), RoomSettings(hints=True), OTHER])
 def test_the_form_begins_with_what_is_so_and_says_the_same_when_nothing_is_changed(settings):
     form = form_of(settings)
     assert form.errors() == {}
