@@ -13,7 +13,7 @@ from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import Abort, Answer, ClaimWin, Offer, Resign, Say
 from tabuleiro_client.entered_room import EnteredRoom
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.match_model import OFFER_TEXTS
+from tabuleiro_client.tui.match_model import OFFER_TEXTS, MatchModel
 from tabuleiro_client.tui.present.overlay import Target
 from tabuleiro_client.tui.present.players import can_claim
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
@@ -44,6 +44,8 @@ class MatchScreen(LiveScreen):
         if model is None:
             return action not in {binding.action.partition("(")[0] for binding in (*keys.MATCH, *keys.SHIPS)}
         phase = model.mirror.head.phase
+        if action == "hint":
+            return model.can_ask_for_hint
         if action in _SHIP_ACTIONS:
             return isinstance(model.composer, ShipComposer)
         if action == "undo":
@@ -172,6 +174,18 @@ class MatchScreen(LiveScreen):
         if self.model is not None:
             self.model.explain(self.board.hover if self.board.hover is not None else self.board.cursor)
             self.show_all()
+
+    def action_hint(self) -> None:
+        """Ask the server what to play."""
+        if self.room is not None and self.model is not None and self.model.can_ask_for_hint:
+            self.model.message = "the server thinks about a hint"
+            self.run_asking(self._show_hint(self.room, self.model))
+            self.show_all()
+
+    async def _show_hint(self, room: EnteredRoom, model: MatchModel) -> None:
+        asked = model.mirror.state
+        model.show_hint(await room.take_hint(), asked)
+        self.show_all()
 
     def action_type(self) -> None:
         """Type actions."""
