@@ -10,7 +10,7 @@ import re
 import signal
 import sys
 import termios
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -18,6 +18,8 @@ LIMIT_S = 60.0
 """How long any text is waited for before a test counts as failed."""
 
 CHUNK_BYTES = 65536
+
+PROGRAM = ("-m", "tabuleiro_client")
 
 
 class Terminal:
@@ -27,18 +29,21 @@ class Terminal:
         self.text = ""
         self._process = process
         self._descriptor = descriptor
+        self._is_open = True
         self._seen = 0
         self._news = asyncio.Event()
         asyncio.get_running_loop().add_reader(descriptor, self._read)
 
     @classmethod
-    async def start(cls, config: Path, *arguments: str, **environment: str) -> Terminal:
-        """Start a command whose guests and data are kept in ``config``."""
+    async def start(
+        cls, config: Path, *arguments: str, program: Sequence[str] = PROGRAM, **environment: str
+    ) -> Terminal:
+        """Start a command whose guests and data are kept in ``config``; ``program`` is what Python runs."""
         descriptor, its_side = pty.openpty()
         os.set_blocking(descriptor, False)
         folders = {"TABULEIRO_CONFIG_DIR": str(config), "TABULEIRO_DATA_DIR": str(config / "data")}
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tabuleiro_client", *arguments),
+            *(sys.executable, *program, *arguments),
             stdin=its_side,
             stdout=its_side,
             stderr=its_side,
@@ -87,13 +92,19 @@ class Terminal:
         async with asyncio.timeout(LIMIT_S):
             return await self._process.wait()
 
+    def hang_up(self) -> None:
+        """Take the terminal away from the program, as when its window is closed."""
+        if self._is_open:
+            self._is_open = False
+            asyncio.get_running_loop().remove_reader(self._descriptor)
+            os.close(self._descriptor)
+
     async def close(self) -> None:
         """End the program if it still runs, and the terminal with it."""
         if self._process.returncode is None:
             self.kill()
             await self.wait()
-        asyncio.get_running_loop().remove_reader(self._descriptor)
-        os.close(self._descriptor)
+        self.hang_up()
 
     def _read(self) -> None:
         try:
@@ -111,9 +122,11 @@ def _take_terminal() -> None:
 
 
 @asynccontextmanager
-async def terminal(config: Path, *arguments: str, **environment: str) -> AsyncIterator[Terminal]:
+async def terminal(
+    config: Path, *arguments: str, program: Sequence[str] = PROGRAM, **environment: str
+) -> AsyncIterator[Terminal]:
     """A program on a terminal for as long as the context lasts."""
-    opened = await Terminal.start(config, *arguments, **environment)
+    opened = await Terminal.start(config, *arguments, program=program, **environment)
     try:
         yield opened
     finally:

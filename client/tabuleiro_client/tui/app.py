@@ -6,11 +6,13 @@ What the command line asked for comes in as the first screen; see :mod:`tabuleir
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import msgspec
+from rich.text import Text
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
@@ -20,9 +22,10 @@ from textual.widgets import Input
 
 from tabuleiro.errors import ClientError
 from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.folders import config_folder
+from tabuleiro_client.folders import config_folder, data_folder
 from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.terminal import showable
+from tabuleiro_client.tui.crash_report import write_report
 from tabuleiro_client.tui.keys import EVERYWHERE
 from tabuleiro_client.tui.match_shelf import MatchShelf
 from tabuleiro_client.tui.palette import PaletteCommands
@@ -130,6 +133,14 @@ class TabuleiroApp(App[int]):
 
     async def on_unmount(self) -> None:
         await self.session.leave()
+
+    def _fatal_error(self) -> None:
+        """Keep the report of a crash and say where it is; the library would print it, with all values in it."""
+        error = sys.exc_info()[1] or self._exception
+        assert error is not None
+        self.bell()
+        self.exit(1, return_code=1, message=Text(write_report(data_folder(), error)))
+        self._close_messages_no_wait()
 
     def on_key(self, event: events.Key) -> None:
         """Write what was typed into the line that has been opened meanwhile.

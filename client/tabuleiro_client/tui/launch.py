@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -24,6 +25,9 @@ from tabuleiro_client.tui.screens.home import HomeScreen
 
 if TYPE_CHECKING:
     from tabuleiro.notation.match_record import MatchRecord
+
+LEAVING_LIMIT_S: Final = 5.0
+"""How long an orderly end may take after a signal."""
 
 CLEAN_TERMINAL: Final = (
     "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l"  # no mouse reports
@@ -136,6 +140,10 @@ async def run(app: TabuleiroApp) -> int:
 
     def stop(number: int) -> None:
         stopping.append(number)
+        # Writing to a terminal that is gone can block for ever, and the loop with it.
+        last_way_out = threading.Timer(LEAVING_LIMIT_S, os._exit, (128 + number,))
+        last_way_out.daemon = True
+        last_way_out.start()
         app.exit(128 + number)
 
     numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]

@@ -11,12 +11,15 @@ import termios
 from pathlib import Path
 
 import pytest
+from server_process import serving
 from terminal_process import Terminal, terminal
 
+from tabuleiro_client.tui.crash_report import FILE_NAME
 from tabuleiro_client.tui.launch import CLEAN_TERMINAL, clean_terminal
 
 RECORD = '[Game "virus-wars"]\n\n1. b10 c9 d8 e7 f6\n'
-MODES = ("?1049", "?1000", "?1003", "?2004")
+MODES = ("?1049", "?1000", "?1003", "?1006", "?1015", "?1004", "?2004")
+"""The other screen, reports of the mouse and of the focus, bracketed paste."""
 
 
 @pytest.fixture
@@ -29,7 +32,8 @@ def record(tmp_path: Path) -> str:
 def is_clean(text: str) -> bool:
     """Whether every mode that was set was taken back after it was set last, and the cursor is there."""
     taken_back = all(text.rfind(f"\x1b[{mode}h") < text.rfind(f"\x1b[{mode}l") for mode in MODES)
-    return taken_back and text.rfind("\x1b[?25l") < text.rfind("\x1b[?25h")
+    keys_taken_back = text.count("\x1b[>1u") <= text.count("\x1b[<u")
+    return taken_back and keys_taken_back and text.rfind("\x1b[?25l") < text.rfind("\x1b[?25h")
 
 
 async def on_screen(shown: Terminal) -> None:
@@ -56,6 +60,55 @@ async def test_a_signal_ends_the_program_with_a_clean_terminal(tmp_path, record,
         shown.send_signal(number)
         assert await shown.wait() == 128 + number
         assert is_clean(shown.text)
+
+
+async def test_the_end_of_the_terminal_is_the_end_of_the_program(tmp_path, record):
+    async with terminal(tmp_path, "replay", record) as shown:
+        await on_screen(shown)
+        shown.hang_up()
+        assert await shown.wait() == 128 + signal.SIGHUP
+
+
+CRASHING = """
+from tabuleiro_client.cli import main
+from tabuleiro_client.tui.screens.home import HomeScreen
+
+def crash(self, name):
+    token = "a secret"
+    raise RuntimeError(f"no {name}")
+
+HomeScreen.action_open = crash
+main()
+"""
+
+
+async def test_a_crash_leaves_a_clean_terminal_and_says_where_its_report_is(tmp_path):
+    async with terminal(tmp_path, "play", program=("-c", CRASHING)) as shown:
+        await shown.shows("against the computer")
+        assert not is_clean(shown.text)
+        shown.press(b"1")
+        assert await shown.wait() == 1
+        assert is_clean(shown.text)
+        said = shown.text[shown.text.rindex("\x1b[?1049l") :]
+        assert "tabuleiro has crashed (RuntimeError: no bot)" in said
+        assert "Traceback" not in shown.text
+        report = (tmp_path / "data" / FILE_NAME).read_text(encoding="utf-8")
+        assert str(tmp_path / "data") in "".join(said.split())
+        assert "RuntimeError: no bot" in report
+        assert "a secret" not in said + report.replace('token = "a secret"', "")
+
+
+async def test_after_the_server_was_killed_leaving_leaves_a_clean_terminal(tmp_path):
+    async with serving(tmp_path / "t.db") as server:
+        arguments = ("play", "--server", server.url, "--name", "ana", "--game", "iris")
+        async with terminal(tmp_path / "ana", *arguments) as shown:
+            await shown.shows("Others join with")
+            await server.kill()
+            await shown.shows("connection lost")
+            shown.press(b"\x11")
+            assert await shown.wait() == 0
+            assert is_clean(shown.text)
+            assert "Traceback" not in shown.text
 
 
 async def test_on_a_pipe_or_with_plain_the_line_client_answers(tmp_path, record):
