@@ -21,7 +21,7 @@ SEARCH_LEVELS: Final[Mapping[str, tuple[SearchLevel, ...]]] = {
     XeroG.name: (
         SearchLevel("easy", 400, 1_000, PlainXeroGSearcher),
         SearchLevel("medium", 2_000, 1_000, PlainXeroGSearcher),
-        SearchLevel("hard", 60_000, 1_500, PlainXeroGSearcher),
+        SearchLevel("hard", 30_000, 1_500, PlainXeroGSearcher),
         SearchLevel("expert", 400_000, 2_000, PlainXeroGSearcher),
     ),
 }

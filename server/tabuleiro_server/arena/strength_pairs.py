@@ -1,0 +1,73 @@
+"""Which levels play each other for the page on strength, how far they may search, and what they must score.
+
+Playing them, and writing the page, are left to others.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tabuleiro.rules.games.iris import Iris
+from tabuleiro.rules.games.minefield import Minefield
+from tabuleiro.rules.games.virus_wars import VirusWars
+from tabuleiro.rules.games.xero_g import XeroG
+from tabuleiro_server.bots.levels import RANDOM, SEARCH_LEVELS
+
+NEXT_LEVEL_AIM: Final = 0.75
+"""What a level must score against the one below."""
+
+REPORT_LEVEL_AIM: Final = 0.95
+"""What the strongest level must score against the best computer player of the game's report."""
+
+REPORT_LEVELS: Final[Mapping[str, str]] = {
+    VirusWars.name: "minimax-3",
+    XeroG.name: "greedy",
+    Iris.name: "greedy",
+    Minefield.name: "greedy",
+}
+"""The best computer player of each game's report. Source: RULES.md, "Computer players of the reports"."""
+
+NODE_CAPS: Final[Mapping[str, int]] = {
+    VirusWars.name: 12_000,
+    XeroG.name: 120_000,
+    Iris.name: 10_000,
+    Minefield.name: 4_000,
+}
+"""Nodes a turn beyond which no level searches for the page, so that it can be made in an evening.
+
+Only ``expert`` may search further in a real match, and is stronger there.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelPair:
+    """Two levels of a game, and the score from 0 to 1 that ``stronger`` must reach.
+
+    ``budgets`` are the nodes a turn of ``stronger`` and of ``weaker``, ``None`` for a level that does not search.
+    """
+
+    game: str
+    stronger: str
+    weaker: str
+    aim: float
+    budgets: tuple[int | None, int | None]
+
+
+def level_pairs(game: str, node_cap: int) -> tuple[LevelPair, ...]:
+    """The pairs of ``game``: each searching level and the one below, then the strongest and the report's best.
+
+    >>> [(pair.stronger, pair.weaker) for pair in level_pairs("iris", 100)][-2:]
+    [('expert', 'hard'), ('expert', 'greedy')]
+    """
+    levels = SEARCH_LEVELS[game]
+    names = [RANDOM.name, *(level.name for level in levels)]
+    budgets = {level.name: min(level.max_nodes, node_cap) for level in levels}
+    chosen = [(stronger, weaker, NEXT_LEVEL_AIM) for weaker, stronger in itertools.pairwise(names)]
+    chosen.append((names[-1], REPORT_LEVELS[game], REPORT_LEVEL_AIM))
+    return tuple(
+        LevelPair(game, stronger, weaker, aim, (budgets.get(stronger), budgets.get(weaker)))
+        for stronger, weaker, aim in chosen
+    )
