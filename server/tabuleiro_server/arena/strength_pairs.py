@@ -31,10 +31,10 @@ REPORT_LEVELS: Final[Mapping[str, str]] = {
 """The best computer player of each game's report. Source: RULES.md, "Computer players of the reports"."""
 
 NODE_CAPS: Final[Mapping[str, int]] = {
-    VirusWars.name: 12_000,
-    XeroG.name: 120_000,
-    Iris.name: 10_000,
-    Minefield.name: 4_000,
+    VirusWars.name: 8_000,
+    XeroG.name: 100_000,
+    Iris.name: 6_000,
+    Minefield.name: 2_400,
 }
 """Nodes a turn beyond which no level searches for the page, so that it can be made in an evening.
 
