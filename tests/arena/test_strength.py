@@ -25,12 +25,12 @@ def test_the_page_tells_every_pair_and_the_command_that_makes_it(tmp_path: Path)
     text = play(tmp_path)
     assert "    make strength GAMES=2 NODES='xero-g=300' ONLY='xero-g'\n" in text
     assert "pairs reach their aim.** 10 of 10 games are played.\n" in text
-    assert [line.split(" | ")[:3] for line in text.splitlines() if line.startswith("| ")][2:] == [
-        ["| easy", "random", "2"],
-        ["| medium", "easy", "2"],
-        ["| hard", "medium", "2"],
-        ["| expert", "hard", "2"],
-        ["| expert", "greedy", "2"],
+    assert [line.split(" | ")[:5] for line in text.splitlines() if line.startswith("| ")][2:] == [
+        ["| easy", "300", "random", "-", "2"],
+        ["| medium", "300", "easy", "300", "2"],
+        ["| hard", "300", "medium", "300", "2"],
+        ["| expert", "300", "hard", "300", "2"],
+        ["| expert", "300", "greedy", "-", "2"],
     ]
 
 
@@ -67,17 +67,19 @@ def test_a_file_that_holds_something_else_is_refused_and_left_alone(tmp_path: Pa
 
 def test_the_page_says_what_is_missed_and_what_was_not_played() -> None:
     page = format_page({PAIR: Tally(74, 0, 26)}, 200, "make strength")
-    assert "| expert | hard | 100 of 200 | 74 | 0 | 26 | 74.0% |" in page
+    assert "| expert | 10000 | hard | 2000 | 100 of 200 | 74 | 0 | 26 | 74.0% |" in page
     assert "**missed**" in page
     assert "**0 of 1 pairs reach their aim.** 100 of 200 games are played." in page
     page = format_page({PAIR: Tally()}, 200, "make strength")
-    assert "| expert | hard | 0 of 200 | 0 | 0 | 0 | - | - | - | 75% | not played |" in page
+    assert "| expert | 10000 | hard | 2000 | 0 of 200 | 0 | 0 | 0 | - | - | - | 75% | not played |" in page
 
 
 @pytest.mark.parametrize("game", registry.names())
 def test_the_page_caps_expert_alone(game: str) -> None:
     own = {level.name: level.max_nodes for level in SEARCH_LEVELS[game]}
-    budgets = {pair.stronger: pair.budgets[0] for pair in level_pairs(game, NODE_CAPS[game])}
+    pairs = level_pairs(game, NODE_CAPS[game])
+    assert pairs[-1].budgets == (own["hard"], None)
+    budgets = {pair.stronger: pair.budgets[0] for pair in pairs[:-1]}
     assert [name for name in own if own[name] != budgets[name]] == ["expert"]
 
 

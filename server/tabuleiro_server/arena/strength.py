@@ -48,7 +48,7 @@ def strength(
     kept = PairGames(results, SEED)
     command = _command(names, games, caps)
     of_levels = {(pair.game, pair.weaker, pair.stronger): pair for pair in pairs}
-    waiting = _iter_jobs(pairs, games, caps, kept)
+    waiting = _iter_jobs(pairs, games, kept)
     with closing(play_jobs(waiting, jobs or max(1, (os.cpu_count() or 1) - 1))) as playing:
         _write(page, pairs, games, kept, command)
         for count, ((terms, _), result) in enumerate(playing, 1):
@@ -59,12 +59,12 @@ def strength(
     _write(page, pairs, games, kept, command)
 
 
-def _iter_jobs(pairs: Sequence[LevelPair], games: int, caps: Mapping[str, int], kept: PairGames) -> Iterator[Job]:
+def _iter_jobs(pairs: Sequence[LevelPair], games: int, kept: PairGames) -> Iterator[Job]:
     """Yield the games that are still to be played, some of every pair before more of any."""
     for first in range(1, games + 1, STRETCH):
         for pair in pairs:
             entrants = parse_entrants(pair.game, (pair.weaker, pair.stronger))
-            terms = Terms(pair.game, {}, entrants, games, SEED, max_nodes=caps[pair.game])
+            terms = Terms(pair.game, {}, entrants, games, SEED, max_nodes=pair.budgets[0])
             played = kept.rounds_played(pair)
             for pairing in iter_pairings(terms):
                 if first <= pairing.round < first + STRETCH and pairing.round not in played:

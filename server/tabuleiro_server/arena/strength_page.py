@@ -9,7 +9,21 @@ from tabuleiro_server.arena.standings import Tally, elo_difference
 from tabuleiro_server.arena.strength_pairs import NEXT_LEVEL_AIM, REPORT_LEVEL_AIM, LevelPair
 from tabuleiro_server.bots.levels import SEARCH_LEVELS
 
-_COLUMNS = ("stronger", "weaker", "games", "won", "drawn", "lost", "score", "95 %", "Elo", "aim", "")
+_COLUMNS = (
+    "stronger",
+    "nodes",
+    "weaker",
+    "nodes",
+    "games",
+    "won",
+    "drawn",
+    "lost",
+    "score",
+    "95 %",
+    "Elo",
+    "aim",
+    "",
+)
 
 
 def format_page(tallies: Mapping[LevelPair, Tally], games: int, command: str) -> str:
@@ -28,6 +42,10 @@ def format_page(tallies: Mapping[LevelPair, Tally], games: int, command: str) ->
         "plays the same games. The score counts a draw as half a win; its 95 % interval is after Wilson. A level "
         f"must score {NEXT_LEVEL_AIM:.0%} against the one below, `expert` {REPORT_LEVEL_AIM:.0%} against the "
         "report's player.",
+        "",
+        "`nodes` are those that a level looks at in a turn at most. `expert` gets fewer here than in a match, "
+        "and is stronger with more: such games would take days. Against the report's player it has to do with the "
+        "nodes of the level below.",
         "",
         f"**{_verdict(tallies)}** {played} of {games * len(tallies)} games are played.",
     ]
@@ -49,34 +67,28 @@ def _is_reached(pair: LevelPair, tally: Tally) -> bool:
 
 
 def _section(name: str, tallies: Mapping[LevelPair, Tally], games: int) -> list[str]:
-    budgets = {pair.stronger: pair.budgets[0] for pair in tallies}
-    told = []
-    for level in SEARCH_LEVELS[name]:
-        nodes, own = budgets.get(level.name, level.max_nodes), level.max_nodes
-        seconds = f"{level.limit_ms / 1000:g} s"
-        cap = f" (capped for this page: it may use {own} in {seconds}, and is stronger then)"
-        told.append(f"`{level.name}` {nodes}{cap if nodes != own else ''}")
-    rows = [_row(pair, tally, games) for pair, tally in tallies.items()]
+    told = [
+        f"`{level.name}` {level.max_nodes} in {level.limit_ms / 1000:g} s at most" for level in SEARCH_LEVELS[name]
+    ]
     return [
         f"## {registry.game_type(name).title}",
         "",
-        f"Nodes a turn: {', '.join(told)}.",
+        f"Nodes a turn in a real match: {', '.join(told)}.",
         "",
-        *_table([_COLUMNS, *rows]),
+        *_table([_COLUMNS, *(_row(pair, tally, games) for pair, tally in tallies.items())]),
     ]
 
 
 def _row(pair: LevelPair, tally: Tally, games: int) -> Sequence[str]:
     count = str(games) if tally.game_count == games else f"{tally.game_count} of {games}"
-    figures = [str(tally.wins), str(tally.draws), str(tally.losses)]
+    nodes = ["-" if budget is None else str(budget) for budget in pair.budgets]
+    first = [pair.stronger, nodes[0], pair.weaker, nodes[1], count]
+    first += [str(tally.wins), str(tally.draws), str(tally.losses)]
     if tally.score is None or tally.interval is None:
-        return [pair.stronger, pair.weaker, count, *figures, "-", "-", "-", f"{pair.aim:.0%}", "not played"]
+        return [*first, "-", "-", "-", f"{pair.aim:.0%}", "not played"]
     low, high = tally.interval
     return [
-        pair.stronger,
-        pair.weaker,
-        count,
-        *figures,
+        *first,
         f"{tally.score:.1%}",
         f"{low:.1%}..{high:.1%}",
         f"{elo_difference(tally.score):+.0f}",

@@ -38,7 +38,8 @@ NODE_CAPS: Final[Mapping[str, int]] = {
 }
 """Nodes a turn beyond which no level searches for the page, so that it can be made in an evening.
 
-Only ``expert`` may search further in a real match, and is stronger there.
+Only ``expert`` may search further in a real match, and is stronger there. Against the report's player it gets no
+more nodes than the level below has: if that is enough, more are.
 """
 
 
@@ -46,14 +47,14 @@ Only ``expert`` may search further in a real match, and is stronger there.
 class LevelPair:
     """Two levels of a game, and the score from 0 to 1 that ``stronger`` must reach.
 
-    ``budgets`` are the nodes a turn of ``stronger`` and of ``weaker``, ``None`` for a level that does not search.
+    ``budgets`` are the nodes a turn of ``stronger`` and of ``weaker``, ``None`` if that one does not search.
     """
 
     game: str
     stronger: str
     weaker: str
     aim: float
-    budgets: tuple[int | None, int | None]
+    budgets: tuple[int, int | None]
 
 
 def level_pairs(game: str, node_cap: int) -> tuple[LevelPair, ...]:
@@ -65,9 +66,10 @@ def level_pairs(game: str, node_cap: int) -> tuple[LevelPair, ...]:
     levels = SEARCH_LEVELS[game]
     names = [RANDOM.name, *(level.name for level in levels)]
     budgets = {level.name: min(level.max_nodes, node_cap) for level in levels}
-    chosen = [(stronger, weaker, NEXT_LEVEL_AIM) for weaker, stronger in itertools.pairwise(names)]
-    chosen.append((names[-1], REPORT_LEVELS[game], REPORT_LEVEL_AIM))
-    return tuple(
-        LevelPair(game, stronger, weaker, aim, (budgets.get(stronger), budgets.get(weaker)))
-        for stronger, weaker, aim in chosen
-    )
+    pairs = [
+        LevelPair(game, stronger, weaker, NEXT_LEVEL_AIM, (budgets[stronger], budgets.get(weaker)))
+        for weaker, stronger in itertools.pairwise(names)
+    ]
+    report_level = REPORT_LEVELS[game]
+    pairs.append(LevelPair(game, names[-1], report_level, REPORT_LEVEL_AIM, (budgets[names[-2]], None)))
+    return tuple(pairs)

@@ -27,7 +27,7 @@ class PairGame(msgspec.Struct, frozen=True):
     game: str
     stronger: str
     weaker: str
-    budgets: tuple[int | None, int | None]
+    budgets: tuple[int, int | None]
     seed: int
     round: int
     seat: int

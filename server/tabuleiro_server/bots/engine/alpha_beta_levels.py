@@ -20,8 +20,8 @@ SEARCH_LEVELS: Final[Mapping[str, tuple[SearchLevel, ...]]] = {
     ),
     XeroG.name: (
         SearchLevel("easy", 300, 1_000, PlainXeroGSearcher),
-        SearchLevel("medium", 4_000, 1_000, PlainXeroGSearcher),
-        SearchLevel("hard", 25_000, 1_500, PlainXeroGSearcher),
+        SearchLevel("medium", 2_500, 1_000, PlainXeroGSearcher),
+        SearchLevel("hard", 14_000, 1_500, PlainXeroGSearcher),
         SearchLevel("expert", 400_000, 2_000, PlainXeroGSearcher),
     ),
 }
