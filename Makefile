@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture check format bench bench-rules strength clean
+.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui strength clean
 
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
@@ -16,6 +16,16 @@ test-slow: $(STAMP)
 
 torture: $(STAMP)
 	$(BIN)/python tests/e2e/torture.py --kills 200
+
+fairness: $(STAMP)
+	$(BIN)/python tests/e2e/fairness.py --matches 100
+
+SEEDS ?= 200
+FIRST ?= 1
+ROOMS ?= 50
+
+swarm: $(STAMP)
+	PYTHONPATH=tests/server $(BIN)/python tests/e2e/swarm.py --first $(FIRST) --seeds $(SEEDS) --rooms $(ROOMS)
 
 check: $(STAMP)
 	$(BIN)/ruff check .
@@ -30,6 +40,10 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python tests/bench/bench_server.py
+
+bench-tui: $(STAMP)
+	$(BIN)/python tests/bench/bench_tui_start.py
+	$(BIN)/python tests/bench/bench_tui_lag.py
 
 bench-rules: $(STAMP)
 	$(BIN)/python tests/bench/bench_rules.py

@@ -1,12 +1,19 @@
-"""What all tests share: the logs of a process are set up by what it runs, and must not outlive the test of it."""
+"""What all tests share: settings of the process that one test or its caller must not leave to another."""
 
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Iterator
 
 import pytest
 import structlog
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C as usual in a background job, too: its shell has it ignored, and its children inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

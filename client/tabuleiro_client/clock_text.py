@@ -18,11 +18,12 @@ from tabuleiro.clock import (
 )
 from tabuleiro.rules.outcome import Player
 
-_TENTHS_BELOW_MS: Final = 10 * SECOND_MS
+TENTHS_BELOW_MS: Final = 10 * SECOND_MS
+"""Below this, tenths of a second are shown."""
 
 
 def format_left(left_ms: int) -> str:
-    """Write a time that is left, never more than it is.
+    """Write a time that is left; never more than it is.
 
     >>> [format_left(ms) for ms in (9_940, 75_999, 3_723_000, 200_000_000, 0)]
     ['0:09.9', '1:15', '1:02:03', '2d 7h', '0:00.0']
@@ -33,7 +34,7 @@ def format_left(left_ms: int) -> str:
     if left_ms >= HOUR_MS:
         return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     text = f"{left_ms // MINUTE_MS}:{seconds % 60:02}"
-    return text if left_ms >= _TENTHS_BELOW_MS else f"{text}.{left_ms % SECOND_MS // 100}"
+    return text if left_ms >= TENTHS_BELOW_MS else f"{text}.{left_ms % SECOND_MS // 100}"
 
 
 def format_duration(duration_ms: int) -> str:
@@ -48,8 +49,8 @@ def format_duration(duration_ms: int) -> str:
     return _counted(duration_ms // SECOND_MS, "second")
 
 
-def clock_face(control: TimeControl, clock: ClockState | None, player: Player, now_ms: int) -> str:
-    """What ``player`` has left, with the periods not begun; empty without a clock."""
+def format_clock(control: TimeControl, clock: ClockState | None, player: Player, now_ms: int) -> str:
+    """What ``player`` has left, with the periods not begun, and whether it stands; empty without a clock."""
     left_ms = None if clock is None else remaining_ms(control, clock, player, now_ms)
     if clock is None or left_ms is None:
         return ""

@@ -189,7 +189,9 @@ class EnteredRoom(RoomRequests):
 
     async def _take(self, told: Told) -> None:
         if isinstance(told, Update) and told.head.room == self.code:
-            await self._update(told)
+            # Told before we know what we missed: the server let us in, but its answer came too late or not at all.
+            if self._is_in.is_set():
+                await self._update(told)
         elif isinstance(told, RoomGone) and told.room == self.code:
             await self._go(told.reason)
         elif isinstance(told, Announcement):

@@ -35,6 +35,7 @@ from tabuleiro.protocol.messages import (
     Error,
     GetRecord,
     Hello,
+    HintGiven,
     JoinRoom,
     ListRooms,
     Ok,
@@ -46,6 +47,7 @@ from tabuleiro.protocol.messages import (
     RoomList,
     ServerMessage,
     SubscribeLobby,
+    TakeHint,
     Update,
     WatchRoom,
     Welcome,
@@ -58,8 +60,8 @@ from tabuleiro_client.network_facts import connecting_reason, is_loopback
 from tabuleiro_client.server_clock import ServerClock, own_now_ms
 from tabuleiro_client.subscription import LinkLost, LinkRestored, Subscription, Told
 
-Result = Welcome | RoomEntered | RoomList | RecordPlayed | None
-ResultT = TypeVar("ResultT", Welcome, RoomEntered, RoomList, RecordPlayed)
+Result = Welcome | RoomEntered | RoomList | RecordPlayed | HintGiven | None
+ResultT = TypeVar("ResultT", Welcome, RoomEntered, RoomList, RecordPlayed, HintGiven)
 
 _HELLO_REFUSED_FOR_GOOD: Final = frozenset(
     {
@@ -200,6 +202,9 @@ class Link:
             raise ConnectionLostError(_closing_reason(error)) from error
         finally:
             del self._pending[number]
+            if answer.done() and not answer.cancelled():
+                # When sending itself has failed nobody waits for the answer, and asyncio would complain of that.
+                answer.exception()
 
     async def enter(self, message: CreateRoom | QuickPlay | JoinRoom | WatchRoom) -> RoomEntered:
         """Enter a room in one of the ways there are. Raises: as :meth:`request`."""
@@ -238,6 +243,11 @@ class Link:
         """Make actions of the own turn, all or none; numbers as in the message. Raises: as :meth:`request`."""
         message = Play(id=0, room=room, match=match, ply=ply, actions=tuple(actions), revision=revision)
         await self.request(message)
+
+    async def take_hint(self, room: str, match: int, ply: int, revision: int = 0) -> HintGiven:
+        """Ask what to play; numbers as in the message. Raises: as :meth:`request`."""
+        message = TakeHint(id=0, room=room, match=match, ply=ply, revision=revision)
+        return _expected(HintGiven, await self.request(message))
 
     async def _stay_connected(self, connection: ClientConnection) -> None:
         failure: TabuleiroError | None = None

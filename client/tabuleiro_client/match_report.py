@@ -18,7 +18,7 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import State
 from tabuleiro.rules.outcome import Player
-from tabuleiro_client.clock_text import clock_face
+from tabuleiro_client.clock_text import format_clock
 from tabuleiro_client.guides import guide_of
 from tabuleiro_client.mirror import Mirror, Step
 from tabuleiro_client.screen import Screen
@@ -174,7 +174,7 @@ class MatchReport:
         """What a player has left at ``now_ms`` of the server's time; empty without a clock."""
         head = self._mirror.head
         clock = None if head.match is None else head.match.clock
-        return clock_face(head.settings.time_control, clock, player, now_ms)
+        return format_clock(head.settings.time_control, clock, player, now_ms)
 
     def _show_state(self, state: State, *, is_explained: bool = False) -> None:
         view = state.view()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final, get_args
 
+from tabuleiro.errors import NotationError
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
 from tabuleiro.rules.outcome import Player
@@ -16,6 +17,9 @@ from tabuleiro_client.match_report import PLAYERS, MatchReport
 from tabuleiro_client.room_answers import RoomAnswers
 from tabuleiro_client.room_commands import CommandGroup, RoomCommand
 from tabuleiro_client.screen import Screen
+from tabuleiro_client.settings_text import settings_text
+from tabuleiro_client.settings_words import changed_settings
+from tabuleiro_client.worth import hint_text
 
 Send = Callable[[Coroutine[Any, Any, None]], None]
 """Sends a request and tells what is answered."""
@@ -59,6 +63,7 @@ class RoomDesk:
             command(("board",), "", "show the board", self._board),
             command(("clock",), "", "show the clocks", self._clock),
             command(("rules",), "", "show the rules of this game", self._rules),
+            command(("hint",), "", "ask the server what to play, if this room gives hints", self._hint),
             command(("undo",), "[all]", "undo the last action of your turn, or all of them", self._undo),
             command(("takeback",), "", "ask to take your last turn back", self._takeback),
             command(("draw",), "", "offer a draw", self._draw),
@@ -81,6 +86,7 @@ class RoomDesk:
             RoomCommand(("bot",), "[LEVEL]", "put a computer on the free seat; alone: list them", self._bot),
             RoomCommand(("nobot",), "", "take it off again", self._no_bot),
             RoomCommand(("swap",), "", "let the players change seats", self._swap),
+            RoomCommand(("set", "settings"), "[CHANGE]", "show the settings; e.g. set time 5+3", self._settings),
             RoomCommand(("mute",), "NAME", "let somebody say nothing here", self._mute),
             RoomCommand(("unmute",), "NAME", "let them talk again", self._unmute),
         )
@@ -115,6 +121,13 @@ class RoomDesk:
             self._screen.say("there is no action of your turn to undo; takeback asks for your last whole turn")
         else:
             self._send(self._room.undo(ply - (made_count if rest else 1)))
+
+    def _hint(self, _: str) -> None:
+        if self._is_playing():
+            self._send(self._tell_hint())
+
+    async def _tell_hint(self) -> None:
+        self._screen.say(hint_text(await self._room.take_hint()))
 
     def _takeback(self, _: str) -> None:
         if self._is_playing():
@@ -192,6 +205,18 @@ class RoomDesk:
 
     def _swap(self, _: str) -> None:
         self._send(self._room.swap_seats())
+
+    def _settings(self, text: str) -> None:
+        settings = self._mirror.head.settings
+        if not text:
+            self._screen.say(f"settings: {settings_text(settings) or 'all as usual'}")
+            return
+        try:
+            wanted = changed_settings(settings, text)
+        except NotationError as error:
+            self._screen.say(str(error))
+        else:
+            self._send(self._room.change_settings(wanted))
 
     def _mute(self, name: str) -> None:
         self._send(self._room.mute(name))

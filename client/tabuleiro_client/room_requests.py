@@ -16,8 +16,10 @@ from tabuleiro.protocol.events import Event, OfferKind, SequencedEvent
 from tabuleiro.protocol.messages import (
     Abort,
     Answer,
+    ChangeSettings,
     ClaimWin,
     ClientMessage,
+    HintGiven,
     LeaveRoom,
     MatchView,
     Mute,
@@ -28,6 +30,7 @@ from tabuleiro.protocol.messages import (
     SwapSeats,
     Undo,
 )
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client import evidence
 from tabuleiro_client.link import Link
@@ -67,6 +70,21 @@ class RoomRequests(ABC):
         """Undo own actions of the turn in progress: ``ply`` actions are left. Raises: as :meth:`play`."""
         message = Undo(id=0, room=self.code, match=self._match().number, ply=ply)
         await self._send_settled(message, lambda event: evidence.of_undo(event, ply))
+
+    async def take_hint(self) -> HintGiven:
+        """Ask what to play now, which everybody in the room is told; it takes a few seconds.
+
+        After a lost connection it is asked again. Raises: as :meth:`play`.
+        """
+        match = self._match()
+        number, ply, revision = match.number, len(self.mirror.actions), match.revision
+        given: list[HintGiven] = []
+
+        async def ask() -> None:
+            given.append(await self._link.take_hint(self.code, number, ply, revision))
+
+        await self._send_until_answered(ask)
+        return given[-1]
 
     async def resign(self) -> None:
         """Give the match up. Raises: as :meth:`play`."""
@@ -122,6 +140,11 @@ class RoomRequests(ABC):
     async def swap_seats(self) -> None:
         """As the host, let the two players change places. Raises: as :meth:`offer`."""
         await self._send_settled(SwapSeats(id=0, room=self.code), evidence.of_swap)
+
+    async def change_settings(self, settings: RoomSettings) -> None:
+        """As the host, let the matches to come be played with ``settings``. Raises: as :meth:`offer`."""
+        message = ChangeSettings(id=0, room=self.code, settings=settings)
+        await self._send_until_answered(lambda: self.request(message))
 
     async def request(self, message: ClientMessage) -> None:
         """Ask the server for something else, once: an offer, an answer, an undo, a word to the room.

@@ -11,6 +11,7 @@ from tabuleiro.protocol.events import (
     ActionsUndone,
     BotSeated,
     Event,
+    HintTaken,
     HostChanged,
     MatchEnded,
     MatchStarted,
@@ -26,6 +27,7 @@ from tabuleiro.protocol.events import (
     SeatInfo,
     SeatsSwapped,
     SeatTaken,
+    SettingsChanged,
     StandInSeated,
     TurnTakenBack,
 )
@@ -33,6 +35,7 @@ from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.outcome import Player, Termination, opponent
 from tabuleiro_client.board_text import TextStyle, piece_glyph
+from tabuleiro_client.settings_text import settings_text
 
 _ENDINGS: Final[Mapping[str, str]] = {
     Termination.BLOCKED: "{winner} wins: {loser} has no legal action",
@@ -50,6 +53,8 @@ _ENDINGS_WITHOUT_WINNER: Final[Mapping[str, str]] = {
     Termination.AGREEMENT: "a draw by agreement",
     Termination.ABORTED: "the match was aborted",
 }
+
+_MAKESHIFT: Final = " (at random: the computer gave no answer in time)"
 
 _WISHES: Final[Mapping[OfferKind, str]] = {
     "draw": "for a draw",
@@ -110,13 +115,17 @@ class Cast:
                 return f"the seat of {self.side(seat)} is free again"
             case SeatsSwapped():
                 return f"the players change seats: {self.title(0)}, {self.title(1)}"
+            case SettingsChanged(settings=settings):
+                return f"the host has changed the settings: {settings_text(settings) or 'all as usual'}"
             case StandInSeated(seat=seat, level=level):
                 return f"a computer ({level}) plays for {self.actor(seat)} until the return"
             case MatchStarted():
                 return f"the match begins: {self.opening()}"
-            case ActionsPlayed(player=player, actions=actions, by_stand_in=by_stand_in):
+            case ActionsPlayed(player=player, actions=actions, by_stand_in=by_stand_in, is_makeshift=is_makeshift):
                 actor = f"the computer, for {self.actor(player)}," if by_stand_in else self.actor(player)
-                return f"{actor} played {' '.join(actions)}"
+                return f"{actor} played {' '.join(actions)}{_MAKESHIFT if is_makeshift else ''}"
+            case HintTaken(player=player):
+                return f"{self.actor(player)} {'take' if self.actor(player) == 'you' else 'takes'} a hint"
             case ActionsUndone(player=player) | TurnTakenBack(player=player):
                 return f"{self.actor(player)} took the last actions back"
             case OfferMade(kind=kind, player=player):
@@ -160,12 +169,13 @@ class Cast:
                 return ""
 
     def turn(self, state: State) -> str:
-        """Whose turn it is and how many steps are left; empty at the end of the game."""
+        """Whose turn it is, and how many steps are left of a turn of several; empty at the end of the game."""
         player = state.to_move
         if player is None:
             return ""
         left = state.view().actions_left
-        steps = "" if left is None else f", {left} step{'' if left == 1 else 's'} left"
+        is_one_action = left == 1 and not state.actions_in_turn
+        steps = "" if left is None or is_one_action else f", {left} step{'' if left == 1 else 's'} left"
         if self._own_seats == (player,):
             return f"your turn ({self.side_with_glyph(player)}){steps}"
         return f"{self.title(player)} to move{steps}"

@@ -20,6 +20,7 @@ def settings_text(settings: RoomSettings) -> str:
         parts.append(describe_time_control(settings.time_control))
     parts += ["private"] if settings.is_private else []
     parts += [] if settings.is_casual else ["not casual"]
+    parts += ["hints are given"] if settings.hints else []
     parts += ["who begins is drawn"] if settings.first == "draw" else []
     parts += [] if settings.may_undo else ["no undoing within a turn"]
     if settings.late_bot is not None:

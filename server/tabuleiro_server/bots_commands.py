@@ -21,7 +21,13 @@ def warm() -> None:
     """Compile the search of every game now, so that no bot waits for it; a minute or two at the first time."""
     started_s = time.monotonic()
     # Imported first for the message about the extra, should it be missing.
-    from tabuleiro_server.bots.engine.compiled import CACHE_FOLDER
+    from tabuleiro_server.bots.engine.compiled import CACHE_FOLDER, IS_KEPT
 
+    if not IS_KEPT:
+        message = (
+            f"{CACHE_FOLDER} cannot be written; set NUMBA_CACHE_DIR to a folder that can, here and for the server"
+        )
+        typer.echo(f"tabuleiro: {message}", err=True)
+        raise typer.Exit(1)
     KERNELS.finish()
     typer.echo(f"the bots are ready after {time.monotonic() - started_s:.1f} s, kept in {CACHE_FOLDER}")

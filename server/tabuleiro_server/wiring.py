@@ -16,6 +16,7 @@ from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.seat import BotSeats
+from tabuleiro_server.bots.suggestions import Suggestions
 from tabuleiro_server.config import Config
 from tabuleiro_server.net.figures import NetFigures
 from tabuleiro_server.net.http_pages import HttpPages
@@ -28,6 +29,7 @@ from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.caretaker import Caretaker
 from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
+from tabuleiro_server.runtime.hints import Hints
 from tabuleiro_server.runtime.journal import Journal
 from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.runtime.lobby import Lobby
@@ -105,9 +107,11 @@ async def running_server(
         await pool.start()
         at_the_end(pool.stop, "bot workers")
         bot_seats = BotSeats(pool, now_ms)
-        services = await _rooms(config, database, event_log, bot_seats, lifecycle)
+        hints = Hints(Suggestions(pool).suggest, now_ms)
+        services = await _rooms(config, database, event_log, bot_seats, hints, lifecycle)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
+        at_the_end(hints.stop, "hints")
         stack.callback(services.lobby.stop)
         probe = LoopLagProbe()
         probe.start()
@@ -124,7 +128,12 @@ async def running_server(
 
 
 async def _rooms(
-    config: Config, database: Database, event_log: EventLog, bot_seats: BotSeats, lifecycle: Lifecycle
+    config: Config,
+    database: Database,
+    event_log: EventLog,
+    bot_seats: BotSeats,
+    hints: Hints,
+    lifecycle: Lifecycle,
 ) -> Services:
     """Put together what sessions talk to."""
     journal = Journal(event_log)
@@ -135,6 +144,7 @@ async def _rooms(
         lobby.note(room.state.code, lambda: summary_of(room.state, room.watchers_count))
         quota.note(room.state)
         bot_seats.consider(room)
+        hints.consider(room)
 
     last_alive_ms = TimestampMs(database.last_alive_ms or now_ms())
     return Services(
@@ -145,6 +155,7 @@ async def _rooms(
         archive=Archive(journal),
         lifecycle=lifecycle,
         quota=quota,
+        hints=hints,
         levels={name: level_names(name) for name in registry.names()},
         now_ms=now_ms,
         version=tabuleiro.__version__,

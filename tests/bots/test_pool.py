@@ -263,6 +263,44 @@ async def test_a_level_that_fails_costs_its_own_request_and_not_the_worker(stage
         assert pool.counts.started_workers_count == 1
 
 
+async def test_without_patience_a_turn_is_made_at_once_and_no_worker_asked(stage: Stage) -> None:
+    async with open_pool(stage) as pool:
+        wanted = request()
+        thought = await asyncio.wait_for(pool.think(wanted, 0), LIMIT_S)
+        assert thought.is_fallback
+        assert_legal_turn(thought, wanted)
+        assert (pool.worker_pids, pool.counts.fallbacks_count) == ((), 1)
+        assert stage.is_quiet
+
+
+async def test_a_worker_that_answers_too_late_for_its_asker_serves_the_next(stage: Stage) -> None:
+    async with open_pool(stage) as pool:
+        first = request("A")
+        late = asyncio.create_task(pool.think(first, 1))
+        puppet = await stage.enter_starting()
+        assert (await answer_of(late)).is_fallback
+        puppet.do("ready")
+        next_one = ask(pool, request("B"))
+        assert (await puppet.job())[0] == "B"
+        puppet.do("answer")
+        assert not (await answer_of(next_one)).is_fallback
+        assert pool.counts.started_workers_count == 1
+
+
+async def test_a_worker_that_answers_a_moment_after_its_asker_left_is_kept(stage: Stage) -> None:
+    async with open_pool(stage) as pool:
+        task = ask(pool, request("A"))
+        puppet = await stage.enter()
+        await puppet.job()
+        task.cancel()
+        puppet.do("answer")
+        other = ask(pool, request("B"))
+        assert (await puppet.job())[0] == "B"
+        puppet.do("answer")
+        assert not (await answer_of(other)).is_fallback
+        assert pool.worker_pids == (puppet.pid,)
+
+
 async def test_the_budget_of_a_worker_ends_before_the_limit_of_the_pool(stage: Stage) -> None:
     async with open_pool(stage, think_limit_ms=LONG_MS) as pool:
         budgets = []

@@ -64,6 +64,25 @@ async def test_events_of_the_time_without_connection_come_before_the_word_that_a
     assert [message.since for message in server.received if isinstance(message, WatchRoom)] == [None, 1]
 
 
+async def test_an_answer_too_late_costs_no_snapshot_though_news_came_in_the_meantime(server):
+    """Symptom: over a slow network the missing events came as a snapshot, so that nobody saw what had happened."""
+    settings = LinkSettings(backoff=Backoff(first_s=0, limit_s=0), request_timeout_s=0.2)
+    withheld = iter([True])
+
+    def tell_but_not_answer(message, connection):
+        if isinstance(message, WatchRoom) and message.since is not None and next(withheld, False):
+            return Update(server.room.head())
+        return None
+
+    async with Link(server.url, name="ana", settings=settings) as link, watch_room(link, CODE) as room:
+        server.on_message = tell_but_not_answer
+        await server.cut()
+        server.room.play(0, "b3", "c2")
+        changes = [await anext(room) for _ in range(4)]
+        assert [type(change) for change in changes] == [Lost, Lost, Happened, Restored]
+    assert [message.since for message in server.received if isinstance(message, WatchRoom)] == [None, 1, 1]
+
+
 async def test_a_move_in_flight_when_the_connection_breaks_is_sent_again_and_made_once(server, link):
     async with watch_room(link, CODE) as room:
         server.cut_before_reply_to = Play

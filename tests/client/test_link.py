@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import pytest
+from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.server import ServerConnection, serve
 
 from tabuleiro.errors import CommandError, ConnectionLostError, RemoteProtocolError
@@ -92,6 +94,34 @@ async def test_a_request_in_flight_fails_when_the_connection_breaks(server):
     async with link_to(server.url) as link:
         with pytest.raises(ConnectionLostError, match="the connection broke"):
             await link.list_rooms()
+
+
+async def test_a_request_whose_connection_breaks_while_it_is_sent_leaves_no_complaint_behind(
+    server, monkeypatch: pytest.MonkeyPatch
+):
+    """Symptom: "Future exception was never retrieved" in the log of a client that had lost its connection."""
+    complaints: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: complaints.append(context))
+    sending, lost, send = asyncio.Event(), asyncio.Event(), ClientConnection.send
+
+    async def send_slowly(connection, message):
+        sending.set()
+        await lost.wait()
+        await send(connection, message)
+
+    async with link_to(server.url) as link:
+        told = link.subscribe()
+        monkeypatch.setattr(ClientConnection, "send", send_slowly)
+        asking = asyncio.create_task(link.list_rooms())
+        await sending.wait()
+        await server.cut()
+        assert isinstance(await anext(told), LinkLost)
+        lost.set()
+        with pytest.raises(ConnectionLostError, match="the connection broke"):
+            await asking
+        del asking
+    gc.collect()
+    assert complaints == []
 
 
 async def test_a_server_that_never_answers_is_given_up_and_connected_to_anew(server):

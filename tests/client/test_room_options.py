@@ -49,7 +49,12 @@ def test_every_setting_has_an_option(wishes):
     )
     assert wishes(words).settings == expected
     usual = RoomSettings()
-    assert all(getattr(expected, name) != getattr(usual, name) for name in RoomSettings.__struct_fields__)
+    differing = {
+        name for name in RoomSettings.__struct_fields__ if getattr(expected, name) != getattr(usual, name)
+    }
+    # Hints are for casual rooms only, and so cannot be among them.
+    assert differing == {*RoomSettings.__struct_fields__} - {"hints"}
+    assert wishes("--game iris --hints").settings == RoomSettings(hints=True)
 
 
 def test_without_options_a_room_is_as_usual_and_nothing_is_wished(wishes):

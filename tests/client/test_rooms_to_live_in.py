@@ -110,6 +110,34 @@ async def test_after_the_end_people_talk_and_play_again_with_sides_swapped(real_
     await leave((rui, rui_plays), (ana, ana_plays))
 
 
+async def test_a_host_changes_the_settings_for_the_rematch_and_both_are_told(real_server, person):
+    ana, rui = person("ana"), person("rui")
+    ana_plays, code = await opens(ana, real_server)
+    ana.type("set undo no")
+    await ana.shows("the host has changed the settings: no undoing within a turn")
+    rui_plays = rui.play(server=real_server.url, room=code)
+    await rui.shows("in this room: no undoing within a turn")
+    await rui.shows("ana (blue, x) to move")
+    ana.type("set time 5+3")
+    await ana.shows("the server refuses: not while the match runs")
+    ana.type("resign", "yes", "set tme 5+3", "set")
+    await ana.shows("expected one of time, casual, hints, draw-first,")
+    await ana.shows("settings: no undoing within a turn")
+    rui.type("rematch", "set time 5+3")
+    await ana.shows("rui asks for a rematch: accept or decline")
+    await rui.shows("the server refuses: only ana, who made room")
+    ana.type("set time 5+3")
+    for someone in (ana, rui):
+        await someone.shows("the wish of rui (red, o) for a rematch has lapsed")
+        await someone.shows("the host has changed the settings: 5 minutes")
+    ana.type("clock", "rematch")
+    await ana.shows("the clock starts with a match")
+    await rui.shows("ana asks for a rematch: accept or decline")
+    rui.type("accept", "clock")
+    await rui.shows("ana (red, o): 5:00")
+    await leave((rui, rui_plays), (ana, ana_plays))
+
+
 async def test_offers_undo_and_takeback_between_two_people(real_server, person):
     ana, rui = person("ana"), person("rui")
     ana_plays, code = await opens(ana, real_server)
@@ -221,3 +249,30 @@ async def test_xero_g_is_played_by_naming_ships_and_answering_in_words(real_serv
     ana.type("a1-b1", "boost b4")
     await ana.shows("you played a1-b4\nits route: a1 b1 (boost) b2 b3 b4\n")
     await leave((ana, playing))
+
+
+async def test_a_hint_is_told_to_who_asked_and_noted_for_the_other(real_server, person):
+    ana, rui = person("ana"), person("rui")
+    hints = RoomSettings(hints=True)
+    ana_plays, code = await opens(ana, real_server, options={**SMALL, "steps": 1}, settings=hints)
+    rui_plays = rui.play(server=real_server.url, room=code)
+    await rui.shows("in this room: hints are given")
+    await ana.shows("your turn (blue, x)")
+    rui.type("hint")
+    await rui.shows("the server refuses: hints are for the player to move, and it is the other player's turn")
+    ana.type("hint")
+    await ana.shows("hint: ")
+    await rui.shows("ana takes a hint")
+    ana.type("hint")
+    await ana.shows("the server refuses: you had a hint just now")
+    await leave((ana, ana_plays), (rui, rui_plays))
+
+
+async def test_a_room_without_hints_refuses_them(real_server, person):
+    ana, rui = person("ana"), person("rui")
+    ana_plays, code = await opens(ana, real_server)
+    rui_plays = rui.play(server=real_server.url, room=code)
+    await ana.shows("your turn (blue, x)")
+    ana.type("hint")
+    await ana.shows("the server refuses: this room gives no hints")
+    await leave((ana, ana_plays), (rui, rui_plays))

@@ -6,6 +6,7 @@ import pytest
 from tabuleiro.ids import AccountId, Ply, TimestampMs
 from tabuleiro.protocol import events
 from tabuleiro.protocol.messages import RoomSummary
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.outcome import Termination
 from tabuleiro_client.board_text import TextStyle
@@ -57,6 +58,14 @@ def test_the_turn_is_told_to_each_in_their_own_words(cast):
     assert cast(0, 1, second=ANA).turn(after) == "blue (x) to move, 1 step left"
 
 
+def test_steps_are_counted_only_in_turns_of_several_actions(cast):
+    single = registry.load("virus-wars", {"rows": 4, "cols": 4, "steps": 1}).initial_state()
+    ships = registry.load("xero-g", {"setup": "random", "seed": 1}).initial_state()
+    for state in (single, ships, registry.load("iris").initial_state()):
+        assert cast(0).turn(state) == "your turn (blue, x)"
+    assert cast(0).turn(registry.load("xero-g").initial_state()).endswith("6 steps left")
+
+
 @pytest.mark.parametrize("name", registry.names())
 def test_every_game_has_a_first_turn_and_names_its_sides(name, cast):
     game = registry.load(name)
@@ -72,10 +81,21 @@ def test_every_game_has_a_first_turn_and_names_its_sides(name, cast):
         (events.BotSeated(1, "random"), "a computer (random) sits down as red, o"),
         (events.SeatFreed(1), "the seat of red is free again"),
         (events.SeatsSwapped(), "the players change seats: ana (blue, x), rui (red, o)"),
+        (events.SettingsChanged(RoomSettings()), "the host has changed the settings: all as usual"),
+        (
+            events.SettingsChanged(RoomSettings(is_casual=False, may_undo=False)),
+            "the host has changed the settings: not casual; no undoing within a turn",
+        ),
         (events.StandInSeated(1, "random"), "a computer (random) plays for rui until the return"),
         (events.MatchStarted(1), "the match begins: ana (blue, x) against rui (red, o); blue begins"),
         (events.ActionsPlayed(1, Ply(0), 1, ("c3", "d4")), "rui played c3 d4"),
         (events.ActionsPlayed(1, Ply(0), 1, ("c3",), by_stand_in=True), "the computer, for rui, played c3"),
+        (
+            events.ActionsPlayed(1, Ply(0), 1, ("c3",), is_makeshift=True),
+            "rui played c3 (at random: the computer gave no answer in time)",
+        ),
+        (events.HintTaken(1, Ply(0), 0), "you take a hint"),
+        (events.HintTaken(1, Ply(0), 1), "rui takes a hint"),
         (events.ActionsUndone(1, Ply(0), 0), "you took the last actions back"),
         (events.TurnTakenBack(1, Ply(0), 1), "rui took the last actions back"),
         (events.OfferMade("draw", 1), "rui asks for a draw: accept or decline"),

@@ -49,6 +49,11 @@ class Terminal:
         os.close(its_side)
         return cls(process, descriptor)
 
+    @property
+    def process_id(self) -> int:
+        """The process id of the program."""
+        return self._process.pid
+
     def type(self, line: str) -> None:
         """Type a line and press Enter."""
         os.write(self._descriptor, f"{line}\n".encode())

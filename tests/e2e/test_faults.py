@@ -84,7 +84,7 @@ class Trouble:
         for each in self.rooms:
             while len(each.mirror.actions) <= ply:
                 await each.next_change()
-            self.ledger.position(room.code, match.number, ply + 1, each.mirror.state)
+            self.ledger.position(room.code, each.mirror.since, each.mirror.state)
 
     async def play_on(self) -> None:
         """Play until an action is refused."""

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from ledger import Ledger, Move, StoredRooms
+from random_play import GAMES, RESIGN_AFTER_TURNS, Options, some_actions
 from server_process import LIMIT_S, ServerProcess
 
 from tabuleiro.errors import CommandError, ConnectionLostError, IllegalActionError, NotationError
@@ -36,20 +37,9 @@ TABLE_COUNT: Final = 8
 SHORT_KILL_COUNT: Final = 10
 """Kills of the short form, each with a thorough check; later every tenth has one."""
 
-RESIGN_AFTER_TURNS: Final = 30
-"""Random matches of Xero-G can take thousands of plies."""
-
 MOMENTS: Final = ("in play", "last action", "bot thinks", "resuming")
 """When the server is killed. The middle two are kills soon after a client has sent or seen just that."""
 
-GAMES: Final[tuple[tuple[str, dict[str, int | str], str], ...]] = (
-    ("virus-wars", {"rows": 4, "cols": 4, "steps": 2}, "minimax-3"),
-    ("virus-wars", {"rows": 5, "cols": 5, "steps": 3}, "minimax-3"),
-    ("xero-g", {}, "random"),
-    ("xero-g", {"setup": "random"}, "random"),
-    ("iris", {"side": 5}, "greedy"),
-    ("minefield", {"size": 5}, "greedy"),
-)
 _SERVER: Final = {
     "bot_workers": 1,
     "shutdown_notice_ms": 0,
@@ -102,7 +92,7 @@ class Torture:
             if self._server is not None:
                 await self._server.kill()
         stored = await self.ledger.check(self._db, self._folder, is_thorough=True)
-        unfinished = [key for key in stored.states if key[0] in self.codes and key not in stored.ended]
+        unfinished = [key for key in stored.lines if key[0] in self.codes and key not in stored.ended]
         assert not unfinished, f"these matches did not end: {unfinished}"
         verifying = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "tabuleiro_client", "db", "verify", "--db", str(self._db)),
@@ -119,7 +109,8 @@ class Torture:
         return self._server.url
 
     async def _start(self) -> None:
-        self._server = await ServerProcess.start(self._db, **_SERVER)
+        has_slow_disk = self._chance.random() < 0.5
+        self._server = await ServerProcess.start(self._db, has_slow_disk=has_slow_disk, **_SERVER)
         for link in self.links:
             link.url = self._server.url
 
@@ -176,7 +167,7 @@ class Table:
         while not self._torture.is_over:
             await self._play_match(*self._chance.choice(GAMES))
 
-    async def _play_match(self, game: str, options: dict[str, int | str], level: str) -> None:
+    async def _play_match(self, game: str, options: Options, level: str) -> None:
         other = SeatRequest("bot", level) if self._has_bot else SeatRequest()
         seats = (SeatRequest("me"), other) if self._chance.random() < 0.5 else (other, SeatRequest("me"))
         message = CreateRoom(id=0, game=game, options=options, seats=seats)
@@ -220,7 +211,7 @@ class Table:
         if isinstance(change, Happened):
             self._ledger.announce(room.code, change.step.event)
         if mirror.match is not None and not mirror.is_stale:
-            self._ledger.position(room.code, mirror.match.number, len(mirror.actions), mirror.state)
+            self._ledger.position(room.code, mirror.since, mirror.state)
         if isinstance(change, Restored):
             self._torture.moment("resuming")
         if mirror.head.thinking is not None:
@@ -240,7 +231,7 @@ class Table:
             while room.mirror.head.phase == "playing":
                 self._take(room, await room.next_change())
             return
-        actions, after = _some_actions(state, self._chance)
+        actions, after = some_actions(state, self._chance)
         if after.is_terminal:
             self._torture.moment("last action")
         await room.play(actions)
@@ -306,18 +297,6 @@ async def _connected(link: Link) -> None:
                 return
     finally:
         link.unsubscribe(subscription)
-
-
-def _some_actions(state: State, chance: random.Random) -> tuple[tuple[str, ...], State]:
-    """Choose one or more actions of the turn that is to be made, and say what they lead to."""
-    actions: list[str] = []
-    mover = state.to_move
-    while True:
-        action = chance.choice(state.legal_actions())
-        actions.append(state.action_to_string(action))
-        state = state.child(action)
-        if state.to_move != mover or state.actions_in_turn == 0 or chance.random() < 0.4:
-            return tuple(actions), state
 
 
 def _is_legal(state: State, text: str) -> bool:

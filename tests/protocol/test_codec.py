@@ -18,12 +18,14 @@ from tabuleiro.protocol.messages import (
     Abort,
     Announcement,
     Answer,
+    ChangeSettings,
     ClaimWin,
     ClientMessage,
     CreateRoom,
     Error,
     GetRecord,
     Hello,
+    HintGiven,
     JoinRoom,
     LeaveRoom,
     ListRooms,
@@ -39,6 +41,7 @@ from tabuleiro.protocol.messages import (
     ServerMessage,
     SubscribeLobby,
     SwapSeats,
+    TakeHint,
     Undo,
     UnsubscribeLobby,
     WatchRoom,
@@ -67,9 +70,11 @@ EXAMPLES: tuple[ClientMessage, ...] = (
     Answer(id=16, room="ABCDE", kind="draw", accept=True),
     SeatBot(id=17, room="ABCDE", seat=1, level="random"),
     SwapSeats(id=18, room="ABCDE"),
+    ChangeSettings(id=22, room="ABCDE", settings=RoomSettings(stand_in_level="random")),
     Say(id=19, room="ABCDE", text="good game"),
     Mute(id=20, room="ABCDE", name="rui"),
     GetRecord(id=21, room="ABCDE", match=2),
+    TakeHint(id=22, room="ABCDE", match=1, ply=3, revision=2),
 )
 
 codecs = pytest.mark.parametrize("codec", [MsgpackCodec(), JsonCodec()], ids=["msgpack", "json"])
@@ -97,7 +102,10 @@ def test_client_messages_round_trip(codec: Codec, message: ClientMessage) -> Non
 
 
 @codecs
-@pytest.mark.parametrize("message", [Ok(1), Error(None, "busy", "wait"), Announcement("hello")])
+@pytest.mark.parametrize(
+    "message",
+    [Ok(1), Ok(2, HintGiven(("c3",), 0.25, turns_to_end=2)), Error(None, "busy", "wait"), Announcement("hello")],
+)
 def test_server_messages_round_trip(codec: Codec, message: ServerMessage) -> None:
     assert codec.decode_server(codec.encode(message)) == message
 

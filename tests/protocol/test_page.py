@@ -20,7 +20,7 @@ from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro.rules.outcome import Termination
 from tabuleiro_server.config import Config
 
-RESULTS = (messages.Welcome, messages.RoomEntered, messages.RoomList, messages.RecordPlayed)
+RESULTS = (messages.Welcome, messages.RoomEntered, messages.RoomList, messages.RecordPlayed, messages.HintGiven)
 PARTS = (
     messages.RoomHead,
     messages.SeatView,

@@ -72,7 +72,8 @@ room_settings = st.builds(
     away_after_ms=st.sampled_from((5_000, 120_000)),
     hides_watcher_chat=st.booleans(),
     counts_downtime=st.booleans(),
-)
+    hints=st.booleans(),
+).filter(lambda chosen: chosen.is_casual or not chosen.hints)
 openings = st.tuples(
     st.sampled_from(GAMES),
     room_settings,

@@ -33,6 +33,7 @@ from room_strategies import (
 )
 from story import ANA, CODE, EVA, LEVELS, NAMES, RUI, SECRETS
 
+from tabuleiro.clock import NO_CLOCK, Fischer
 from tabuleiro.errors import CommandError
 from tabuleiro.ids import Seq, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
@@ -44,10 +45,11 @@ from tabuleiro.protocol.events import (
     SequencedEvent,
     Withheld,
 )
-from tabuleiro.protocol.settings import RoomLimits
+from tabuleiro.protocol.settings import LateBot, RoomLimits
 from tabuleiro_server.room.commands import (
     Abort,
     AnswerOffer,
+    ChangeSettings,
     ClaimWin,
     Command,
     Connect,
@@ -65,6 +67,7 @@ from tabuleiro_server.room.commands import (
     Say,
     SeatBot,
     SwapSeats,
+    TakeHint,
     Undo,
     Watch,
 )
@@ -73,6 +76,16 @@ from tabuleiro_server.room.decide import decide, open_room
 from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.state import Match, RoomState, bot_account
 from tabuleiro_server.room.views import Audience, event_for, head_of, snapshot_of, summary_of
+
+CHANGES: tuple[dict[str, Any], ...] = (
+    {"may_undo": False},
+    {"first": "draw", "hides_watcher_chat": True},
+    {"time_control": Fischer(initial_ms=5_000, increment_ms=1_000)},
+    {"time_control": NO_CLOCK},
+    {"late_bot": LateBot("random", 1_000)},
+    {"stand_in_level": "nobody's"},
+    {"is_private": True},
+)
 
 
 @dataclass(frozen=True)
@@ -191,7 +204,7 @@ class RoomMachine(RuleBasedStateMachine):
         assert self.send(Expire(drawn))
         assert self.room.seq > before.seq
         after = next_deadline(self.room)
-        assert after is None or (after.at_ms, after.events) != (deadline.at_ms, deadline.events)
+        assert after is None or (after.at_ms, after.events()) != (deadline.at_ms, deadline.events())
 
     # Playing
 
@@ -254,6 +267,19 @@ class RoomMachine(RuleBasedStateMachine):
             assert self.room.match is not None
             assert (self.room.match.state, self.room.match.actions) == (match.state, match.actions)
 
+    @rule(actor=actors, back=st.sampled_from((0, 0, 0, 1)))
+    def take_hint(self, actor: Any, back: int) -> None:
+        before, match = self.room, self.room.match
+        ply = 0 if match is None else len(match.actions) - back
+        revision = 0 if match is None else match.revision
+        if self.send(TakeHint(self.who(actor), self.match_number(0), ply, revision)):
+            assert before.settings.is_casual
+            assert before.settings.hints
+            assert match is not None
+            assert match.to_move in before.seats_of(self.who(actor))
+            assert self.room.match is not None
+            assert self.room.match.actions == match.actions
+
     @rule(actor=actors, back=st.integers(0, 3))
     def undo(self, actor: Any, back: int) -> None:
         ply = 0 if self.room.match is None else len(self.room.match.actions) - back
@@ -303,6 +329,10 @@ class RoomMachine(RuleBasedStateMachine):
     @rule(account=guests)
     def swap(self, account: Any) -> None:
         self.send(SwapSeats(account))
+
+    @rule(account=guests, changed=st.sampled_from(CHANGES))
+    def change_settings(self, account: Any, changed: dict[str, Any]) -> None:
+        self.send(ChangeSettings(account, msgspec.structs.replace(self.room.settings, **changed), LEVELS))
 
     @rule(actor=actors, what=st.sampled_from((Connect, Disconnect)))
     def come_or_go(self, actor: Any, what: Any) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from story import ANA, CODE, DOM, EVA, LEVELS, NAMES, OPEN, RUI, STILL, Story, join
 
 from tabuleiro.errors import CommandError
 from tabuleiro.ids import AccountId, TimestampMs
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_server.room.commands import (
     Abort,
     AnswerOffer,
+    ChangeSettings,
     ClaimWin,
     Command,
     Connect,
@@ -26,6 +27,7 @@ from tabuleiro_server.room.commands import (
     Say,
     SeatBot,
     SwapSeats,
+    TakeHint,
     Undo,
     Watch,
 )
@@ -41,8 +43,10 @@ COMMANDS = {
     "leave": Leave,
     "seat-bot": lambda who: SeatBot(who, 1, "random", LEVELS, STILL),
     "swap": SwapSeats,
+    "settings": lambda who: ChangeSettings(who, RoomSettings(may_undo=False), LEVELS),
     "play": lambda who: Play(who, 1, 1, ("a2",)),
     "undo": lambda who: Undo(who, 1, 0),
+    "hint": lambda who: TakeHint(who, 1, 1),
     "resign": lambda who: Resign(who, 1),
     "abort": lambda who: Abort(who, 1),
     "claim": lambda who: ClaimWin(who, 1),
@@ -69,12 +73,18 @@ seat-bot    finished  seat-taken   not-host      not-host      not-host    not-h
 swap        waiting   ok           not-host      not-host      not-host    not-host
 swap        playing   wrong-phase  not-host      not-host      not-host    not-host
 swap        finished  ok           not-host      not-host      not-host    not-host
+settings    waiting   ok           not-host      not-host      not-host    not-host
+settings    playing   wrong-phase  not-host      not-host      not-host    not-host
+settings    finished  ok           not-host      not-host      not-host    not-host
 play        waiting   not-seated   wrong-phase   not-seated    not-seated  not-seated
 play        playing   not-seated   ok            not-your-turn not-seated  not-seated
 play        finished  not-seated   wrong-phase   wrong-phase   not-seated  not-seated
 undo        waiting   not-seated   wrong-phase   not-seated    not-seated  not-seated
 undo        playing   not-seated   ok            not-your-turn not-seated  not-seated
 undo        finished  not-seated   wrong-phase   wrong-phase   not-seated  not-seated
+hint        waiting   not-seated   wrong-phase   not-seated    not-seated  not-seated
+hint        playing   not-seated   not-allowed   not-allowed   not-seated  not-seated
+hint        finished  not-seated   wrong-phase   wrong-phase   not-seated  not-seated
 resign      waiting   not-seated   wrong-phase   not-seated    not-seated  not-seated
 resign      playing   not-seated   ok            ok            not-seated  not-seated
 resign      finished  not-seated   wrong-phase   ok            not-seated  not-seated

@@ -17,10 +17,12 @@ from tabuleiro.protocol.codec import MsgpackCodec
 from tabuleiro.protocol.events import Event, SeatTaken, SequencedEvent
 from tabuleiro.protocol.messages import Ok, RoomEntered, RoomGone, SeatRequest, Update
 from tabuleiro_server.config import Config
+from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
+from tabuleiro_server.runtime.hints import Hints
 from tabuleiro_server.runtime.journal import Journal
 from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.runtime.lobby import Lobby
@@ -178,6 +180,8 @@ class Stage:
         self.faults: list[dict[str, Any]] = []
         self.directory = Directory(self.journal, config, self.clock, self._on_change, TimestampMs(last_alive_ms))
         accounts = Accounts(database)
+        self.suggested: asyncio.Queue[messages.HintGiven | Exception] = asyncio.Queue()
+        self.hints = Hints(self._suggest, self.clock)
         services = Services(
             config=config,
             guests=Guests(accounts, self.clock),
@@ -189,13 +193,22 @@ class Stage:
             archive=Archive(self.journal),
             lifecycle=Lifecycle(config, self.clock),
             quota=RoomQuota(config.rooms_per_account_count, {}),
+            hints=self.hints,
         )
         self.requests = Requests(services)
 
     def clock(self) -> TimestampMs:
         return TimestampMs(self.now_ms)
 
+    async def _suggest(self, room: RoomState) -> messages.HintGiven:
+        """Think until the test has put something into ``suggested``."""
+        found = await self.suggested.get()
+        if isinstance(found, Exception):
+            raise found
+        return found
+
     def _on_change(self, room: RoomTask) -> None:
+        self.hints.consider(room)
         self.changes.append(room)
         self._changed.set()
         self.lobby.update(summary_of(room.state, room.watchers_count))

@@ -9,11 +9,12 @@ import pytest
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed, SeatDisconnected, Withheld
 from tabuleiro.protocol.messages import RoomEntered, SeatRequest, Update
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.protocol.settings import LateBot, RoomSettings
 
 IN_A_ROOM: tuple[tuple[Any, dict[str, Any]], ...] = (
     (messages.Play, {"match": 1, "ply": 0, "actions": ("a3",)}),
     (messages.Undo, {"match": 1, "ply": 0}),
+    (messages.TakeHint, {"match": 1, "ply": 0}),
     (messages.Resign, {"match": 1}),
     (messages.Abort, {"match": 1}),
     (messages.ClaimWin, {"match": 1}),
@@ -21,6 +22,7 @@ IN_A_ROOM: tuple[tuple[Any, dict[str, Any]], ...] = (
     (messages.Answer, {"kind": "draw", "accept": True}),
     (messages.SeatBot, {"seat": 1, "level": "random"}),
     (messages.SwapSeats, {}),
+    (messages.ChangeSettings, {"settings": RoomSettings()}),
     (messages.Say, {"text": "hello"}),
     (messages.Mute, {"name": "rui"}),
 )
@@ -57,6 +59,7 @@ async def test_requests_reach_the_room(match_of: Any) -> None:
         (ana, messages.Mute, {"name": "rui"}),
         (rui, messages.Abort, {"match": 1}),
         (ana, messages.SwapSeats, {}),
+        (ana, messages.ChangeSettings, {"settings": RoomSettings(late_bot=LateBot("random", 0))}),
         (rui, messages.LeaveRoom, {}),
         (ana, messages.SeatBot, {"seat": 0, "level": "random"}),
         (ana, messages.Offer, {"kind": "rematch"}),

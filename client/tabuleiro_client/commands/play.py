@@ -56,6 +56,7 @@ def play(
     time: room_options.TimeOption = None,
     is_private: room_options.PrivateOption = False,
     is_casual: room_options.CasualOption = True,
+    hints: room_options.HintsOption = False,
     is_drawn: room_options.DrawFirstOption = False,
     no_undo: room_options.NoUndoOption = False,
     late_bot: room_options.LateBotOption = None,
@@ -79,6 +80,7 @@ def play(
         away_after_ms=away_s * 1000,
         hides_watcher_chat=hides_chat,
         counts_downtime=counts_downtime,
+        hints=hints,
     )
     typed = _Typed(server, room, secret, quick, game, preset, tuple(option or ()), bot, seat, settings)
     wishes = typed.wishes()

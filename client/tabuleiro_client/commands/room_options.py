@@ -18,8 +18,9 @@ TimeOption = Annotated[
 ]
 PrivateOption = Annotated[bool, typer.Option("--private", help="Unlisted; people come by an invitation.")]
 CasualOption = Annotated[
-    bool, typer.Option("--casual/--no-casual", help="Whether bots take turns back and hints are given.")
+    bool, typer.Option("--casual/--no-casual", help="Whether bots take turns back and hints are possible.")
 ]
+HintsOption = Annotated[bool, typer.Option("--hints", help="Players may ask what to play; casual rooms only.")]
 DrawFirstOption = Annotated[bool, typer.Option("--draw-first", help="Draw lots who begins.")]
 NoUndoOption = Annotated[bool, typer.Option("--no-undo", help="Nothing of a turn begun is undone.")]
 LateBotOption = Annotated[

@@ -11,10 +11,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import msgspec
+from textual import events
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
 from textual.screen import Screen
+from textual.widgets import Input
 
 from tabuleiro.errors import ClientError
 from tabuleiro_client.board_text import TextStyle
@@ -128,6 +130,17 @@ class TabuleiroApp(App[int]):
 
     async def on_unmount(self) -> None:
         await self.session.leave()
+
+    def on_key(self, event: events.Key) -> None:
+        """Write what was typed into the line that has been opened meanwhile.
+
+        A letter typed right after the key that opens a line has been on its way to the widget before: a line
+        itself takes its letters, so that none of those comes here.
+        """
+        line = self.focused
+        if isinstance(line, Input) and event.is_printable and event.character is not None:
+            event.prevent_default()
+            line.insert_text_at_cursor(event.character)
 
     def on_app_focus(self) -> None:
         self.is_looked_at = True

@@ -7,8 +7,17 @@ from __future__ import annotations
 
 from tabuleiro.errors import NotationError
 from tabuleiro.ids import Ply
-from tabuleiro.protocol.events import MatchEnded, MatchStarted, OfferEnded, OfferKind, TurnTakenBack
-from tabuleiro.protocol.messages import OfferView, Undo
+from tabuleiro.protocol.events import (
+    ActionsPlayed,
+    Event,
+    HintTaken,
+    MatchEnded,
+    MatchStarted,
+    OfferEnded,
+    OfferKind,
+    TurnTakenBack,
+)
+from tabuleiro.protocol.messages import HintGiven, OfferView, Undo
 from tabuleiro.rules import State
 from tabuleiro.rules.outcome import Player
 from tabuleiro.rules.view import BoardView
@@ -19,10 +28,10 @@ from tabuleiro_client.sentences import Cast
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.present.notes import hints_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, Target
-from tabuleiro_client.tui.server_time import ServerTime
 from tabuleiro_client.tui.ship_composer import composer_for
-from tabuleiro_client.tui.timeline import Timeline
+from tabuleiro_client.tui.timeline import Timeline, changed_cells
 from tabuleiro_client.tui.turn_composer import TurnComposer
+from tabuleiro_client.worth import hint_text
 
 OFFER_TEXTS = {"draw": "a draw", "takeback": "to take the last turn back", "rematch": "a rematch"}
 
@@ -43,11 +52,13 @@ class MatchModel:
         self.is_sending = False
         self.is_gone = False
         self.shown_ply: int | None = None
-        self.time = ServerTime()
         self.timeline = Timeline(mirror.game, mirror.actions)
         self.composer: TurnComposer = composer_for(mirror.state)
         self._style = style
         self._reasons_of: int | None = None
+        self._hinted: frozenset[int] = frozenset()
+        self._hinted_state: State | None = None
+        self._picture_back: tuple[State, BoardView] | None = None
 
     @property
     def own_seats(self) -> tuple[Player, ...]:
@@ -77,7 +88,12 @@ class MatchModel:
     @property
     def view(self) -> BoardView:
         """The picture of the position shown."""
-        return self.composer.view if self.shown_ply is None else self.state.view()
+        if self.shown_ply is None:
+            return self.composer.view
+        state = self.state
+        if self._picture_back is None or self._picture_back[0] is not state:
+            self._picture_back = (state, state.view())
+        return self._picture_back[1]
 
     @property
     def ply(self) -> int:
@@ -94,6 +110,8 @@ class MatchModel:
         if self._reasons_of is not None:
             cells = [cell for hint in hints_of_cell(self.view, self._reasons_of) for cell in hint.cells]
             reasons = frozenset(cells)
+        elif not self.composer.actions:
+            reasons = self._hinted
         return Overlay(
             cursor=cursor,
             hover=hover,
@@ -117,6 +135,8 @@ class MatchModel:
             self.shown_ply = None
         if dropped:
             self._reasons_of = None
+        if self.mirror.state != self._hinted_state:
+            self._hinted = frozenset()
         return dropped
 
     def take(self, change: Change | None) -> None:
@@ -138,11 +158,15 @@ class MatchModel:
         if self.follow() and not had_sent:
             self.message = "the position changed: what you had composed was dropped"
 
-    def _tell(self, event: object) -> None:
+    def _tell(self, event: Event) -> None:
         match event:
             case MatchStarted():
                 self.shown_ply = None
                 self.message = "the match begins"
+            case HintTaken(player=player) if player not in self.own_seats:
+                self.message = self.cast.sentence(event)
+            case ActionsPlayed(is_makeshift=True):
+                self.message = self.cast.sentence(event)
             case TurnTakenBack(player=player):
                 self.message = f"{self.cast.actor(player)} took the last turn back"
             case OfferEnded(kind=kind, player=player, how="declined") if player in self.own_seats:
@@ -209,6 +233,21 @@ class MatchModel:
         except NotationError:
             return f"{name}: nothing to say"
         return f"{name}: " + ("may be chosen" if state.is_legal(action) else state.illegal_reason(action))
+
+    @property
+    def can_ask_for_hint(self) -> bool:
+        """Whether this guest may be told what to play."""
+        return self.can_act and self.mirror.head.settings.hints
+
+    def show_hint(self, hint: HintGiven, asked: State) -> None:
+        """Say what the server suggests for the position ``asked``, and mark it on the board while that stands."""
+        if self.mirror.state != asked:
+            return
+        self.message = hint_text(hint)
+        after = asked
+        for text in hint.actions:
+            after = after.child(after.string_to_action(text))
+        self._hinted, self._hinted_state = changed_cells(asked.view(), after.view()), asked
 
     def undo_request(self) -> Undo | None:
         """The request that undoes the last action already sent, ``None`` when there is none to undo."""

@@ -65,9 +65,14 @@ class RoomForm:
     what makes no sense on a server that is for this terminal alone, ``is_quick`` what whoever waits has decided.
     """
 
+    submit_label = "start"
+    """What the button is called that asks for what is filled in."""
+
     def __init__(self, opponent: Opponent = "bot", *, is_local: bool, is_quick: bool = False) -> None:
         self.is_local = is_local
         self.is_quick = is_quick
+        if is_quick:
+            self.submit_label = "play"
         self.levels: Mapping[str, Sequence[str]] = {}
         self.values: dict[str, str] = {
             "game": registry.names()[0],
@@ -76,6 +81,7 @@ class RoomForm:
             "clock": NONE,
             "private": NO,
             "casual": _yes_no(_DEFAULTS.is_casual),
+            "hints": _yes_no(_DEFAULTS.hints),
             "undo": _yes_no(_DEFAULTS.may_undo),
             "late": NONE,
             "late-after": _LATE_BOT_AFTER,
@@ -183,6 +189,8 @@ class RoomForm:
         clock_help = "5+3, 10m+5x30s, 3d/turn, none"
         fields = [Field("clock", "time control", clock_help, heading="How it is played")]
         fields.append(Field("casual", "casual", "bots let you take back", yes_no))
+        if self.values["casual"] == YES:
+            fields.append(Field("hints", "hints", "you may ask what to play; all are told", yes_no))
         fields.append(Field("undo", "undo", "within a turn not complete", yes_no))
         if self.is_local or self.is_quick:
             return fields
@@ -278,6 +286,7 @@ class RoomForm:
         common = RoomSettings(
             time_control=self._time_control(),
             is_casual=values["casual"] == YES,
+            hints=values["casual"] == YES and values["hints"] == YES,
             may_undo=values["undo"] == YES,
             first="draw" if has_lots else "seated",
         )

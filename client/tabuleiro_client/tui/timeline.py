@@ -30,6 +30,7 @@ class Timeline:
         self.game = game
         self.states: list[State] = [game.initial_state()]
         self.actions: list[str] = []
+        self._last_change: tuple[State, frozenset[int]] | None = None
         self.follow(game, actions)
 
     @property
@@ -88,8 +89,13 @@ class Timeline:
 
     def changed_by_last_turn(self, ply: int) -> frozenset[int]:
         """The cells that the turn of the action before ``ply`` has changed up to there."""
-        start = self.turn_start(ply)
-        return changed_cells(self.states[start].view(), self.states[ply].view()) if start < ply else frozenset()
+        after = self.states[ply]
+        if self._last_change is None or self._last_change[0] is not after:
+            # Kept, because this is asked at every move of a cursor, and takes two whole pictures.
+            before = self.states[self.turn_start(ply)]
+            changed = changed_cells(before.view(), after.view()) if before is not after else frozenset()
+            self._last_change = (after, changed)
+        return self._last_change[1]
 
 
 def changed_cells(before: BoardView, after: BoardView) -> frozenset[int]:

@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from tabuleiro.errors import BotError
-from tabuleiro_server.bots.request import ThinkRequest
+from tabuleiro_server.bots.request import ThinkRequest, Worth
 
 MAX_FRAME_BYTES: Final = 4 << 20
 """More than any match can need: an action text has at most about ten bytes."""
@@ -33,10 +33,11 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
 
 
 class Answer(msgspec.Struct, frozen=True, tag="answer"):
-    """Worker to pool: the actions for the job with this number."""
+    """Worker to pool: the actions for the job with this number; ``worth`` is there for hints only."""
 
     number: int
     actions: list[str]
+    worth: Worth | None = None
 
 
 class Refusal(msgspec.Struct, frozen=True, tag="refusal"):

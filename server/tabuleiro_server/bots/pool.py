@@ -17,8 +17,9 @@ import msgspec
 
 from tabuleiro.errors import BotError
 from tabuleiro_server.bots.fair_queue import FairQueue
+from tabuleiro_server.bots.frames import Answer
 from tabuleiro_server.bots.levels import RANDOM, check_level, choose_turn
-from tabuleiro_server.bots.request import ThinkRequest, replay, texts_of
+from tabuleiro_server.bots.request import ThinkRequest, Worth, replay, texts_of
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND, WorkerProcess
 
 log = logging.getLogger(__name__)
@@ -26,11 +27,17 @@ log = logging.getLogger(__name__)
 ATTEMPT_COUNT: Final = 2
 """How often a request is given to workers before a quick legal move is made instead."""
 
-HANG_GRACE_MS: Final = 1_000
+HANG_GRACE_MS: Final = 3_000
 """Time a worker gets beyond the budget it was told, before it counts as hung."""
+
+LEFT_BEHIND_LIMIT_S: Final = 2.5
+"""A worker whose asker has gone may finish within this time: most do, and starting another would take longer."""
 
 STOP_LIMIT_S: Final = 10.0
 """Time for killed workers to be gone before the pool stops waiting for them."""
+
+_NO_ANSWER: Final = Answer(0, [])
+"""What becomes of a wish that nobody waits for any more."""
 
 BACKOFF_START_MS: Final = 100
 BACKOFF_LIMIT_MS: Final = 5_000
@@ -42,11 +49,14 @@ class Thought:
 
     ``actions`` are canonical texts, one or more. ``is_fallback`` says that the level gave no answer and the
     actions are random ones; ``thought_ms`` is the time since a worker was given the request, in milliseconds.
+    ``worth`` is there for hints that are no fallback. Fallbacks are made after the second failure, and where the
+    asker's patience came to its end.
     """
 
     actions: tuple[str, ...]
     is_fallback: bool
     thought_ms: int
+    worth: Worth | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +139,11 @@ class BotPool:
             fallbacks_count=self._fallbacks_count,
         )
 
+    @property
+    def crowd(self) -> float:
+        """How many requests there are for each worker, a new one included."""
+        return (len(self._queue) + self._thinking_count + 1) / self._worker_count
+
     async def start(self) -> None:
         """Take requests from now on. No process is started yet."""
         self._is_running = True
@@ -146,10 +161,12 @@ class BotPool:
             await asyncio.wait(keepers, timeout=STOP_LIMIT_S)
         self._keepers.clear()
 
-    async def think(self, request: ThinkRequest) -> Thought:
+    async def think(self, request: ThinkRequest, patience_ms: int | None = None) -> Thought:
         """Return the rest of a turn, chosen by a worker, or by chance after its second failure.
 
-        Cancelling this call takes the request out of the queue or frees the worker that thinks about it.
+        After ``patience_ms`` milliseconds it is chosen by chance as well, at 0 at once; ``None``: wait for a
+        worker however long it takes. Cancelling this call takes the request out of the queue or leaves the worker
+        that thinks about it a moment to finish.
 
         Raises: BotError for an unknown level, for a position with nothing to choose, and when the pool is
         stopped; GameOptionError for an unknown game.
@@ -157,15 +174,25 @@ class BotPool:
         check_level(request.game, request.level)
         if not self._is_running:
             raise BotError("the bot pool is not running")
+        if patience_ms == 0:
+            return self._quick_thought(request, 0)
         wish = _Wish(request, asyncio.get_running_loop().create_future())
         self._wishes.add(wish)
         try:
             await self._queue.put(request.room, wish)
             self._add_keeper_if_needed()
-            return await wish.thought
+            async with asyncio.timeout(None if patience_ms is None else patience_ms / 1000):
+                return await wish.thought
+        except TimeoutError:
+            log.warning("room %s, level %s: no answer within %s ms", request.room, request.level, patience_ms)
+            return self._quick_thought(request, patience_ms or 0)
         finally:
             self._wishes.discard(wish)
             self._queue.discard(request.room, wish)
+
+    def _quick_thought(self, request: ThinkRequest, waited_ms: int) -> Thought:
+        self._fallbacks_count += 1
+        return Thought(quick_turn(request), True, waited_ms)
 
     def _add_keeper_if_needed(self) -> None:
         idle_count = len(self._keepers) - self._thinking_count
@@ -192,7 +219,7 @@ class BotPool:
         loop = asyncio.get_running_loop()
         started_s = loop.time()
         try:
-            actions, is_fallback = await self._actions_for(wish, keeper)
+            answer, is_fallback = await self._answer_for(wish, keeper)
         except Exception as error:
             # Whatever went wrong belongs to the asker, who would wait for ever, and not to the next request.
             if not wish.thought.done():
@@ -200,15 +227,16 @@ class BotPool:
             return
         self._fallbacks_count += is_fallback
         if not wish.thought.done():
-            wish.thought.set_result(Thought(actions, is_fallback, int((loop.time() - started_s) * 1000)))
+            thought_ms = int((loop.time() - started_s) * 1000)
+            wish.thought.set_result(Thought(tuple(answer.actions), is_fallback, thought_ms, answer.worth))
 
-    async def _actions_for(self, wish: _Wish, keeper: _Keeper) -> tuple[tuple[str, ...], bool]:
-        """The actions for ``wish`` and whether they are a fallback; no actions when nobody waits any more."""
+    async def _answer_for(self, wish: _Wish, keeper: _Keeper) -> tuple[Answer, bool]:
+        """The answer to ``wish`` and whether it is a fallback; no actions when nobody waits any more."""
         for _ in range(ATTEMPT_COUNT):
             if wish.thought.done():
-                return (), False
+                return _NO_ANSWER, False
             try:
-                actions = await self._attempt(wish, keeper)
+                answer = await self._attempt(wish, keeper)
             except BotError as error:
                 self._failures_count += 1
                 if keeper.worker is None:
@@ -216,10 +244,10 @@ class BotPool:
                 log.warning("room %s, level %s: %s", wish.request.room, wish.request.level, error)
             else:
                 keeper.failures_in_succession = 0
-                return actions, False
-        return quick_turn(wish.request), True
+                return answer, False
+        return Answer(0, list(quick_turn(wish.request))), True
 
-    async def _attempt(self, wish: _Wish, keeper: _Keeper) -> tuple[str, ...]:
+    async def _attempt(self, wish: _Wish, keeper: _Keeper) -> Answer:
         """Ask the worker of ``keeper`` once; no actions when the asker stops waiting before the answer.
 
         Raises: BotError when there is no usable answer; a worker that is no longer usable is gone then.
@@ -227,13 +255,15 @@ class BotPool:
         worker = await self._usable_worker(keeper)
         if wish.thought.done():
             # The asker left while the worker started, which can serve the next one.
-            return ()
+            return _NO_ANSWER
         request, hang_limit_ms = self._limited(wish.request)
         exchange = asyncio.create_task(worker.ask(request, hang_limit_ms))
         try:
             waited: set[asyncio.Future[Any]] = {exchange, wish.thought}
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-            return exchange.result() if exchange.done() else ()
+            if not exchange.done():
+                await asyncio.wait({exchange}, timeout=LEFT_BEHIND_LIMIT_S)
+            return exchange.result() if exchange.done() else _NO_ANSWER
         finally:
             if not exchange.done():
                 exchange.cancel()

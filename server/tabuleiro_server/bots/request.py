@@ -11,7 +11,8 @@ class ThinkRequest(msgspec.Struct, frozen=True):
     """The wish for the rest of a turn of the player to move.
 
     ``actions`` holds the canonical texts of everything played since the start of the match. ``budget_ms`` is the
-    time for the turn in milliseconds; ``None`` means the level's own limit.
+    time for the turn in milliseconds; ``None`` means the level's own limit. With ``is_hint`` the best turn that
+    the search of the game finds in that time is wanted, and what it is worth, whatever the level.
     """
 
     room: str
@@ -21,6 +22,15 @@ class ThinkRequest(msgspec.Struct, frozen=True):
     level: str
     seed: int
     budget_ms: int | None = None
+    is_hint: bool = False
+
+
+class Worth(msgspec.Struct, frozen=True):
+    """What a turn is worth, as in :class:`~tabuleiro.rules.analysis.Candidate`."""
+
+    value: float
+    is_proven: bool
+    turns_to_end: int | None
 
 
 def replay(request: ThinkRequest) -> State:

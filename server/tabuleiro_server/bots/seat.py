@@ -5,27 +5,20 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable
-from typing import Final
 
 import structlog
 
-from tabuleiro.clock import NoClock
 from tabuleiro.errors import BotError, CommandError
 from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro.protocol.messages import BotThought
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.request import ThinkRequest
+from tabuleiro_server.bots.time_budget import time_budget
 from tabuleiro_server.room.commands import Play
 from tabuleiro_server.room.state import Match, RoomState, bot_account
 from tabuleiro_server.runtime.room_task import RoomTask, RoomUnloadedError
 
 log = structlog.get_logger(__name__)
-
-CLOCK_MARGIN_MS: Final = 500
-"""What a bot leaves on its clock for the way to the room and a slow disk."""
-
-CLOCK_TURNS_COUNT: Final = 20
-"""A bot spends at most this part of its remaining time on one turn."""
 
 Moment = tuple[int, int, int]
 """Match number, ply and revision: what a thought is about."""
@@ -38,6 +31,8 @@ class BotSeats:
         self._pool = pool
         self._now_ms = now_ms
         self._thoughts: dict[RoomCode, tuple[Moment, asyncio.Task[None]]] = {}
+        self._misses: dict[RoomCode, int] = {}
+        """For each room, how many answers in succession did not come in time."""
         self._is_finishing = False
 
     def consider(self, room: RoomTask) -> None:
@@ -80,10 +75,28 @@ class BotSeats:
         assert match.to_move is not None
         try:
             room.set_thinking(BotThought(match.to_move, self._now_ms()))
-            thought = await self._pool.think(_request(room.state, match))
+            code = room.state.code
+            misses_count = self._misses.pop(code, 0)
+            budget = time_budget(
+                match.time_control,
+                match.clock,
+                match.to_move,
+                self._now_ms(),
+                crowd=self._pool.crowd,
+                misses_count=misses_count,
+            )
+            request = _request(room.state, match, budget.think_ms)
+            thought = await self._pool.think(request, budget.patience_ms)
             if thought.is_fallback:
+                self._misses[code] = misses_count + 1
                 log.warning("bot gave no answer, a quick move was made", room=room.state.code)
-            command = Play(bot_account(match.to_move), *moment[:2], thought.actions, moment[2])
+            command = Play(
+                bot_account(match.to_move),
+                *moment[:2],
+                thought.actions,
+                moment[2],
+                is_makeshift=thought.is_fallback,
+            )
             await room.perform(command)
         except RoomUnloadedError:
             log.info("bot's room was unloaded", room=room.state.code)
@@ -98,7 +111,7 @@ def _moment(state: RoomState) -> Moment | None:
     return state.match.number, len(state.match.actions), state.match.revision
 
 
-def _request(state: RoomState, match: Match) -> ThinkRequest:
+def _request(state: RoomState, match: Match, budget_ms: int | None) -> ThinkRequest:
     assert match.to_move is not None
     seat = state.seats[match.to_move]
     level = seat.level or seat.stand_in
@@ -110,14 +123,5 @@ def _request(state: RoomState, match: Match) -> ThinkRequest:
         actions=list(match.actions),
         level=level,
         seed=secrets.randbelow(2**32),
-        budget_ms=_budget_ms(state, match),
+        budget_ms=budget_ms,
     )
-
-
-def _budget_ms(state: RoomState, match: Match) -> int | None:
-    """What a bot may think: a part of what its clock has left, less a margin; ``None`` without a clock."""
-    assert match.to_move is not None
-    player_clock = match.clock.players[match.to_move]
-    if isinstance(state.settings.time_control, NoClock):
-        return None
-    return max((player_clock.stage_ms - CLOCK_MARGIN_MS) // CLOCK_TURNS_COUNT, 1)

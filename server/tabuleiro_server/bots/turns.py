@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from tabuleiro.rules import State
+from tabuleiro.rules.outcome import Player
 
 S = TypeVar("S", bound=State)
 
@@ -24,3 +25,30 @@ def complete_turn(state: S, choose_action: Callable[[S], int]) -> tuple[int, ...
         actions.append(action)
         later = later.child(action)
     return tuple(actions)
+
+
+def after(state: S, actions: Iterable[int]) -> S:
+    """The state after legal ``actions``, played one after the other."""
+    for action in actions:
+        state = state.child(action)
+    return state
+
+
+def first_turn(state: State, line: Sequence[int]) -> tuple[int, ...]:
+    """The actions of ``line``, legal from ``state`` on, that belong to the turn of the player to move."""
+    later = state
+    for count, action in enumerate(line, start=1):
+        later = later.child(action)
+        if not is_same_turn(state, later):
+            return tuple(line[:count])
+    return tuple(line)
+
+
+def turns_of_player(state: State, line: Sequence[int], player: Player) -> int:
+    """How many turns ``player`` has in ``line``, legal from ``state`` on; what is left of a turn begun counts."""
+    count = 0
+    while line:
+        turn = first_turn(state, line)
+        count += state.to_move == player
+        state, line = after(state, turn), line[len(turn) :]
+    return count

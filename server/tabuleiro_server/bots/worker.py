@@ -12,13 +12,18 @@ import sys
 import traceback
 from typing import BinaryIO, Final
 
+from tabuleiro.rules import Game, State, registry
+from tabuleiro_server.bots.analysis import HINT_BUDGET_MS, suggest
 from tabuleiro_server.bots.engine.readiness import KERNELS
 from tabuleiro_server.bots.frames import Answer, Job, Ready, Refusal, WorkerMessage, encode_frame, read_job
 from tabuleiro_server.bots.levels import choose_turn
-from tabuleiro_server.bots.request import replay, texts_of
+from tabuleiro_server.bots.request import Worth, replay, texts_of
 
-NICENESS: Final = 10
-"""Added to the process's niceness, so that thinking does not starve the server on few cores."""
+NICENESS: Final = 5
+"""Added to the process's niceness, so that thinking does not starve the server on few cores.
+
+More would let whatever else runs on the machine starve the bots, which then lose on time or play at random.
+"""
 
 ORPHAN_GRACE_S: Final = 2.0
 """Time the pool has, after the hang limit of a job, to kill the worker before the worker's own alarm does."""
@@ -60,6 +65,8 @@ def _work(job: Job) -> WorkerMessage:
     try:
         request = job.request
         state = replay(request)
+        if request.is_hint:
+            return _hint(job.number, registry.load(request.game, request.options), state, request.budget_ms)
         actions = choose_turn(state, request.level, request.seed, request.budget_ms)
         return Answer(job.number, texts_of(state, actions))
     except Exception as error:
@@ -67,6 +74,12 @@ def _work(job: Job) -> WorkerMessage:
         return Refusal(job.number, f"{type(error).__name__}: {error}")
     finally:
         _set_alarm(0)
+
+
+def _hint(number: int, game: Game, state: State, budget_ms: int | None) -> Answer:
+    best = suggest(game, state, HINT_BUDGET_MS if budget_ms is None else budget_ms)
+    worth = Worth(best.value, best.is_proven, best.turns_to_end)
+    return Answer(number, texts_of(state, best.actions), worth)
 
 
 def _set_alarm(delay_s: float) -> None:

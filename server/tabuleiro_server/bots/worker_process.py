@@ -72,8 +72,8 @@ class WorkerProcess:
         """Whether another job may be given to this worker; a worker that is not has to be killed."""
         return self._is_usable and self.is_alive
 
-    async def ask(self, request: ThinkRequest, hang_limit_ms: int) -> tuple[str, ...]:
-        """Return the action texts that the worker answers with.
+    async def ask(self, request: ThinkRequest, hang_limit_ms: int) -> Answer:
+        """Return what the worker answers.
 
         Raises: BotError when it dies, sends garbage or hangs (it is not usable then), or when its level fails.
         """
@@ -93,7 +93,7 @@ class WorkerProcess:
             raise BotError(f"garbage from a bot worker: {len(message.actions)} actions")
         self._is_usable = True
         if isinstance(message, Answer):
-            return tuple(message.actions)
+            return message
         raise BotError(f"level {request.level} of {request.game} failed: {message.reason}")
 
     async def kill(self) -> None:

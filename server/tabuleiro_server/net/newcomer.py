@@ -1,8 +1,15 @@
-"""A WebSocket connection that has to find a place at the door before anything is read from it."""
+"""A WebSocket connection that has to find a place at the door before anything is read from it.
+
+It is the library's, with a shorter way for what nearly all traffic is made of: whole binary messages are taken
+out of the stream, and messages are sent, without the library's parser and queue. The first thing that is neither a
+whole binary message nor a control frame (text, a fragment, a broken rule) ends the shorter way in: from there on
+the library reads all.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import Any, ClassVar, Final
 
 from websockets.asyncio.server import ServerConnection
@@ -10,9 +17,15 @@ from websockets.protocol import State
 
 from tabuleiro.protocol.version import SUBPROTOCOL_JSON
 from tabuleiro_server.net.admission import Door
+from tabuleiro_server.net.frames import BINARY, TEXT, Found, find_frame, frame_head
 
 UNSENT_MAX_BYTES: Final = 64 * 1024
 """With more than this on its way to the socket a reader is slow: what follows waits in its outbox."""
+
+MAX_QUEUED_FRAMES: Final = 16
+"""Messages of one connection that are read ahead; after that its socket is not read."""
+
+_END_OF_REQUEST: Final = b"\r\n\r\n"
 
 
 class Newcomer(ServerConnection):
@@ -25,6 +38,12 @@ class Newcomer(ServerConnection):
         self.peer_address = ""
         self._unsent: list[bytes] = []
         self._unsent_bytes = 0
+        self._request_end = b""
+        self._is_read_here = True
+        self._part = b""
+        self._messages: deque[bytes] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+        self._is_paused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -37,6 +56,81 @@ class Newcomer(ServerConnection):
     def connection_lost(self, exc: Exception | None) -> None:
         self.door.leave(self)
         super().connection_lost(exc)
+        self._wake()
+
+    def data_received(self, data: bytes) -> None:
+        """Take whole binary messages as they come, and leave the rest to the library."""
+        if not self._is_read_here:
+            super().data_received(data)
+        elif self.protocol.state is State.CONNECTING:
+            self._request_end = (self._request_end + data)[-len(_END_OF_REQUEST) :]
+            super().data_received(data)
+        elif self._is_early_bird:
+            self._leave_to_library(data)
+        else:
+            self._take_frames(self._part + data if self._part else data)
+
+    @property
+    def _is_early_bird(self) -> bool:
+        """Whether frames came before the handshake was answered: the library may be in the middle of one."""
+        return self._request_end != _END_OF_REQUEST
+
+    def _take_frames(self, data: bytes) -> None:
+        start, limit_bytes = 0, self.protocol.max_message_size or 0
+        while self.protocol.state is State.OPEN:
+            found, end, message = find_frame(data, start, limit_bytes)
+            if found is Found.DATA:
+                self._messages.append(message)
+            elif found is Found.CONTROL:
+                super().data_received(data[start:end])
+            elif found is Found.PART:
+                self._part = data[start:]
+                self._news()
+                return
+            else:
+                break
+            start = end
+        self._leave_to_library(data[start:])
+
+    def _leave_to_library(self, data: bytes) -> None:
+        self._is_read_here, self._part = False, b""
+        if data:
+            super().data_received(data)
+        self._wake()
+
+    def _news(self) -> None:
+        if len(self._messages) > MAX_QUEUED_FRAMES and not self._is_paused:
+            self._is_paused = True
+            self.transport.pause_reading()
+        if self._messages:
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def next_message(self) -> bytes | str:
+        """Wait for a message; text comes as ``str``. One caller at a time, who may be cancelled.
+
+        Raises: ConnectionClosed when there is none left and none will come.
+        """
+        if self._is_early_bird:
+            self._is_read_here = False
+        if not self._messages and self._is_read_here and self.protocol.state is not State.CLOSED:
+            self._waiter = self.loop.create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        if not self._messages:
+            return await self.recv()
+        message = self._messages.popleft()
+        if self._is_paused and not self._messages:
+            self._is_paused = False
+            # The library has its own reason not to read when its queue is full.
+            if not self.recv_messages.paused:
+                self.transport.resume_reading()
+        return message
 
     def send_now(self, frame: bytes) -> bool:
         """Send a frame unless that means waiting for a slow reader; tells whether it was sent.
@@ -59,10 +153,9 @@ class Newcomer(ServerConnection):
         frames, self._unsent, self._unsent_bytes = self._unsent, [], 0
         if self.protocol.state is not State.OPEN or self.transport.is_closing():
             return
-        send = self.protocol.send_text if self.subprotocol == SUBPROTOCOL_JSON else self.protocol.send_binary
-        for frame in frames:
-            send(frame)
-        self.transport.write(b"".join(self.protocol.data_to_send()))
+        opcode = TEXT if self.subprotocol == SUBPROTOCOL_JSON else BINARY
+        parts = [part for frame in frames for part in (frame_head(opcode, len(frame)), frame)]
+        self.transport.write(b"".join(parts))
 
     def cut(self) -> None:
         """End the connection without a word."""

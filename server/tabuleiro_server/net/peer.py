@@ -109,7 +109,7 @@ class Peer:
     async def _take_frame(self) -> None:
         """Wait for the next frame and answer it. Raises: RemoteProtocolError when the connection has to end."""
         session = self._session
-        frame = await self._connection.recv()
+        frame = await self._connection.next_message()
         if self._is_ending:
             return
         self._figures.frame_count += 1
@@ -172,7 +172,7 @@ async def discard_frames(connection: Newcomer) -> None:
     """Read until the connection is closed, and heed nothing of it."""
     with suppress(ConnectionClosed):
         while True:
-            await connection.recv()
+            await connection.next_message()
 
 
 def one_way_ms(round_trip_s: float) -> int:

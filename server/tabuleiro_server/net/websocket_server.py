@@ -18,14 +18,11 @@ from tabuleiro_server.net.addresses import Proxies
 from tabuleiro_server.net.admission import Admission, Door
 from tabuleiro_server.net.figures import NetFigures
 from tabuleiro_server.net.http_pages import HttpPages
-from tabuleiro_server.net.newcomer import Newcomer, newcomers_at
+from tabuleiro_server.net.newcomer import MAX_QUEUED_FRAMES, Newcomer, newcomers_at
 from tabuleiro_server.net.peer import Peer, close_or_cut, discard_frames
 from tabuleiro_server.runtime.requests import Requests
 
 log = structlog.get_logger(__name__)
-
-MAX_QUEUED_FRAMES = 16
-"""Frames of one connection that are read ahead; after that its socket is not read."""
 
 
 class WebSocketServer:

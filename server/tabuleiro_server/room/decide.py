@@ -12,10 +12,12 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import Event
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.deadlines import decide_expire
+from tabuleiro_server.room.hints import decide_hint
 from tabuleiro_server.room.offers import decide_answer, decide_offer
 from tabuleiro_server.room.permissions import refuse
 from tabuleiro_server.room.playing import decide_abort, decide_claim, decide_play, decide_resign, decide_undo
 from tabuleiro_server.room.seating import (
+    decide_change_settings,
     decide_connect,
     decide_disconnect,
     decide_join,
@@ -47,8 +49,10 @@ _DECIDERS: dict[type[commands.Command], Callable[[RoomState, Any, int], Events]]
     commands.Leave: decide_leave,
     commands.SeatBot: decide_seat_bot,
     commands.SwapSeats: decide_swap,
+    commands.ChangeSettings: decide_change_settings,
     commands.Play: decide_play,
     commands.Undo: decide_undo,
+    commands.TakeHint: decide_hint,
     commands.Resign: decide_resign,
     commands.Abort: decide_abort,
     commands.ClaimWin: decide_claim,

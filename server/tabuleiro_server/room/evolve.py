@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from tabuleiro import clock as clocks
 from tabuleiro.ids import TimestampMs
@@ -95,6 +96,10 @@ def _seats_swapped(room: RoomState, event: events.SeatsSwapped, at_ms: Timestamp
     return replace(room, seats=(seats[0], seats[1]), away_since_ms=(away[1], away[0]))
 
 
+def _settings_changed(room: RoomState, event: events.SettingsChanged, at_ms: TimestampMs) -> RoomState:
+    return replace(room, settings=event.settings)
+
+
 def _seat_connected(room: RoomState, event: events.SeatConnected, at_ms: TimestampMs) -> RoomState:
     info = room.seats[event.seat]
     back = SeatInfo(info.kind, info.account, info.name, info.level)
@@ -132,7 +137,7 @@ def _match_started(room: RoomState, event: events.MatchStarted, at_ms: Timestamp
     clock = clocks.new_clock(control)
     if state.to_move is not None:
         clock = clocks.begin_turn(control, clock, state.to_move, at_ms)
-    match = Match(event.match, room.seats, state, clock, at_ms)
+    match = Match(event.match, room.seats, state, clock, at_ms, control)
     return replace(room, phase="playing", game=game, match=match, offers=())
 
 
@@ -208,6 +213,15 @@ def _finished_turns(room: RoomState, match: Match, from_ply: int) -> tuple[int, 
     return counts[0], counts[1]
 
 
+def _hint_taken(room: RoomState, event: events.HintTaken, at_ms: TimestampMs) -> RoomState:
+    match = room.match
+    if match is None:
+        return room
+    times = match.hinted_at_ms
+    times = (at_ms, times[1]) if event.player == 0 else (times[0], at_ms)
+    return replace(room, match=replace(match, hinted_at_ms=times))
+
+
 def _offer_made(room: RoomState, event: events.OfferMade, at_ms: TimestampMs) -> RoomState:
     return replace(room, offers=(*room.offers, Offer(event.kind, event.player)))
 
@@ -260,12 +274,14 @@ _EVOLVERS: dict[type[events.Event], Callable[[RoomState, Any, TimestampMs], Room
     events.BotSeated: _bot_seated,
     events.SeatFreed: _seat_freed,
     events.SeatsSwapped: _seats_swapped,
+    events.SettingsChanged: _settings_changed,
     events.SeatConnected: _seat_connected,
     events.SeatDisconnected: _seat_disconnected,
     events.StandInSeated: _stand_in_seated,
     events.RoomResumed: _room_resumed,
     events.MatchStarted: _match_started,
     events.ActionsPlayed: _actions_played,
+    events.HintTaken: _hint_taken,
     events.ActionsUndone: _actions_undone,
     events.TurnTakenBack: _turn_taken_back,
     events.OfferMade: _offer_made,

@@ -87,7 +87,13 @@ def _played(room: RoomState, match: Match, command: commands.Play, player: Playe
             raise CommandError(ErrorCode.ILLEGAL_ACTION, str(error)) from error
     by_stand_in = room.seats[player].stand_in is not None and command.account == bot_account(player)
     played = ActionsPlayed(
-        match.number, Ply(command.ply), player, tuple(texts), command.lag_ms, by_stand_in=by_stand_in
+        match.number,
+        Ply(command.ply),
+        player,
+        tuple(texts),
+        command.lag_ms,
+        by_stand_in=by_stand_in,
+        is_makeshift=command.is_makeshift,
     )
     if state.outcome is None:
         return (played,)

@@ -1,4 +1,4 @@
-"""Decisions about seats: making the room, sitting down, leaving, bots, swapping, coming and going."""
+"""Decisions about rooms and seats: making and changing the room, sitting down, leaving, bots, coming and going."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from tabuleiro.protocol.events import (
     SeatInfo,
     SeatsSwapped,
     SeatTaken,
+    SettingsChanged,
 )
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
@@ -45,10 +46,7 @@ def open_room(command: commands.OpenRoom) -> Events:
     except GameOptionError as error:
         refuse(ErrorCode.BAD_OPTION, str(error))
     settings = command.settings
-    if settings.late_bot is not None:
-        _check_level(settings.late_bot.level, command.bot_levels, game.name)
-    if settings.stand_in_level is not None:
-        _check_level(settings.stand_in_level, command.bot_levels, game.name)
+    _check_settings(settings, command.bot_levels, game.name)
     seats = (_seat_wanted(command, 0), _seat_wanted(command, 1))
     opened = RoomOpened(
         room=command.code,
@@ -80,6 +78,15 @@ def start_match(settings: RoomSettings, game: Game, number: int, draws: Draws) -
 
 def _needs_new_seed(game: Game) -> bool:
     return game.needs_seed({name: value for name, value in game.options.items() if name != "seed"})
+
+
+def _check_settings(settings: RoomSettings, bot_levels: tuple[str, ...], game: str) -> None:
+    if settings.late_bot is not None:
+        _check_level(settings.late_bot.level, bot_levels, game)
+    if settings.stand_in_level is not None:
+        _check_level(settings.stand_in_level, bot_levels, game)
+    if settings.hints and not settings.is_casual:
+        refuse(ErrorCode.NOT_ALLOWED, "hints are for casual rooms: make the room casual, or without hints")
 
 
 def _check_level(level: str | None, bot_levels: tuple[str, ...], game: str) -> str:
@@ -176,7 +183,7 @@ def free_seats(room: RoomState, freed: tuple[Player, ...], reason: str) -> Event
 
 
 def _void_offers(room: RoomState) -> list[Event]:
-    """Offers are made by one seat to the other, so they end when a seat changes hands."""
+    """Offers are made by one person to another about what is known then: they end when that changes."""
     return [OfferEnded(offer.kind, offer.player, "void") for offer in room.offers]
 
 
@@ -202,6 +209,19 @@ def decide_swap(room: RoomState, command: commands.SwapSeats, now_ms: int) -> Ev
     check_host(room, command.account)
     check_not_playing(room)
     return (*_void_offers(room), SeatsSwapped())
+
+
+def decide_change_settings(room: RoomState, command: commands.ChangeSettings, now_ms: int) -> Events:
+    """Change the settings for the matches to come; nobody is held to a wish made under the ones before."""
+    check_host(room, command.account)
+    check_not_playing(room)
+    old, new = room.settings, command.settings
+    if new == old:
+        return ()
+    if (new.is_private, new.counts_downtime) != (old.is_private, old.counts_downtime):
+        refuse(ErrorCode.NOT_ALLOWED, "is_private and counts_downtime stay as they were when the room was made")
+    _check_settings(new, command.bot_levels, room.game.name)
+    return (*_void_offers(room), SettingsChanged(new))
 
 
 def decide_connect(room: RoomState, command: commands.Connect, now_ms: int) -> Events:

@@ -63,7 +63,7 @@ def head_of(
         settings=room.settings,
         watchers=watchers_count,
         match=None if room.match is None else _match_view(room, room.match),
-        offers=tuple(OfferView(offer.kind, offer.player) for offer in room.offers),
+        offers=tuple([OfferView(offer.kind, offer.player) for offer in room.offers]),
         thinking=thinking,
     )
 
@@ -75,7 +75,9 @@ def _seat_view(room: RoomState, seat: Player, connected: Collection[AccountId]) 
 
 
 def _match_view(room: RoomState, match: Match) -> MatchView:
-    is_timed = not isinstance(room.settings.time_control, NoClock)
+    # Clients read the clock by the settings of the room, which may be other ones after the match.
+    control = room.settings.time_control
+    is_readable = not isinstance(control, NoClock) and match.time_control == control
     return MatchView(
         number=match.number,
         ply=Ply(len(match.actions)),
@@ -85,7 +87,7 @@ def _match_view(room: RoomState, match: Match) -> MatchView:
         ended_at_ms=match.ended_at_ms,
         winner=match.winner,
         termination=match.termination,
-        clock=match.clock if is_timed else None,
+        clock=match.clock if is_readable else None,
         revision=match.revision,
         can_abort=match.termination is None and not match.has_begun,
         players=_player_names(match),

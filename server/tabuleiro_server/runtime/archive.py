@@ -70,7 +70,7 @@ def _record(room: RoomState, match: Match) -> RecordPlayed:
         players=match.players,
         actions=match.actions,
         started_at_ms=match.started_at_ms,
-        time_control=format_time_control(room.settings.time_control),
+        time_control=format_time_control(match.time_control),
         ended_at_ms=match.ended_at_ms,
         winner=match.winner,
         termination=match.termination,

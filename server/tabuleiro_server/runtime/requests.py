@@ -11,7 +11,17 @@ from tabuleiro.errors import CommandError, GameOptionError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.messages import ClientMessage, Ok, RoomEntered, RoomList, RoomSummary, SeatRequest, Welcome
+from tabuleiro.protocol.messages import (
+    ClientMessage,
+    Error,
+    HintGiven,
+    Ok,
+    RoomEntered,
+    RoomList,
+    RoomSummary,
+    SeatRequest,
+    Welcome,
+)
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options, OptionValue
@@ -201,6 +211,20 @@ class Requests:
     async def _undo(self, session: Session, message: messages.Undo) -> None:
         await self._perform(session, message, commands.Undo(session.account_id, message.match, message.ply))
 
+    async def _take_hint(self, session: Session, message: messages.TakeHint) -> None:
+        """Answered later, so that the player can go on meanwhile."""
+        room = await self._services.directory.find(message.room)
+        _check_entered(session, room)
+        wish = commands.TakeHint(session.account_id, message.match, message.ply, message.revision)
+
+        def answer(found: HintGiven | CommandError) -> None:
+            if isinstance(found, CommandError):
+                session.send(Error(message.id, found.code, found.message))
+            else:
+                session.send(Ok(message.id, found))
+
+        self._services.hints.start(room, wish, answer, lambda: session.is_in(room.state.code))
+
     async def _resign(self, session: Session, message: messages.Resign) -> None:
         await self._perform(session, message, commands.Resign(session.account_id, message.match))
 
@@ -229,6 +253,12 @@ class Requests:
     async def _swap_seats(self, session: Session, message: messages.SwapSeats) -> None:
         await self._perform(session, message, commands.SwapSeats(session.account_id))
 
+    async def _change_settings(self, session: Session, message: messages.ChangeSettings) -> None:
+        room = await self._services.directory.find(message.room)
+        levels = self._services.levels.get(room.state.game.name, ())
+        command = commands.ChangeSettings(session.account_id, message.settings, levels)
+        await self._perform(session, message, command)
+
     async def _say(self, session: Session, message: messages.Say) -> None:
         await self._perform(session, message, commands.Say(session.account_id, session.name, message.text))
 
@@ -240,12 +270,13 @@ class Requests:
         def acknowledge(_: RoomState) -> None:
             session.send(Ok(message.id))
 
-        room = await self._services.directory.find(message.room)
+        directory = self._services.directory
+        room = directory.loaded(message.room) or await directory.find(message.room)
         _check_entered(session, room)
         try:
             await room.perform(command, acknowledge)
         except RoomUnloadedError:
-            room = await self._services.directory.find(message.room)
+            room = await directory.find(message.room)
             _check_entered(session, room)
             await room.perform(command, acknowledge)
 
@@ -305,6 +336,7 @@ _ANSWERERS: dict[type[ClientMessage], Callable[[Requests, Session, Any], Awaitab
     messages.LeaveRoom: Requests._leave_room,
     messages.Play: Requests._play,
     messages.Undo: Requests._undo,
+    messages.TakeHint: Requests._take_hint,
     messages.Resign: Requests._resign,
     messages.Abort: Requests._abort,
     messages.ClaimWin: Requests._claim_win,
@@ -312,6 +344,7 @@ _ANSWERERS: dict[type[ClientMessage], Callable[[Requests, Session, Any], Awaitab
     messages.Answer: Requests._answer_offer,
     messages.SeatBot: Requests._seat_bot,
     messages.SwapSeats: Requests._swap_seats,
+    messages.ChangeSettings: Requests._change_settings,
     messages.Say: Requests._say,
     messages.Mute: Requests._mute,
 }

@@ -10,6 +10,7 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
+from tabuleiro_server.runtime.hints import Hints
 from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.runtime.lobby import Lobby
 from tabuleiro_server.runtime.room_quota import RoomQuota
@@ -26,6 +27,7 @@ class Services:
     archive: Archive
     lifecycle: Lifecycle
     quota: RoomQuota
+    hints: Hints
     levels: Mapping[str, tuple[str, ...]]
     now_ms: Callable[[], TimestampMs]
     version: str

@@ -83,6 +83,12 @@ class SeatsSwapped(Fact, frozen=True, tag="seats-swapped"):
     """The holders of the two seats changed places."""
 
 
+class SettingsChanged(Fact, frozen=True, tag="settings-changed"):
+    """The host changed the settings; they hold for the matches to come."""
+
+    settings: RoomSettings
+
+
 class SeatConnected(Fact, frozen=True, tag="seat-connected"):
     """The person on the seat has a connection in the room again; a stand-in goes."""
 
@@ -127,7 +133,8 @@ class ActionsPlayed(Fact, frozen=True, tag="actions-played"):
     """One player made one or more actions of their turn. ``ply`` is the ply of the first of them.
 
     ``lag_ms`` is the time that messages of this player spend on the way, as the server measured it.
-    ``by_stand_in`` tells that a bot played for them.
+    ``by_stand_in`` tells that a bot played for them. ``is_makeshift`` tells that a bot gave no answer, twice, and
+    these actions were drawn at random.
     """
 
     match: int
@@ -136,6 +143,15 @@ class ActionsPlayed(Fact, frozen=True, tag="actions-played"):
     actions: tuple[str, ...]
     lag_ms: int = 0
     by_stand_in: bool = False
+    is_makeshift: bool = False
+
+
+class HintTaken(Fact, frozen=True, tag="hint-taken"):
+    """The player to move was told what to play. ``ply`` is the number of actions before."""
+
+    match: int
+    ply: Ply
+    player: Player
 
 
 class ActionsUndone(Fact, frozen=True, tag="actions-undone"):
@@ -218,12 +234,14 @@ Event = (
     | BotSeated
     | SeatFreed
     | SeatsSwapped
+    | SettingsChanged
     | SeatConnected
     | SeatDisconnected
     | StandInSeated
     | RoomResumed
     | MatchStarted
     | ActionsPlayed
+    | HintTaken
     | ActionsUndone
     | TurnTakenBack
     | OfferMade

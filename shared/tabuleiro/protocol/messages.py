@@ -158,6 +158,18 @@ class Undo(Request, frozen=True, tag="undo"):
     ply: Counter
 
 
+class TakeHint(Request, frozen=True, tag="take-hint"):
+    """Ask what to play: for the player to move, in a casual room with hints. Answered by ``ok`` with a ``hint``.
+
+    ``ply`` and ``revision`` as in ``play``. The answer takes a few seconds; other requests are answered meanwhile.
+    """
+
+    room: RoomText
+    match: MatchNumber
+    ply: Counter
+    revision: Counter = 0
+
+
 class Resign(Request, frozen=True, tag="resign"):
     """Give the match up."""
 
@@ -212,6 +224,16 @@ class SwapSeats(Request, frozen=True, tag="swap-seats"):
     room: RoomText
 
 
+class ChangeSettings(Request, frozen=True, tag="change-settings"):
+    """The host changes the settings for the matches to come; not while one runs.
+
+    ``settings`` are all of them. Whether the room is private, and what downtime means, stays as it was made.
+    """
+
+    room: RoomText
+    settings: RoomSettings
+
+
 class Say(Request, frozen=True, tag="say"):
     """Say a line to the room."""
 
@@ -240,6 +262,7 @@ ClientMessage = (
     | LeaveRoom
     | Play
     | Undo
+    | TakeHint
     | Resign
     | Abort
     | ClaimWin
@@ -247,6 +270,7 @@ ClientMessage = (
     | Answer
     | SeatBot
     | SwapSeats
+    | ChangeSettings
     | Say
     | Mute
 )
@@ -295,7 +319,8 @@ class MatchView(msgspec.Struct, frozen=True, omit_defaults=True):
     winner: Player | None = None
     termination: str | None = None
     clock: ClockState | None = None
-    """``None`` without a clock; moments in it are by the server's clock, see ``now_ms`` of the head."""
+    """``None`` without a clock, and for a match that was played with another one than the room has now; moments in
+    it are by the server's clock, see ``now_ms`` of the head."""
     revision: int = 0
     can_abort: bool = False
     players: tuple[str, str] | None = None
@@ -420,6 +445,19 @@ class RecordPlayed(Result, frozen=True, tag="record", omit_defaults=True):
     termination: str | None = None
 
 
+class HintGiven(Result, frozen=True, tag="hint", omit_defaults=True):
+    """A turn that may be played. ``actions`` complete it.
+
+    ``value`` is what the player to move may expect, from -1 (lost) to 1 (won); it is certain if ``is_proven``.
+    ``turns_to_end`` counts the turns that whoever wins still has to make; ``None`` when that is not known.
+    """
+
+    actions: tuple[str, ...]
+    value: float
+    is_proven: bool = False
+    turns_to_end: int | None = None
+
+
 class ServerSaying(msgspec.Struct, frozen=True, tag_field="type"):
     """Base of all server messages."""
 
@@ -428,7 +466,7 @@ class Ok(ServerSaying, frozen=True, tag="ok", omit_defaults=True):
     """The request was done; what it changed is on disk."""
 
     id: int
-    result: Welcome | RoomEntered | RoomList | RecordPlayed | None = None
+    result: Welcome | RoomEntered | RoomList | RecordPlayed | HintGiven | None = None
 
 
 class Error(ServerSaying, frozen=True, tag="error"):

@@ -30,7 +30,8 @@ class RoomSettings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
 
     ``time_control``: the clock of each match.
     ``is_private``: unlisted, entered by code plus a secret part.
-    ``is_casual``: bots agree to take turns back, and hints may be asked for.
+    ``is_casual``: bots agree to take turns back, and hints are possible.
+    ``hints``: players may ask the server for a turn to play, and everybody is told; in casual rooms only.
     ``first``: ``seated`` (seat 0 begins) or ``draw`` (the seats are drawn when the match starts).
     ``may_undo``: own actions of a turn that is not complete may be undone.
     ``late_bot``: see :class:`LateBot`; ``None``: the room waits for people.
@@ -51,6 +52,7 @@ class RoomSettings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
     away_after_ms: AwayMs = 2 * MINUTE_MS
     hides_watcher_chat: bool = False
     counts_downtime: bool = False
+    hints: bool = False
 
 
 class RoomLimits(msgspec.Struct, frozen=True):

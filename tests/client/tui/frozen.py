@@ -92,6 +92,9 @@ class FrozenRoom:
         self.has_unread = False
         self._never = asyncio.Event()
 
+    def server_now_ms(self) -> int:
+        return NOW_MS
+
     def __aiter__(self) -> FrozenRoom:
         return self
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from tables import Table, table, until
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from tabuleiro.protocol.messages import Answer, Error, Offer, Play, Say
+from tabuleiro.ids import AccountId, Ply
+from tabuleiro.protocol.events import HintTaken, SequencedEvent
+from tabuleiro.protocol.messages import Answer, Error, Offer, Play, Say, Update
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_client.backoff import Backoff
-from tabuleiro_client.entered_room import watch_room
+from tabuleiro_client.board_text import TextStyle
+from tabuleiro_client.entered_room import Happened, watch_room
 from tabuleiro_client.link import Link, LinkSettings
+from tabuleiro_client.mirror import Mirror
 from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
@@ -153,7 +159,7 @@ async def test_words_go_both_ways(real_server):
         assert at.screen.board.has_focus
 
 
-async def test_the_opponent_is_shown_away_and_the_win_can_be_claimed(real_server):
+async def test_the_opponent_is_shown_away_and_the_win_can_be_claimed(real_server, monkeypatch):
     settings = RoomSettings(away_after_ms=5_000)
     async with table(real_server, "virus-wars", SMALL, settings=settings) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
@@ -161,7 +167,7 @@ async def test_the_opponent_is_shown_away_and_the_win_can_be_claimed(real_server
         await until(pilot, lambda: "away" in text_of(at, "brief"))
         head = at.screen.model.mirror.head
         later_ms = head.seats[1].away_since_ms + 6_000
-        at.screen.model.time.hear(at.app.now_ms(), later_ms)
+        monkeypatch.setattr(at.screen.room, "server_now_ms", lambda: later_ms)
         await until(
             pilot, lambda: text_of(at, "offer") == "your opponent has been away for long: C claims the win"
         )
@@ -243,3 +249,47 @@ async def test_a_refused_turn_is_visibly_taken_back(server, faulty_app):
         await until(pilot, lambda: "your turn was taken back" in str(said.render()))
         assert faulty_app.screen.model.composer.actions == []
         assert str(said.render()) == "the server refuses: the time is up; your turn was taken back"
+
+
+async def test_a_hint_is_said_and_marked_until_something_is_played(real_server):
+    settings = RoomSettings(hints=True)
+    async with table(real_server, "virus-wars", SMALL, settings=settings) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await pilot.press("H")
+        await until(pilot, lambda: text_of(at, "say").startswith("hint: "))
+        asked = at.screen.model.mirror.state
+        actions = text_of(at, "say").removeprefix("hint: ").partition(" (")[0].split()
+        names = {cell.name for cell in at.screen.model.view.cells}
+        assert names.issuperset(actions)
+        marked = at.screen.model.overlay(None, None, shows_legal=True).reasons
+        assert {at.screen.model.view.cells[cell].name for cell in marked} == set(actions)
+        assert at.opponent.room.mirror.state == asked
+        await type_actions(pilot, " ".join(actions))
+        await pilot.press("enter")
+        await until(pilot, lambda: len(at.opponent.room.mirror.actions) == len(actions))
+        await until(pilot, lambda: not at.screen.model.is_sending)
+        assert not at.screen.model.overlay(None, None, shows_legal=True).reasons
+
+
+async def test_the_key_for_hints_does_nothing_where_the_room_gives_none(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await pilot.press("H")
+        assert not text_of(at, "say").startswith("the server thinks")
+        assert not at.screen.check_action("hint", ())
+
+
+async def test_a_turn_at_random_and_a_hint_of_the_other_are_said(one_room):
+    room = one_room()
+    mirror = Mirror(AccountId("a1"), room.entered())
+    model = MatchModel(mirror, TextStyle(color=False, ascii=True))
+
+    def told(event: SequencedEvent) -> str:
+        for step in mirror.update(Update(room.head(), (event,))):
+            model.take(Happened(step, mirror.head))
+        return model.message
+
+    played = room.play(0, "b3", "c2")
+    makeshift = msgspec.structs.replace(played, event=msgspec.structs.replace(played.event, is_makeshift=True))
+    assert told(makeshift) == "you played b3 c2 (at random: the computer gave no answer in time)"
+    assert told(room.add(HintTaken(1, Ply(2), 1))).endswith("takes a hint")

@@ -55,6 +55,20 @@ class Visit:
         """A field of the present form."""
         return next(row for row in self.app.screen.query(FieldRow) if row.field.name == name)
 
+    async def fill(self, name: str, text: str) -> None:
+        """Go to a field of the present form and fill it in, by choosing or by typing."""
+        await until(self.pilot, lambda: any(row.field.name == name for row in self.app.screen.query(FieldRow)))
+        self.row(name).take_focus()
+        await self.pilot.pause()
+        if self.row(name).field.choices is None:
+            await self.type(text)
+            return
+        for _ in self.row(name).field.choices or ():
+            if self.row(name).text == text:
+                return
+            await self.press("right")
+        raise AssertionError(f"{name} offers no {text!r}")
+
     def problem(self, name: str) -> str:
         """What is said beside a field of the present form."""
         return str(self.row(name).query_one(".hint", Static).render())

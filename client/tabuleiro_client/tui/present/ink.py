@@ -117,7 +117,7 @@ def _row(characters: list[str], inks: list[Ink]) -> Row:
     spans: list[Span] = []
     start = 0
     for place in range(1, len(characters) + 1):
-        if place == len(characters) or inks[place] != inks[start]:
+        if place == len(characters) or not (inks[place] is inks[start] or inks[place] == inks[start]):
             spans.append(Span("".join(characters[start:place]), inks[start]))
             start = place
     return tuple(spans)

@@ -17,7 +17,8 @@ class Overlay:
 
     ``targets`` are what may be chosen, ``None``: what the view marks as legal. ``picked`` has been chosen in the
     turn in the making, ``last`` was changed by the last turn (beside what the view marks). ``route`` is walked on,
-    ``opposite`` lies opposite the cursor, ``reasons`` are the cells of a hint that was asked for.
+    ``opposite`` lies opposite the cursor, ``reasons`` are the cells of a fact or of a suggestion
+    that was asked for.
     """
 
     cursor: Target | None = None

@@ -16,16 +16,17 @@ from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Footer, Static
+from textual.widgets import Footer
 
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.present.layout import fitting_layout, smallest_layout
+from tabuleiro_client.tui.present.layout import fitting_layout
 from tabuleiro_client.tui.present.notes import cell_note
 from tabuleiro_client.tui.present.overlay import Target
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.choices import Choices
+from tabuleiro_client.tui.widgets.line import Line
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ class BoardScreen(Screen[None]):
     DEFAULT_CSS = """
     BoardScreen #table { height: 1fr; }
     BoardScreen #lines { height: auto; padding: 0 1; }
-    BoardScreen #lines Static { height: 1; text-overflow: ellipsis; text-wrap: nowrap; padding: 0; }
     BoardScreen #turn { text-style: bold; }
     BoardScreen #say.message { color: $warning; }
     BoardScreen #note { color: $text-muted; }
@@ -77,10 +77,10 @@ class BoardScreen(Screen[None]):
             with Vertical(id="panel"):
                 yield from self.compose_panel()
         with Vertical(id="lines"):
-            yield Static("", id="brief", markup=False)
-            yield Static("", id="turn", markup=False)
-            yield Static("", id="say", markup=False)
-            yield Static("", id="note", markup=False)
+            yield Line(id="brief")
+            yield Line(id="turn")
+            yield Line(id="say")
+            yield Line(id="note")
             yield Choices(id="choices")
         yield Entry(id="entry")
         yield Footer(show_command_palette=False)
@@ -103,7 +103,8 @@ class BoardScreen(Screen[None]):
             return
         rows = size.height - OTHER_ROWS
         layout = fitting_layout(view, size.width - PANEL_MIN_COLUMNS - 1, rows, self.board.wished_size)
-        spare = size.width - 1 - (layout or smallest_layout(view)).width
+        # With no board that fits beside it, the panel leaves its columns to the board, or to the word about that.
+        spare = 0 if layout is None else size.width - 1 - layout.width
         self.set_class(spare < PANEL_MIN_COLUMNS, "narrow")
         self.query_one("#panel").styles.width = max(PANEL_MIN_COLUMNS, min(PANEL_MAX_COLUMNS, spare))
 
@@ -129,7 +130,7 @@ class BoardScreen(Screen[None]):
         """Write one of the lines below the board: ``brief`` (for the panel), ``turn``, ``say``, ``note``."""
         if self._lines.get(name) != text:
             self._lines[name] = text
-            self.query_one(f"#{name}", Static).update(text, layout=False)
+            self.query_one(f"#{name}", Line).update(text, layout=False)
 
     def show_keys(self) -> None:
         """Let the footer show the keys that do something now, if they are others than before."""

@@ -126,7 +126,7 @@ class HomeScreen(PageScreen):
 
     def _line(self, entry: Entry) -> Text:
         title = showable(entry.title, self.client.writing)
-        return Text(title, no_wrap=True, overflow="ellipsis")
+        return Text(title, no_wrap=True, overflow="crop")
 
     def _made_entries(self) -> list[Entry]:
         matches = [match for match in self.client.shelf.all() if not match.is_over][:SHOWN_MATCHES_COUNT]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import AbstractAsyncContextManager
+from time import monotonic
 from typing import Any, Final
 
 from textual.css.query import NoMatches
@@ -37,13 +38,17 @@ TICK_S: Final = 0.1
 """How often clocks are looked at; they are drawn only when they show something else."""
 
 
+REDRAW_S: Final = 0.1
+"""What happens within so much time is drawn together."""
+
+
 class LiveScreen(BoardScreen):
     """A stay in the room that ``entry`` enters. ``model`` is ``None`` until it is entered."""
 
     DEFAULT_CSS = """
     LiveScreen #offer, LiveScreen #end, LiveScreen #facts { display: none; height: auto; padding: 0 1; }
     LiveScreen #offer { background: $warning; color: $background; text-style: bold; }
-    LiveScreen #end { background: $panel; border-left: outer $accent; }
+    LiveScreen #end { background: $panel; border-left: ascii $accent; }
     LiveScreen #facts { color: $text-muted; }
     LiveScreen #offer.open, LiveScreen #end.open, LiveScreen #facts.open { display: block; }
     """
@@ -56,6 +61,8 @@ class LiveScreen(BoardScreen):
         self._is_watching = is_watching
         self._was_my_turn = False
         self._banners: dict[str, str] = {}
+        self._drawn_at_s = -REDRAW_S
+        self._is_drawing_later = False
 
     def compose_panel(self) -> Iterable[Widget]:
         yield Players(id="players")
@@ -72,19 +79,16 @@ class LiveScreen(BoardScreen):
 
     async def _stay(self) -> None:
         """Enter the room and show what happens in it, until it is gone or this screen is."""
-        asked_ms = self.client.now_ms()
         try:
             async with self._entry() as room:
                 self.room = room
                 self.model = MatchModel(room.mirror, self.client.writing, is_watching=self._is_watching)
-                self.model.time.bound(asked_ms, room.mirror.head.now_ms)
                 self.part_columns(self.size)
                 self.show_all()
                 async for change in room:
-                    self.model.time.hear(self.client.now_ms(), room.mirror.head.now_ms)
                     self.model.take(change)
                     if not room.has_unread:
-                        self.show_all()
+                        self._show_soon()
         except NoMatches:
             # The screen is being left, and has lost the first of its widgets: there is nothing to show any more.
             return
@@ -96,6 +100,24 @@ class LiveScreen(BoardScreen):
                 self.say(problem)
         finally:
             self.room = None
+
+    def _show_soon(self) -> None:
+        """Draw everything anew: at once after a quiet moment, else together with what else comes meanwhile.
+
+        Keys wait while something is drawn: a room in which much happens must not take all the time there is.
+        """
+        if self._is_drawing_later:
+            return
+        quiet_s = monotonic() - self._drawn_at_s
+        if quiet_s >= REDRAW_S:
+            self.show_all()
+        else:
+            self._is_drawing_later = True
+            self.set_timer(REDRAW_S - quiet_s, self._show_late)
+
+    def _show_late(self) -> None:
+        self._is_drawing_later = False
+        self.show_all()
 
     def current_view(self) -> BoardView | None:
         return None if self.model is None else self.model.view
@@ -110,6 +132,7 @@ class LiveScreen(BoardScreen):
         model = self.model
         if model is None or not self.is_attached:
             return
+        self._drawn_at_s = monotonic()
         head, game = model.mirror.head, model.mirror.game
         title = f"{game.title} ({options_text(type(game), head.options)})  room {head.room}"
         self.query_one(TopBar).show_title(f"{title}  {head.watchers} watching" if head.watchers else title)
@@ -133,11 +156,10 @@ class LiveScreen(BoardScreen):
 
     def show_players(self) -> None:
         """Draw names and clocks, if they show something else by now."""
-        model = self.model
-        if model is None or not self.is_attached:
+        model, room = self.model, self.room
+        if model is None or room is None or not self.is_attached:
             return
-        now_ms = model.time.at(self.client.now_ms())
-        mirror = model.mirror
+        mirror, now_ms = model.mirror, room.server_now_ms()
         lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.client.writing)
         self.query_one(Players).show(lines, is_stone="b" in model.view.piece_names)
         self.write_line("brief", brief_text(lines))

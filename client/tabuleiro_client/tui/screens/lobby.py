@@ -21,6 +21,7 @@ from tabuleiro_client.tui.room_form import RoomForm
 from tabuleiro_client.tui.screens.join import JoinScreen, RoomWish
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.page import PageScreen
+from tabuleiro_client.tui.widgets.line import Line
 from tabuleiro_client.venue import Venue
 
 PEOPLE_MIN_COLUMNS = 104
@@ -42,7 +43,7 @@ class LobbyScreen(PageScreen):
     BINDINGS: ClassVar[list[BindingType]] = [binding for binding in keys.LOBBY if binding.action != "enter_room"]
     DEFAULT_CSS = """
     LobbyScreen #filter { padding: 0 1; color: $text-muted; height: 1; }
-    LobbyScreen #here { padding: 0 1; color: $text-muted; height: 1; text-overflow: ellipsis; text-wrap: nowrap; }
+    LobbyScreen #here { padding: 0 1; color: $text-muted; }
     LobbyScreen RoomTable { width: 1fr; height: 1fr; background: $background; scrollbar-size-vertical: 1;
         scrollbar-size-horizontal: 1; }
     LobbyScreen #people { width: 24; background: $surface; padding: 0 1; scrollbar-size-vertical: 1; }
@@ -72,7 +73,7 @@ class LobbyScreen(PageScreen):
             )
             with VerticalScroll(id="people", can_focus=False), Vertical():
                 yield Static("", id="names", markup=False)
-        yield Static("", id="here", markup=False)
+        yield Line(id="here")
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -111,7 +112,7 @@ class LobbyScreen(PageScreen):
         style = self.client.writing
         rows = model.rows()
         self.query_one("#filter", Static).update(model.filter_text())
-        self.query_one("#here", Static).update(showable(model.people_text(), style))
+        self.query_one("#here", Line).update(showable(model.people_text(), style))
         self.query_one("#names", Static).update("\n".join([f"{model.people_count} here", *model.people_lines()]))
         self.set_class(not rows, "empty")
         if rows == self._rows:

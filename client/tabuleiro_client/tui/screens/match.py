@@ -13,7 +13,7 @@ from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import Abort, Answer, ClaimWin, Offer, Resign, Say
 from tabuleiro_client.entered_room import EnteredRoom
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.match_model import OFFER_TEXTS
+from tabuleiro_client.tui.match_model import OFFER_TEXTS, MatchModel
 from tabuleiro_client.tui.present.overlay import Target
 from tabuleiro_client.tui.present.players import can_claim
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
@@ -44,6 +44,8 @@ class MatchScreen(LiveScreen):
         if model is None:
             return action not in {binding.action.partition("(")[0] for binding in (*keys.MATCH, *keys.SHIPS)}
         phase = model.mirror.head.phase
+        if action == "hint":
+            return model.can_ask_for_hint
         if action in _SHIP_ACTIONS:
             return isinstance(model.composer, ShipComposer)
         if action == "undo":
@@ -173,6 +175,18 @@ class MatchScreen(LiveScreen):
             self.model.explain(self.board.hover if self.board.hover is not None else self.board.cursor)
             self.show_all()
 
+    def action_hint(self) -> None:
+        """Ask the server what to play."""
+        if self.room is not None and self.model is not None and self.model.can_ask_for_hint:
+            self.model.message = "the server thinks about a hint"
+            self.run_asking(self._show_hint(self.room, self.model))
+            self.show_all()
+
+    async def _show_hint(self, room: EnteredRoom, model: MatchModel) -> None:
+        asked = model.mirror.state
+        model.show_hint(await room.take_hint(), asked)
+        self.show_all()
+
     def action_type(self) -> None:
         """Type actions."""
         self.query_one(Entry).open_for("play")
@@ -239,11 +253,10 @@ class MatchScreen(LiveScreen):
 
     def banner_text(self) -> str:
         """The offer that waits, or that the win may be claimed."""
-        model = self.model
-        if model is None:
+        model, room = self.model, self.room
+        if model is None or room is None:
             return ""
-        now_ms = model.time.at(self.client.now_ms())
-        if can_claim(model.mirror.head, model.own_seats, now_ms):
+        if can_claim(model.mirror.head, model.own_seats, room.server_now_ms()):
             return "your opponent has been away for long: C claims the win"
         return super().banner_text()
 

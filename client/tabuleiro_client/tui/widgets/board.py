@@ -6,6 +6,7 @@ What is drawn comes from :mod:`tabuleiro_client.tui.present`; what a choice mean
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import is_
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.segment import Segment
@@ -56,7 +57,9 @@ class Board(Widget, can_focus=True):
         self._make_overlay: OverlayMaker = lambda cursor, hover: NOTHING
         self._overlay = NOTHING
         self._rows: list[Row] = []
+        self._drawn: tuple[object, ...] = (None, None, None)
         self._drawn_size = self.size
+        self._layout_for: tuple[object, ...] = ()
         self._wanted_x = 0
 
     @property
@@ -82,8 +85,14 @@ class Board(Widget, can_focus=True):
         """Work the picture out again: something that it depends on has changed."""
         if self._view is None or not self.size.area:
             return
-        self.layout_shown = fitting_layout(self._view, self.size.width, self.size.height, self.wished_size)
+        self._find_layout(self._view)
+        overlay_before = self._overlay
         self._overlay = self._make_overlay(self.cursor if self.has_focus else None, self.hover)
+        drawn = (self._view, self.layout_shown, self._client.glyphs)
+        is_same = self._overlay == overlay_before and self.size == self._drawn_size
+        if is_same and all(map(is_, drawn, self._drawn)):
+            return
+        self._drawn = drawn
         before, self._rows = self._rows, []
         if self.layout_shown is not None:
             self._rows = board_rows(self._view, self.layout_shown, self._overlay, self._client.glyphs)
@@ -95,6 +104,15 @@ class Board(Widget, can_focus=True):
             changed = [y for y, row in enumerate(self._rows) if row != before[y]]
             if changed:  # no region at all would mean the whole of it
                 self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
+
+    def _find_layout(self, view: BoardView) -> None:
+        """Lay the board out anew when its shape or the room for it has changed."""
+        edges = tuple((edge.side, edge.text) for edge in view.edges)
+        shape = (view.topology, len(view.cells), view.row_labels, view.column_labels, edges)
+        wanted = (*shape, self.size, self.wished_size)
+        if wanted != self._layout_for:
+            self._layout_for = wanted
+            self.layout_shown = fitting_layout(view, self.size.width, self.size.height, self.wished_size)
 
     def render_line(self, y: int) -> Strip:
         if self.layout_shown is None or self._view is None:

@@ -91,7 +91,7 @@ class Entry(Input):
         self.placeholder = _PLACEHOLDERS[kind]
         self.value = ""
         self.add_class("open")
-        self.focus()
+        self.screen.set_focus(self)  # at once: what is typed right after belongs here
 
     def action_give_up(self) -> None:
         """Leave the line."""

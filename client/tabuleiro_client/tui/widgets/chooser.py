@@ -53,7 +53,7 @@ class Chooser(Widget, can_focus=True):
 
     def render(self) -> Text:
         title = self.choices.get(self.value, self.value)
-        return Text(f"< {title} >" if len(self.choices) > 1 else f"  {title}", no_wrap=True, overflow="ellipsis")
+        return Text(f"< {title} >" if len(self.choices) > 1 else f"  {title}", no_wrap=True, overflow="crop")
 
     def action_choose(self, step: int) -> None:
         """Choose another value."""

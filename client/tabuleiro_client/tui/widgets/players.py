@@ -42,7 +42,7 @@ class Players(Static):
 
     def _table(self, lines: Sequence[PlayerLine], is_stone: bool) -> RenderableType:
         table = Table.grid(expand=True, padding=0)
-        table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+        table.add_column(ratio=1, no_wrap=True, overflow="crop")
         table.add_column(justify="right", no_wrap=True)
         for line in lines:
             name = Text("> " if line.is_to_move else "  ", style="bold")
@@ -66,11 +66,11 @@ class Players(Static):
     def _clock(self, clock: ClockFace | None) -> Text:
         if clock is None:
             return Text("")
-        text = f"{clock.text} paused" if clock.is_paused else clock.text
+        text = clock.text
         if clock.urgency is Urgency.CRITICAL:
             return Text(f"!{text}", style=Style(bold=True) + self._colour("error"))
         if clock.urgency is Urgency.LOW:
-            return Text(f"{text}", style=Style(bold=True) + self._colour("error"))
+            return Text(text, style=Style(bold=True) + self._colour("error"))
         return Text(text, style="bold" if clock.is_running else "")
 
     def _colour(self, name: str) -> Style:

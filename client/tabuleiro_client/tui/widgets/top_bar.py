@@ -8,6 +8,7 @@ from textual.widgets import Static
 
 from tabuleiro_client.link_state import LinkState
 from tabuleiro_client.tui.session import Session
+from tabuleiro_client.tui.widgets.line import Line
 
 
 class TopBar(Vertical):
@@ -16,7 +17,7 @@ class TopBar(Vertical):
     DEFAULT_CSS = """
     TopBar { height: auto; dock: top; }
     TopBar Horizontal { height: 1; background: $panel; padding: 0 1; }
-    TopBar #title { width: 1fr; text-style: bold; text-overflow: ellipsis; text-wrap: nowrap; }
+    TopBar #title { width: 1fr; text-style: bold; }
     TopBar #connection { width: auto; color: $text-muted; }
     TopBar #connection.lost { color: $error; text-style: bold; }
     TopBar #banner {
@@ -32,13 +33,13 @@ class TopBar(Vertical):
 
     def compose(self) -> ComposeResult:
         with Horizontal():
-            yield Static(self._title, id="title", markup=False)
+            yield Line(self._title, id="title")
             yield Static("", id="connection", markup=False)
         yield Static("", id="banner", markup=False)
 
     def show_title(self, title: str) -> None:
         """Write another title."""
-        self.query_one("#title", Static).update(title)
+        self.query_one("#title", Line).update(title)
 
     def show_connection(self, session: Session) -> None:
         """Write how the connection of ``session`` is now."""

@@ -1,14 +1,16 @@
-"""What a search is to everybody else: :class:`Searcher` chooses a whole turn and says what it thinks of it.
+"""What a search is to everybody else: :class:`Searcher` chooses a whole turn, or tells the best few of them.
 
 How a game is searched, compiled or in plain Python, is left to the module of that search.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 from tabuleiro.rules import State
+from tabuleiro.rules.analysis import Analysis
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,18 @@ class Searcher(Protocol):
         The search ends after ``max_nodes`` nodes, or at ``deadline_s`` on the clock of ``time.monotonic``, or when
         the result is proven; ``None`` means no such limit, and one of the two must be given. Without a deadline
         the same state, node limit and seed give the same result.
+
+        Raises: BotError when the game is over or both limits are ``None``.
+        """
+        ...
+
+    def analyse(
+        self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
+    ) -> Iterator[Analysis]:
+        """Yield what is known of ``state``, which is not over, ever better; the last is the result.
+
+        Up to ``candidate_count`` candidates are looked for. The limits are those of :meth:`choose_turn`; one
+        analysis is yielded whatever they are.
 
         Raises: BotError when the game is over or both limits are ``None``.
         """

@@ -6,6 +6,7 @@ Which kernels there are, and when they are compiled, is left to the games' modul
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar, cast
@@ -47,10 +48,24 @@ CACHE_FOLDER: Final = _set_cache_folder()
 """Where the machine code of this version's kernels is kept."""
 
 
+def _takes_files(folder: Path) -> bool:
+    """Whether this process may write to ``folder``, which is made if it is absent."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+IS_KEPT: Final = _takes_files(CACHE_FOLDER)
+"""False for a process that may not write there, e.g. a service without a home: it compiles anew at each start."""
+
+
 def kernel(function: Kernel) -> Kernel:
-    """Compile ``function`` at its first call, or load it from the cache folder.
+    """Compile ``function`` at its first call, or load it from the cache folder if there is one.
 
     The global interpreter lock is given up while a kernel runs. Indexes are not checked: every kernel must keep
     to its arrays.
     """
-    return cast(Kernel, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    return cast(Kernel, numba.njit(cache=IS_KEPT, nogil=True, error_model="numpy")(function))

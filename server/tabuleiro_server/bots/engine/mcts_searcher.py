@@ -7,12 +7,14 @@ the game.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Final, Protocol
 
 import numpy as np
 
 from tabuleiro.errors import BotError
 from tabuleiro.rules import State
+from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro_server.bots.engine.base import SearchResult
 from tabuleiro_server.bots.engine.compiled import Array
 from tabuleiro_server.bots.engine.draws import DrawState, new_draws
@@ -26,7 +28,9 @@ from tabuleiro_server.bots.engine.mcts import (
     new_tree,
     value_of,
 )
-from tabuleiro_server.bots.turns import is_same_turn
+from tabuleiro_server.bots.engine.mcts_analysis import ProvenNodes
+from tabuleiro_server.bots.engine.proven_lines import ForcedEnds
+from tabuleiro_server.bots.turns import after, first_turn, is_same_turn, turns_of_player
 
 NODE_LIMIT: Final = 3_000_000
 """Nodes of a tree: about 90 MB when all are used. A full tree is searched on, but grows no more."""
@@ -39,6 +43,9 @@ CHECK_NODES: Final = 256
 
 FIRST_SHARE: Final = 0.6
 """The part of what is left that an action gets which is not the last of its turn."""
+
+ANALYSIS_SLICE_S: Final = 0.5
+"""How often an analysis tells what it knows."""
 
 LINE_COUNT: Final = 3
 LINE_LENGTH: Final = 12
@@ -135,6 +142,66 @@ class MctsSearcher:
         value = value_of(tree, 0 if is_proven else path[-1], mover)
         actions = self._actions(path)
         return SearchResult(actions, value, bool(is_proven), budget.spent, self._lines(path))
+
+    def analyse(
+        self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
+    ) -> Iterator[Analysis]:
+        """Tell the best turns; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
+        if state.is_terminal:
+            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
+        if max_nodes is None and deadline_s is None:
+            raise BotError("a search needs a limit: a number of nodes or a deadline")
+        _forget(self._tree)
+        return self._iter_analyses(state, candidate_count, max_nodes, deadline_s, new_draws(seed))
+
+    def _iter_analyses(
+        self, state: State, count: int, max_nodes: int | None, deadline_s: float | None, draws: DrawState
+    ) -> Iterator[Analysis]:
+        spent, is_over = 0, False
+        while not is_over:
+            left = None if max_nodes is None else max_nodes - spent
+            slice_end_s = None if deadline_s is None else min(deadline_s, time.monotonic() + ANALYSIS_SLICE_S)
+            budget = _Budget(left, slice_end_s)
+            budget.spend(self._playground, self._tree, 0, state, draws, 1.0)
+            spent += budget.spent
+            is_over = self._tree.proof[0] != UNPROVEN or slice_end_s == deadline_s or spent == max_nodes
+            yield Analysis(self._candidates(state, count, draws), spent)
+
+    def _candidates(self, state: State, count: int, draws: DrawState) -> tuple[Candidate, ...]:
+        """The best turns by the tree; those that only differ in the order of their actions count once."""
+        tree, found, positions = self._tree, list[Candidate](), set[object]()
+        first = self._search(0, state, _Budget(0, None), draws)
+        for child in children_by_worth(tree, 0):
+            if found and (len(found) == count or (tree.visits[child] < LINE_VISITS and not tree.proof[child])):
+                break
+            path = first if child == first[0] else self._turn_from(child, state, draws)
+            candidate = self._candidate(state, path)
+            position = after(state, candidate.actions).key()
+            if position not in positions:
+                positions.add(position)
+                found.append(candidate)
+        return tuple(found)
+
+    def _turn_from(self, child: int, state: State, draws: DrawState) -> list[int]:
+        """The nodes of the best turn that begins with ``child``."""
+        later = state.child(self._playground.action_of(int(self._tree.action[child])))
+        if not is_same_turn(state, later):
+            return [child]
+        return [child, *self._search(child, later, _Budget(0, None), draws)]
+
+    def _candidate(self, state: State, path: list[int]) -> Candidate:
+        """The turn of ``path``, or the one that ends the game soonest where it is proven who wins."""
+        tree, mover, visits = self._tree, 0 if state.to_move == 0 else 1, int(self._tree.visits[path[0]])
+        nodes, is_proven = ProvenNodes(tree), bool(tree.proof[path[0]] != UNPROVEN)
+        winner = nodes.winner(path[0])
+        forced = None if winner is None else ForcedEnds(nodes).line_from(path[0])
+        if winner is not None and forced is not None:
+            line = self._actions(list(forced))
+            turns = turns_of_player(state, line, winner)
+            return Candidate(first_turn(state, line), line, value_of(tree, path[0], mover), True, turns, visits)
+        is_looked_at = not is_proven and tree.visits[path[-1]] >= LINE_VISITS
+        value = value_of(tree, path[-1] if is_looked_at else path[0], mover)
+        return Candidate(self._actions(path), self._actions(self._followed(path)), value, is_proven, nodes=visits)
 
     def _search(self, node: int, state: State, budget: _Budget, draws: DrawState) -> list[int]:
         """The nodes of the best actions from ``node`` to the end of the turn."""

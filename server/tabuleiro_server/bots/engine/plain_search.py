@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Final
 
 from tabuleiro.errors import BotError
 from tabuleiro.rules import State
+from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.outcome import Player
 from tabuleiro_server.bots.engine.base import SearchResult
-from tabuleiro_server.bots.turns import is_same_turn
+from tabuleiro_server.bots.engine.proven_lines import ForcedEnds
+from tabuleiro_server.bots.turns import after, first_turn, is_same_turn, turns_of_player
 
 EXPLORATION: Final = 0.1
 RAVE_WEIGHT: Final = 0.001
@@ -25,7 +27,10 @@ EXPAND_AT_VISITS: Final = 2
 PLAYOUT_LENGTH: Final = 500
 """Actions after which a playout counts as a draw."""
 
-Candidates = Callable[[State], Sequence[int]]
+ANALYSIS_SLICE_S: Final = 0.5
+"""How often an analysis tells what it knows."""
+
+PlayoutActions = Callable[[State], Sequence[int]]
 
 
 class _Node:
@@ -54,7 +59,7 @@ class PlainSearcher:
     that only spoil playouts.
     """
 
-    def __init__(self, candidates: Candidates = lambda state: state.legal_actions()) -> None:
+    def __init__(self, candidates: PlayoutActions = lambda state: state.legal_actions()) -> None:
         self._candidates = candidates
 
     def choose_turn(
@@ -66,23 +71,47 @@ class PlainSearcher:
             raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
         if max_nodes is None and deadline_s is None:
             raise BotError("a search needs a limit: a number of nodes or a deadline")
-        rng, root, done = Random(seed), _Node(state, -1), 0
+        rng, root = Random(seed), _Node(state, -1)
         _expand(root)
-        while root.proof is None and (max_nodes is None or done < max_nodes):
-            if deadline_s is not None and time.monotonic() >= deadline_s:
-                break
-            self._look_once(root, rng)
-            done += 1
-        line = [_best_child(root)]
-        while is_same_turn(state, line[-1].state):
-            if not line[-1].children:
-                _expand(line[-1])
-            line.append(_best_child(line[-1]))
+        done = self._grow(root, rng, max_nodes, deadline_s)
+        line = _turn_from(state, _best_child(root))
         actions = tuple(node.action for node in line)
         if root.proof is not None:
             return SearchResult(actions, _gain(root.proof, mover), True, done, (actions,))
         value = _gain(line[0].total / max(line[0].visits, 1), mover)
         return SearchResult(actions, value, False, done, (actions,))
+
+    def analyse(
+        self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
+    ) -> Iterator[Analysis]:
+        """Tell the best turns; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
+        if state.is_terminal:
+            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
+        if max_nodes is None and deadline_s is None:
+            raise BotError("a search needs a limit: a number of nodes or a deadline")
+        return self._iter_analyses(state, candidate_count, max_nodes, deadline_s, Random(seed))
+
+    def _iter_analyses(
+        self, state: State, count: int, max_nodes: int | None, deadline_s: float | None, rng: Random
+    ) -> Iterator[Analysis]:
+        root, done, is_over = _Node(state, -1), 0, False
+        _expand(root)
+        while not is_over:
+            left = None if max_nodes is None else max_nodes - done
+            slice_end_s = None if deadline_s is None else min(deadline_s, time.monotonic() + ANALYSIS_SLICE_S)
+            done += self._grow(root, rng, left, slice_end_s)
+            is_over = root.proof is not None or slice_end_s == deadline_s or done == max_nodes
+            yield Analysis(_candidates(root, count), done, is_compiled=False)
+
+    def _grow(self, root: _Node, rng: Random, max_nodes: int | None, deadline_s: float | None) -> int:
+        """Search until a limit is reached or ``root`` is proven; how many playouts were made."""
+        done = 0
+        while root.proof is None and (max_nodes is None or done < max_nodes):
+            if deadline_s is not None and time.monotonic() >= deadline_s:
+                break
+            self._look_once(root, rng)
+            done += 1
+        return done
 
     def _look_once(self, root: _Node, rng: Random) -> None:
         path = [root]
@@ -179,3 +208,57 @@ def _best_child(node: _Node) -> _Node:
         return known, child.visits, _gain(child.later_total, mover) / child.later_visits
 
     return max(node.children, key=rank)
+
+
+def _turn_from(state: State, first: _Node) -> list[_Node]:
+    """The nodes of the best turn of ``state`` that begins with ``first``."""
+    line = [first]
+    while is_same_turn(state, line[-1].state):
+        if not line[-1].children:
+            _expand(line[-1])
+        line.append(_best_child(line[-1]))
+    return line
+
+
+class _ProvenNodes:
+    """Nodes as a :class:`~tabuleiro_server.bots.engine.proven_lines.ProvenTree`."""
+
+    def children(self, node: _Node) -> Sequence[_Node]:
+        return node.children
+
+    def winner(self, node: _Node) -> Player | None:
+        return None if not node.proof else 0 if node.proof > 0 else 1
+
+    def mover(self, node: _Node) -> Player:
+        return 0 if node.state.to_move == 0 else 1
+
+
+def _candidates(root: _Node, count: int) -> tuple[Candidate, ...]:
+    """The best turns from an expanded ``root``; those that only differ in their order count once."""
+    best = _best_child(root)
+    others = [child for child in root.children if child is not best and child.visits]
+    found, positions = list[Candidate](), set[object]()
+    for child in (best, *sorted(others, key=lambda child: -child.visits)):
+        candidate = _candidate(root, child)
+        position = after(root.state, candidate.actions).key()
+        if position not in positions:
+            positions.add(position)
+            found.append(candidate)
+        if len(found) == count:
+            break
+    return tuple(found)
+
+
+def _candidate(root: _Node, child: _Node) -> Candidate:
+    mover, nodes = root.state.to_move, _ProvenNodes()
+    winner = nodes.winner(child)
+    forced = None if winner is None else ForcedEnds(nodes).line_from(child)
+    if winner is not None and forced is not None:
+        line = tuple(node.action for node in forced)
+        turns = turns_of_player(root.state, line, winner)
+        value = 1.0 if winner == mover else -1.0
+        return Candidate(first_turn(root.state, line), line, value, True, turns, child.visits)
+    actions = tuple(node.action for node in _turn_from(root.state, child))
+    is_proven = child.proof is not None
+    value = _gain(child.proof if child.proof is not None else child.total / max(child.visits, 1), mover)
+    return Candidate(actions, actions, value, is_proven, nodes=child.visits)

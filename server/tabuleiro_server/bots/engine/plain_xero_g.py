@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from random import Random
 from typing import Final
 
 from tabuleiro.errors import BotError
 from tabuleiro.rules import State
+from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.games.xero_g import XeroGState
 from tabuleiro.rules.games.xero_g_moves import BASE_BIT
 from tabuleiro_server.bots.engine.base import SearchResult
 from tabuleiro_server.bots.turns import complete_turn
 
+WON: Final = 1_000
 LOST: Final = -1_000
-"""Worse than any number of targets that the opponent can have."""
+"""Better and worse than any number of targets that the opponent can have."""
+
+GUESS_SCALE: Final = 400
+"""Targets of the opponent that would be worth a lost game."""
 
 
 class PlainXeroGSearcher:
@@ -32,20 +38,47 @@ class PlainXeroGSearcher:
         if state.is_setup:
             actions = complete_turn(state, lambda later: rng.choice(later.legal_actions()))
             return SearchResult(actions, 0.0, False, 0, (actions,))
-        candidates = list(state.legal_actions())
-        rng.shuffle(candidates)
-        best, best_value, nodes = candidates[0], LOST - 1, 0
-        for action in candidates[:max_nodes]:
-            if deadline_s is not None and time.monotonic() >= deadline_s:
-                break
-            nodes += 1
-            later = state.child(action)
-            if later.outcome is not None and later.outcome.winner == state.mover:
-                return SearchResult((action,), 1.0, True, nodes, ((action,),))
-            value = _value_after(later)
-            if value > best_value:
-                best, best_value = action, value
-        return SearchResult((best,), 0.0, False, nodes, ((best,),))
+        nodes, ranked = _ranked_actions(state, rng, max_nodes, deadline_s)
+        value, best = ranked[0]
+        is_won = value == WON
+        return SearchResult((best,), 1.0 if is_won else 0.0, is_won, nodes, ((best,),))
+
+    def analyse(
+        self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
+    ) -> Iterator[Analysis]:
+        """Tell the best actions; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
+        if not isinstance(state, XeroGState) or state.is_terminal or state.is_setup:
+            row = self.choose_turn(state, max_nodes=max_nodes, deadline_s=deadline_s, seed=seed)
+            return iter((Analysis((Candidate(row.actions, row.actions, row.value),), 0, is_compiled=False),))
+        nodes, ranked = _ranked_actions(state, Random(seed), max_nodes, deadline_s)
+        candidates = tuple(_candidate(action, value) for value, action in ranked[:candidate_count])
+        return iter((Analysis(candidates, nodes, 1, is_compiled=False),))
+
+
+def _ranked_actions(
+    state: XeroGState, rng: Random, max_nodes: int | None, deadline_s: float | None
+) -> tuple[int, list[tuple[int, int]]]:
+    """How many actions were looked at, and their values and numbers, best first; all until one wins."""
+    candidates = list(state.legal_actions())
+    rng.shuffle(candidates)
+    valued: list[tuple[int, int]] = []
+    for action in candidates[:max_nodes]:
+        if deadline_s is not None and time.monotonic() >= deadline_s:
+            break
+        later = state.child(action)
+        is_won = later.outcome is not None and later.outcome.winner == state.mover
+        valued.append((WON if is_won else _value_after(later), action))
+        if is_won:
+            break
+    valued.sort(key=lambda each: -each[0])
+    return len(valued), valued or [(0, candidates[0])]
+
+
+def _candidate(action: int, value: int) -> Candidate:
+    """A loss is sure as soon as the opponent can enter; what lies between is no more than a guess."""
+    if value in (WON, LOST):
+        return Candidate((action,), (action,), 1.0 if value == WON else -1.0, True, 1)
+    return Candidate((action,), (action,), max(value / GUESS_SCALE, -0.9))
 
 
 def _value_after(later: XeroGState) -> int:

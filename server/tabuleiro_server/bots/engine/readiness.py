@@ -43,10 +43,11 @@ class Readiness:
             finished.wait()
         return len(self._ready) == len(self._finished)
 
-    def searcher(self, game: Game, patience_s: float) -> Searcher | None:
+    def searcher(self, game: Game, patience_s: float | None) -> Searcher | None:
         """The compiled search for ``game``, if its kernels are ready after ``patience_s`` seconds at most.
 
-        ``None`` means that they are not ready yet, or never will be. The first wish for a game starts on them.
+        A patience of ``None`` has no end. The answer ``None`` means that they are not ready yet, or never will be.
+        The first wish for a game starts on them.
         """
         self._start((game.name,))
         self._finished[game.name].wait(patience_s)

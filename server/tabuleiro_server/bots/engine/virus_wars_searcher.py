@@ -9,11 +9,14 @@ import numpy as np
 
 from tabuleiro.errors import BotError
 from tabuleiro.rules import State
+from tabuleiro.rules.analysis import Analysis
 from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro_server.bots.engine.alpha_beta import INFINITY, PROVEN, new_transpositions, unit_value
+from tabuleiro_server.bots.engine.alpha_beta_analysis import iter_analyses
 from tabuleiro_server.bots.engine.base import SearchResult
 from tabuleiro_server.bots.engine.compiled import Array
 from tabuleiro_server.bots.engine.effort import IS_OVER, NODES, limited_effort, unlimited_effort
+from tabuleiro_server.bots.engine.virus_wars_analysis import VirusWarsRoot
 from tabuleiro_server.bots.engine.virus_wars_board import NO_WORD, board_of, virus_wars_tables
 from tabuleiro_server.bots.engine.virus_wars_search import MAX_PLIES, Memory, new_memory, search
 
@@ -85,6 +88,16 @@ class VirusWarsSearcher:
         return SearchResult(
             best, unit_value(best_value), abs(best_value) >= PROVEN, int(effort[NODES]), (best_line,)
         )
+
+    def analyse(
+        self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
+    ) -> Iterator[Analysis]:
+        """Tell the best turns; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
+        if not isinstance(state, VirusWarsState) or state.is_terminal:
+            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
+        memory = new_memory(board_of(state, self._tables), self._value_weights, self._rating_weights, seed)
+        root = VirusWarsRoot(self._tables, memory, self._steps, self._iter_widths)
+        return iter_analyses(root, candidate_count, max_nodes, deadline_s)
 
     def _line(self, memory: Memory) -> tuple[int, ...]:
         length = memory.lines[0, 0]

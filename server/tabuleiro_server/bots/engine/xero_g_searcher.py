@@ -11,6 +11,7 @@ import numpy as np
 
 from tabuleiro.errors import BotError
 from tabuleiro.rules import State
+from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.board import bit_indexes
 from tabuleiro.rules.games.xero_g import XeroG, XeroGState
 from tabuleiro.rules.games.xero_g_actions import placement_number
@@ -22,8 +23,10 @@ from tabuleiro_server.bots.engine.alpha_beta import (
     new_transpositions,
     unit_value,
 )
+from tabuleiro_server.bots.engine.alpha_beta_analysis import iter_analyses
 from tabuleiro_server.bots.engine.base import SearchResult
 from tabuleiro_server.bots.engine.effort import ALLOWED, IS_OVER, NODES, Effort, limited_effort, unlimited_effort
+from tabuleiro_server.bots.engine.xero_g_analysis import XeroGRoot
 from tabuleiro_server.bots.engine.xero_g_board import hash_of, position_of
 from tabuleiro_server.bots.engine.xero_g_search import ALL_ACTIONS, new_memory, search
 
@@ -71,6 +74,21 @@ class XeroGSearcher:
             if state.is_setup:
                 return self._choose_row(state, limits, seed)
             return self._choose_move(state, limits, seed)
+
+    def analyse(
+        self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
+    ) -> Iterator[Analysis]:
+        """Tell the best actions, or one row; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
+        if not isinstance(state, XeroGState) or state.is_terminal:
+            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
+        if state.is_setup:
+            row = self.choose_turn(state, max_nodes=max_nodes, deadline_s=deadline_s, seed=seed)
+            # Without time for a single row there is no estimate.
+            value = row.value if abs(row.value) < 1 else 0.0
+            return iter((Analysis((Candidate(row.actions, row.actions, value),), row.nodes),))
+        memory = new_memory(_hashes_played(state), self._weights, seed)
+        memory.positions[0] = position_of(state)
+        return iter_analyses(XeroGRoot(memory, STAGES), candidate_count, max_nodes, deadline_s)
 
     def _choose_move(self, state: XeroGState, limits: Effort, seed: int) -> SearchResult:
         memory, table = new_memory(_hashes_played(state), self._weights, seed), new_transpositions()

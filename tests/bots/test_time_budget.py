@@ -1,0 +1,66 @@
+"""What a clock allows a bot: always some time left, whatever the machine does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tabuleiro.clock import NO_CLOCK, Fischer, begin_turn, new_clock
+from tabuleiro_server.bots.time_budget import (
+    AT_ONCE_BELOW_MS,
+    MISSES_MAX_COUNT,
+    PROBE_COUNT,
+    TimeBudget,
+    time_budget,
+)
+
+
+def budget(left_ms: int, *, gone_ms: int = 0, crowd: float = 1.0, misses_count: int = 0) -> TimeBudget:
+    """The budget with so much on the clock, of which ``gone_ms`` were used in this turn already."""
+    control = Fischer(3_600_000, 0)
+    clock = begin_turn(control, new_clock(control), 0, 1_000 - 3_600_000 + left_ms)
+    return time_budget(control, clock, 0, 1_000 + gone_ms, crowd=crowd, misses_count=misses_count)
+
+
+def test_without_a_clock_there_is_no_limit() -> None:
+    assert time_budget(NO_CLOCK, new_clock(NO_CLOCK), 0, 1_000) == TimeBudget(None, None)
+
+
+def test_a_bot_thinks_for_a_part_of_what_it_can_spare_and_is_waited_for_longer() -> None:
+    found = budget(60_500)
+    assert (found.think_ms, found.patience_ms) == (2_000, 7_500)
+
+
+def test_the_time_gone_in_this_turn_counts() -> None:
+    assert budget(60_500, gone_ms=30_000) == budget(30_500)
+
+
+@pytest.mark.parametrize("turns_count", [10, 60])
+def test_turns_that_take_all_the_patience_there_is_still_leave_time(turns_count: int) -> None:
+    left_ms = 5_000
+    for _ in range(turns_count):
+        found = budget(left_ms)
+        assert found.think_ms is not None
+        assert found.patience_ms is not None
+        assert found.think_ms >= 1
+        assert found.think_ms <= found.patience_ms or found.patience_ms == 0
+        left_ms -= found.patience_ms
+    assert left_ms > AT_ONCE_BELOW_MS * 3 // 4
+
+
+def test_nearly_out_of_time_a_turn_is_made_at_once() -> None:
+    assert budget(AT_ONCE_BELOW_MS - 1).patience_ms == 0
+    assert budget(AT_ONCE_BELOW_MS).patience_ms != 0
+
+
+def test_many_who_share_a_worker_think_shorter_and_wait_as_long() -> None:
+    alone, crowded = budget(60_500), budget(60_500, crowd=10.0)
+    assert (crowded.think_ms, crowded.patience_ms) == (200, alone.patience_ms)
+
+
+def test_after_answers_that_came_too_late_workers_are_asked_less() -> None:
+    patiences = [budget(60_500, misses_count=count).patience_ms for count in range(MISSES_MAX_COUNT)]
+    assert patiences == [7_500, 3_750, 1_875]
+    later = [budget(60_500, misses_count=count).patience_ms for count in range(MISSES_MAX_COUNT, 20)]
+    assert sum(patience != 0 for patience in later) == len(
+        [n for n in range(MISSES_MAX_COUNT, 20) if n % PROBE_COUNT == 0]
+    )

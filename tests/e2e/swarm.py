@@ -1,0 +1,338 @@
+"""The swarm: many rooms on one server, played and watched over a network that cuts, delays and goes silent.
+
+``make swarm`` runs the long form over 200 seeds and stops at the first that fails, telling how to run that one
+again; ``test_swarm`` is the short form. The same seed gives the same games, wishes and faults as far as the order
+of things in one busy process allows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import logging
+import random
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import structlog
+from faulty_network import FaultyNetwork, faulty_network
+from ledger import Ledger, StoredRooms
+from random_play import GAMES
+from swarm_people import EnoughError, Player, Visit
+from wire_client import raw_request
+
+from tabuleiro.clock import ByoYomi, Correspondence, Fischer, FixedTurn, NoClock, TimeControl
+from tabuleiro.errors import ConnectionLostError
+from tabuleiro.ids import RoomCode
+from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro_client.backoff import Backoff
+from tabuleiro_client.entered_room import EnteredRoom
+from tabuleiro_client.library import Client, connect
+from tabuleiro_client.link import LinkSettings
+from tabuleiro_server.config import Config
+from tabuleiro_server.wiring import RunningServer, running_server
+
+ROOM_COUNT: Final = 50
+LIMIT_S: Final = 300.0
+"""How long one seed may take before it counts as hanging."""
+
+LEAVING_LIMIT_S: Final = 30.0
+"""How long after the last guest has gone anything of the guests may still be there."""
+
+CLOCKS: Final[tuple[TimeControl, ...]] = (
+    NoClock(),
+    Fischer(initial_ms=60_000, increment_ms=1_000),
+    Fischer(initial_ms=3_000, increment_ms=0),
+    ByoYomi(main_ms=5_000, period_ms=1_000, periods=3),
+    FixedTurn(turn_ms=2_000),
+    Correspondence(days=1),
+)
+_SERVER: Final = {
+    "synchronous": "NORMAL",
+    "ping_interval_ms": 1_000,
+    "ping_timeout_ms": 1_500,
+    "close_timeout_ms": 1_000,
+    "handshake_timeout_ms": 3_000,
+    "hello_timeout_ms": 3_000,
+    "shutdown_notice_ms": 0,
+    "idle_room_unload_ms": 200,
+    "connections_per_address_count": 100_000,
+    "handshakes_count": 100_000,
+    "messages_per_second_count": 100_000,
+    "messages_burst_count": 100_000,
+}
+_LINK: Final = LinkSettings(
+    backoff=Backoff(first_s=0.02, limit_s=0.5),
+    open_timeout_s=3.0,
+    request_timeout_s=3.0,
+    close_timeout_s=0.5,
+    ping_interval_s=1.5,
+)
+
+
+class Swarm:
+    """One run: a server, the bad way to it, the tables, and what all of them were told."""
+
+    def __init__(self, folder: Path, seed: int, room_count: int = ROOM_COUNT) -> None:
+        self.ledger = Ledger()
+        self.counts: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()
+        self.matches: dict[RoomCode, int] = {}
+        self.ends: list[Visit] = []
+        self.url = ""
+        self._db = folder / "rooms.db"
+        self._folder = folder
+        self._seed = seed
+        self._chance = random.Random(seed)
+        self._room_count = room_count
+
+    @property
+    def command(self) -> str:
+        """What runs this once more."""
+        return f"make swarm FIRST={self._seed} SEEDS=1 ROOMS={self._room_count}"
+
+    def report(self, stored: StoredRooms) -> str:
+        """What happened, in figures."""
+        ends = Counter(end.termination for end in stored.ended.values())
+        event_count = sum(len(events) for events in stored.events.values())
+        figures = {"matches": len(stored.ended), "events": event_count, "clients": len(self.ends)}
+        return f"{figures} {dict(ends)} {dict(self.counts)} {dict(self.faults)}"
+
+    async def run(self) -> StoredRooms:
+        """Let everybody play to the end, and check what is left and what is stored; return that."""
+        with nothing_above_info():
+            async with (
+                asyncio.timeout(LIMIT_S),
+                running_server(Config(db=str(self._db), port=0, **_SERVER)) as server,
+            ):
+                own_tasks = asyncio.all_tasks()
+                async with faulty_network(server.port, self._seed) as network:
+                    self.url, self.faults = network.url, network.counts
+                    await self._play()
+                    await self._check_nothing_left(server, network, own_tasks)
+        stored = await self.ledger.check(self._db, self._folder, is_thorough=True)
+        self._check_ends(stored)
+        return stored
+
+    async def _play(self) -> None:
+        async with asyncio.TaskGroup() as tables:
+            for number in range(self._room_count):
+                table = Table(self, number, random.Random(self._chance.random()))
+                tables.create_task(table.run(), name=f"table {number}")
+
+    async def _check_nothing_left(
+        self, server: RunningServer, network: FaultyNetwork, own_tasks: set[asyncio.Task[object]]
+    ) -> None:
+        """Connections that fell silent are noticed by the server, and rooms that nobody is in leave memory."""
+        while left := asyncio.all_tasks() - own_tasks - {asyncio.current_task()}:
+            _, still_there = await asyncio.wait(left, timeout=LEAVING_LIMIT_S)
+            assert not still_there, f"tasks that do not end: {still_there}"
+        assert network.cables_count == 0
+        assert server.directory.rooms_count == 0
+        assert await _metric(server, "tabuleiro_connections") == 0
+        assert await _metric(server, "tabuleiro_rooms_in_memory") == 0
+
+    def _check_ends(self, stored: StoredRooms) -> None:
+        """Every match that began has ended, and all who saw the end saw what is stored."""
+        assert set(stored.lines) == set(stored.ended)
+        wanted = {(code, number + 1) for code, count in self.matches.items() for number in range(count)}
+        assert set(stored.ended) == wanted
+        for visit in self.ends:
+            match = visit.match
+            assert match is not None
+            key = (visit.room.code, match.number)
+            end = stored.ended[key]
+            assert (match.winner, match.termination) == (end.winner, end.termination), key
+            assert match.digest == stored.lines[key][-1][-1].digest() == visit.room.mirror.state.digest(), key
+
+
+class Table:
+    """A room with its two players, who may come with a second device, and those who drop by to watch."""
+
+    def __init__(self, swarm: Swarm, number: int, chance: random.Random) -> None:
+        self._swarm = swarm
+        self._number = number
+        self._chance = chance
+        self._matches_count = 2 if chance.random() < 0.3 else 1
+        self._is_over = asyncio.Event()
+        self._names_count = 0
+
+    async def run(self) -> None:
+        """Meet, play, and part."""
+        game, options, _ = GAMES[self._number % len(GAMES)]
+        settings = self._settings()
+        async with AsyncExitStack() as stack:
+            host, guest = [await stack.enter_async_context(self._guest(name)) for name in ("host", "guest")]
+            first = await self._enter(stack, lambda: host.create(game, options, settings=settings))
+            code, secrets = first.room.code, first.room.secrets
+            invite, watch = (None, None) if secrets is None else (secrets.invite, secrets.watch)
+            second = await self._enter(stack, lambda: guest.join(code, secret=invite))
+            self._swarm.matches[code] = self._matches_count
+            async with asyncio.TaskGroup() as others:
+                for name, client in (("host", host), ("guest", guest)):
+                    if self._chance.random() < 0.4:
+                        others.create_task(self._second_device(client, name, code))
+                for _ in range(self._chance.choice((0, 1, 1, 2))):
+                    others.create_task(self._watch_now_and_then(code, watch))
+                async with asyncio.TaskGroup() as players:
+                    players.create_task(self._play(first, "host"))
+                    players.create_task(self._play(second, "guest"))
+                self._is_over.set()
+            for visit in (first, second):
+                if self._chance.random() < 0.5:
+                    # Who leaves for good may well lose the connection over it.
+                    with suppress(ConnectionLostError):
+                        await visit.room.leave()
+
+    def _settings(self) -> RoomSettings:
+        chance = self._chance
+        return RoomSettings(
+            time_control=CLOCKS[self._number // len(GAMES) % len(CLOCKS)],
+            is_private=chance.random() < 0.2,
+            first=chance.choice(("seated", "draw")),
+            hides_watcher_chat=chance.random() < 0.5,
+        )
+
+    async def _play(self, visit: Visit, name: str) -> None:
+        """Play all matches, or for a while. Raises: EnoughError."""
+        chance = random.Random(self._chance.random())
+        player = Player(visit, self._new_name(name), self._swarm.ledger, chance, self._swarm.counts)
+        await player.play(self._matches_count)
+        self._swarm.ends.append(visit)
+
+    def _new_name(self, name: str) -> str:
+        self._names_count += 1
+        return f"{name}-{self._number}-{self._names_count}"
+
+    @asynccontextmanager
+    async def _guest(self, name: str | None, token: str | None = None) -> AsyncIterator[Client]:
+        """Connect as a new guest, or once more as the one of ``token``, in as many attempts as it takes."""
+        async with AsyncExitStack() as stack:
+            while True:
+                # A guest whose token got lost on the way cannot come back under that name.
+                full_name = None if name is None else self._new_name(name)
+                connecting = connect(self._swarm.url, name=full_name, token=token, settings=_LINK)
+                try:
+                    client = await stack.enter_async_context(connecting)
+                except ConnectionLostError:
+                    self._swarm.counts["failed attempts"] += 1
+                else:
+                    break
+            yield client
+
+    async def _enter(
+        self,
+        stack: AsyncExitStack,
+        way: Callable[[], AbstractAsyncContextManager[EnteredRoom]],
+        patience: int | None = None,
+    ) -> Visit:
+        while True:
+            try:
+                room = await stack.enter_async_context(way())
+                return Visit(room, self._swarm.ledger, self._swarm.counts, patience)
+            except ConnectionLostError:
+                self._swarm.counts["failed attempts"] += 1
+                # The link mends itself meanwhile.
+                await asyncio.sleep(0.02)
+
+    async def _second_device(self, client: Client, name: str, code: RoomCode) -> None:
+        """Now and then somebody plays on from another device, beside the first one."""
+        while not self._is_over.is_set():
+            async with self._guest(None, client.token) as again, AsyncExitStack() as stack:
+                patience = self._chance.randint(0, 80)
+                visit = await self._enter(stack, lambda again=again: again.watch(code), patience)
+                with suppress(EnoughError):
+                    await self._play(visit, name)
+            self._swarm.counts["second devices"] += 1
+
+    async def _watch_now_and_then(self, code: RoomCode, secret: str | None) -> None:
+        """Come and go, and come once more to see the end."""
+        async with self._guest("watcher") as client:
+            is_at_end = False
+            while not is_at_end:
+                async with AsyncExitStack() as stack:
+                    patience = None if self._is_over.is_set() else self._chance.randint(1, 80)
+                    visit = await self._enter(stack, lambda: client.watch(code, secret=secret), patience)
+                    is_at_end = await self._watch(visit, self._new_name("watcher"))
+                self._swarm.counts["watchers"] += 1
+
+    async def _watch(self, visit: Visit, name: str) -> bool:
+        """Look on for a while; tells whether it was until the end."""
+        try:
+            if self._chance.random() < 0.5:
+                await visit.say(name)
+            await visit.read_until(lambda: visit.is_over(self._matches_count))
+            await visit.catch_up()
+        except EnoughError:
+            if self._chance.random() < 0.7:
+                with suppress(ConnectionLostError):
+                    await visit.room.leave()
+            return False
+        assert not visit.is_gone
+        self._swarm.ends.append(visit)
+        return True
+
+
+async def _metric(server: RunningServer, name: str) -> float:
+    """A figure of those that the server tells everybody who may ask."""
+    _, body = await raw_request(server.port, ["GET /metrics HTTP/1.1"])
+    (value,) = [line.split()[1] for line in body.splitlines() if line.startswith(f"{name} ")]
+    return float(value)
+
+
+class _Loud(logging.Handler):
+    """Keeps the records above `info`."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+
+@contextmanager
+def nothing_above_info() -> Iterator[None]:
+    """Nothing that bad networks do may be worth more than an `info` in any log. Raises: AssertionError."""
+    loud = _Loud()
+    logging.getLogger().addHandler(loud)
+    try:
+        with structlog.testing.capture_logs() as entries:
+            yield
+            # Tasks that failed unseen complain when they are forgotten.
+            gc.collect()
+    finally:
+        logging.getLogger().removeHandler(loud)
+    worse = [entry for entry in entries if entry["log_level"] not in ("debug", "info")]
+    formatter = logging.Formatter("%(name)s: %(message)s")
+    lines = [*map(str, worse), *(formatter.format(record) for record in loud.records)]
+    assert not lines, "in the log above info:\n" + "\n".join(lines)
+
+
+def main() -> None:
+    """Run the long form and print what was done."""
+    parser = argparse.ArgumentParser(description="Play in many rooms at once over a bad network.")
+    parser.add_argument("--seeds", type=int, default=200, help="how many runs")
+    parser.add_argument("--first", type=int, default=1, help="the seed of the first run; the others follow it")
+    parser.add_argument("--rooms", type=int, default=ROOM_COUNT)
+    arguments = parser.parse_args()
+    for seed in range(arguments.first, arguments.first + arguments.seeds):
+        started_s = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            swarm = Swarm(Path(folder), seed, arguments.rooms)
+            try:
+                stored = asyncio.run(swarm.run())
+            except BaseException:
+                print(f"failed: {swarm.command}", flush=True)
+                raise
+        print(f"seed {seed}: {swarm.report(stored)}, {time.monotonic() - started_s:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

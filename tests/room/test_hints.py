@@ -1,0 +1,93 @@
+"""Hints in a room: who may have one, when, and what the room learns of it."""
+
+from __future__ import annotations
+
+import pytest
+from story import ANA, EVA, ME, OPEN, RUI, Story, opening
+
+from tabuleiro.errors import CommandError
+from tabuleiro.protocol.events import HintTaken
+from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro_server.room.commands import Resign, TakeHint, Undo
+from tabuleiro_server.room.decide import open_room
+from tabuleiro_server.room.hints import HINT_PAUSE_MS
+
+HINTS = RoomSettings(hints=True)
+
+
+def playing(settings: RoomSettings = HINTS) -> Story:
+    """A match between ana and rui, in which ana begins."""
+    story = Story()
+    story.open(settings=settings)
+    story.join(RUI)
+    return story
+
+
+def test_the_player_to_move_takes_a_hint_and_nothing_else_changes() -> None:
+    story = playing()
+    before = story.match
+    assert story.when(TakeHint(ANA, 1, 0)) == (HintTaken(1, 0, 0),)
+    assert (story.match.state, story.match.actions, story.clock) == (before.state, (), before.clock)
+
+
+def test_a_hint_in_mid_turn() -> None:
+    story = playing()
+    story.play(ANA, "a3")
+    assert story.when(TakeHint(ANA, 1, 1)) == (HintTaken(1, 1, 0),)
+    story.when(Undo(ANA, 1, 0))
+    assert story.refused(TakeHint(ANA, 1, 0, revision=0)) == "stale-ply"
+    assert story.later(HINT_PAUSE_MS).when(TakeHint(ANA, 1, 0, revision=1)) == (HintTaken(1, 0, 0),)
+
+
+def test_only_the_player_to_move_gets_one() -> None:
+    story = playing()
+    assert story.refused(TakeHint(RUI, 1, 0)) == "not-your-turn"
+    assert story.refused(TakeHint(EVA, 1, 0)) == "not-seated"
+    story.play(ANA, "a3", "a2")
+    assert story.refused(TakeHint(ANA, 1, 2)) == "not-your-turn"
+    assert story.when(TakeHint(RUI, 1, 2)) == (HintTaken(1, 2, 1),)
+
+
+def test_who_plays_both_sides_gets_one_for_either() -> None:
+    story = Story()
+    story.open((ME, ME), settings=HINTS)
+    assert story.when(TakeHint(ANA, 1, 0)) == (HintTaken(1, 0, 0),)
+    story.play(ANA, "a3", "a2")
+    assert story.when(TakeHint(ANA, 1, 2)) == (HintTaken(1, 2, 1),)
+
+
+def test_a_position_that_has_moved_on_and_another_match_are_refused() -> None:
+    story = playing()
+    story.play(ANA, "a3")
+    assert story.refused(TakeHint(ANA, 1, 0)) == "stale-ply"
+    assert story.refused(TakeHint(ANA, 2, 1)) == "stale-ply"
+    story.when(Resign(RUI, 1))
+    assert story.refused(TakeHint(ANA, 1, 1)) == "wrong-phase"
+
+
+def test_hints_come_not_too_often_for_each_player() -> None:
+    story = playing()
+    story.when(TakeHint(ANA, 1, 0))
+    assert story.later(HINT_PAUSE_MS - 1).refused(TakeHint(ANA, 1, 0)) == "limit-reached"
+    story.play(ANA, "a3", "a2")
+    assert story.when(TakeHint(RUI, 1, 2)) == (HintTaken(1, 2, 1),)
+    story.play(RUI, "d2", "d3")
+    assert story.later(1).when(TakeHint(ANA, 1, 4)) == (HintTaken(1, 4, 0),)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (RoomSettings(), "this room gives no hints"),
+        (RoomSettings(is_casual=False), "there are no hints in a room that is not casual"),
+    ],
+)
+def test_a_room_without_hints_says_so(settings: RoomSettings, message: str) -> None:
+    refusal = playing(settings).refusal(TakeHint(ANA, 1, 0))
+    assert (refusal.code, refusal.message) == ("not-allowed", message)
+
+
+def test_no_room_gives_hints_that_is_not_casual() -> None:
+    with pytest.raises(CommandError, match="hints are for casual rooms") as caught:
+        open_room(opening((ME, OPEN), settings=RoomSettings(is_casual=False, hints=True)))
+    assert caught.value.code == "not-allowed"
