@@ -80,5 +80,7 @@ def lean_kernel(function: Kernel) -> Kernel:
 
 
 def _compiled(function: Kernel, counts_references: bool) -> Kernel:
-    # Said either way: else kernels would take it over from whichever calls them first.
-    return cast(Kernel, numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=counts_references)(function))
+    # Said either way: else kernels would take it over from whichever calls them first. The annotations of numba
+    # leave the option out.
+    options: dict[str, Any] = {"_nrt": counts_references}
+    return cast(Kernel, numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function))

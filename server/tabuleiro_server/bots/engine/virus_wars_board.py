@@ -130,7 +130,7 @@ def spread(tables: VirusWarsTables, cells: Words, wider: Words) -> None:
 
 @lean_kernel
 def _awake_word(board: Words, viruses: int, zombies: int, asleep: Words, word: int) -> np.uint64:
-    return board[viruses + word] | (board[zombies + word] & ~asleep[word])
+    return np.uint64(board[viruses + word] | (board[zombies + word] & ~asleep[word]))
 
 
 @lean_kernel
