@@ -49,11 +49,14 @@ bench-rules: $(STAMP)
 	$(BIN)/python tests/bench/bench_rules.py
 
 GAMES ?= 200
-MOVE_TIME ?= 2000
+RESULTS ?= build/strength.jsonl
 
+# An hour or two on one core, and no harm in breaking it off: the next run goes on.
+# ONLY='iris minefield' plays some games only, NODES='iris=20000' lets levels search further, JOBS=2 uses two cores.
 strength: $(STAMP)
-	$(BIN)/python -m tabuleiro_server.arena.strength server/STRENGTH.md --games $(GAMES) --move-time $(MOVE_TIME) \
-		$(foreach game,$(ONLY),--game $(game))
+	mkdir -p $(dir $(RESULTS))
+	$(BIN)/python -m tabuleiro_server.arena.strength server/STRENGTH.md --results $(RESULTS) --games $(GAMES) \
+		$(foreach game,$(ONLY),--game $(game)) $(foreach cap,$(NODES),--max-nodes $(cap)) $(if $(JOBS),--jobs $(JOBS))
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -2,13 +2,91 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from tabuleiro.errors import ConfigError
+from tabuleiro.rules import registry
+from tabuleiro_server.arena.standings import Tally
 from tabuleiro_server.arena.strength import strength
+from tabuleiro_server.arena.strength_page import format_page
+from tabuleiro_server.arena.strength_pairs import NODE_CAPS, LevelPair, level_pairs
+from tabuleiro_server.bots.levels import SEARCH_LEVELS, choose_turn_by_nodes
+
+PAIR = LevelPair("iris", "expert", "hard", 0.75, (10_000, 2_000))
 
 
-def test_the_page_holds_the_table_and_the_command_that_makes_it(tmp_path: Path) -> None:
-    page = tmp_path / "STRENGTH.md"
-    strength(page, games=1, game=["xero-g"], move_time=500)
-    text = page.read_text()
-    assert "    make strength GAMES=1 MOVE_TIME=500 ONLY='xero-g'\n" in text
-    assert "## Xero-G\n\n```\nXero-G: 1 rounds, all games played" in text
-    assert "greedy - random" in text or "random - greedy" in text
+def play(folder: Path, games: int = 2) -> str:
+    page = folder / "STRENGTH.md"
+    strength(page, folder / "games.jsonl", games=games, game=["xero-g"], max_nodes=["xero-g=300"], jobs=1)
+    return page.read_text()
+
+
+def test_the_page_tells_every_pair_and_the_command_that_makes_it(tmp_path: Path) -> None:
+    text = play(tmp_path)
+    assert "    make strength GAMES=2 NODES='xero-g=300' ONLY='xero-g'\n" in text
+    assert "pairs reach their aim.** 10 of 10 games are played.\n" in text
+    assert [line.split(" | ")[:5] for line in text.splitlines() if line.startswith("| ")][2:] == [
+        ["| easy", "300", "random", "-", "2"],
+        ["| medium", "300", "easy", "300", "2"],
+        ["| hard", "300", "medium", "300", "2"],
+        ["| expert", "300", "hard", "300", "2"],
+        ["| expert", "300", "greedy", "-", "2"],
+    ]
+
+
+def test_a_run_broken_off_goes_on_where_it_was_and_ends_with_the_same_page(tmp_path: Path) -> None:
+    whole = play(tmp_path)
+    kept = tmp_path / "games.jsonl"
+    lines = kept.read_text().splitlines(keepends=True)
+    kept.write_text("".join(lines[::2]))
+    assert play(tmp_path) == whole
+    assert sorted(kept.read_text().splitlines(keepends=True)) == sorted(lines)
+
+
+def test_games_with_other_budgets_are_not_counted(tmp_path: Path) -> None:
+    kept = tmp_path / "games.jsonl"
+    play(tmp_path, games=1)
+    kept.write_text(kept.read_text().replace("300", "200"))
+    play(tmp_path, games=1)
+    assert len(kept.read_text().splitlines()) == 2 * 5
+
+
+@pytest.mark.parametrize("text", ["chess=5", "iris", "iris=", "iris=0", "iris=-3", "iris=1e3"])
+def test_a_cap_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match="--max-nodes"):
+        strength(tmp_path / "page", tmp_path / "games", max_nodes=[text])
+
+
+def test_a_file_that_holds_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("buy milk\n")
+    with pytest.raises(ConfigError, match="a file of results"):
+        strength(tmp_path / "page", file, games=1)
+    assert file.read_text() == "buy milk\n"
+
+
+def test_the_page_says_what_is_missed_and_what_was_not_played() -> None:
+    page = format_page({PAIR: Tally(74, 0, 26)}, 200, "make strength")
+    assert "| expert | 10000 | hard | 2000 | 100 of 200 | 74 | 0 | 26 | 74.0% |" in page
+    assert "**missed**" in page
+    assert "**0 of 1 pairs reach their aim.** 100 of 200 games are played." in page
+    page = format_page({PAIR: Tally()}, 200, "make strength")
+    assert "| expert | 10000 | hard | 2000 | 0 of 200 | 0 | 0 | 0 | - | - | - | 75% | not played |" in page
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_the_page_caps_expert_alone(game: str) -> None:
+    own = {level.name: level.max_nodes for level in SEARCH_LEVELS[game]}
+    pairs = level_pairs(game, NODE_CAPS[game])
+    assert pairs[-1].budgets == (own["hard"], None)
+    budgets = {pair.stronger: pair.budgets[0] for pair in pairs[:-1]}
+    assert [name for name in own if own[name] != budgets[name]] == ["expert"]
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_without_a_clock_the_same_nodes_give_the_same_turn_and_no_level_exceeds_its_own(game: str) -> None:
+    options = {"setup": "random", "seed": 3} if game == "xero-g" else {}
+    state = registry.load(game, options).initial_state()
+    easy = SEARCH_LEVELS[game][0]
+    turns = [choose_turn_by_nodes(state, easy.name, 5, nodes) for nodes in (easy.max_nodes, 10**9)]
+    assert turns[0] == turns[1] == choose_turn_by_nodes(state, "expert", 5, easy.max_nodes)

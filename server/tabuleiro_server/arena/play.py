@@ -14,7 +14,7 @@ from tabuleiro.rules.outcome import Player, opponent
 from tabuleiro_server.arena.engine_process import START_LIMIT_MS, EngineProcess, running_engine
 from tabuleiro_server.arena.entrants import Entrant
 from tabuleiro_server.arena.schedule import Pairing, Terms
-from tabuleiro_server.bots.levels import choose_turn
+from tabuleiro_server.bots.levels import choose_turn, choose_turn_by_nodes
 
 FAULT: Final = "fault"
 PLY_LIMIT: Final = "ply-limit"
@@ -49,7 +49,7 @@ async def play_game(terms: Terms, pairing: Pairing) -> GameResult:
             choosers = []
             for mover in sides:
                 entrant, seed = terms.entrants[pairing.sides[mover]], pairing.seeds[mover]
-                choosers.append(await stack.enter_async_context(_seated(entrant, game, seed, terms.limit_ms)))
+                choosers.append(await stack.enter_async_context(_seated(terms, entrant, game, seed)))
             while state.to_move is not None and len(played) < terms.max_plies:
                 mover = state.to_move
                 for action in await choosers[mover](state, played):
@@ -64,18 +64,20 @@ async def play_game(terms: Terms, pairing: Pairing) -> GameResult:
 
 
 @asynccontextmanager
-async def _seated(entrant: Entrant, game: Game, seed: int, limit_ms: int) -> AsyncIterator[Chooser]:
+async def _seated(terms: Terms, entrant: Entrant, game: Game, seed: int) -> AsyncIterator[Chooser]:
     if not entrant.command:
 
         async def think(state: State, played: Sequence[str]) -> tuple[int, ...]:
-            return choose_turn(state, entrant.level, seed, limit_ms)
+            if terms.max_nodes is not None:
+                return choose_turn_by_nodes(state, entrant.level, seed, terms.max_nodes)
+            return choose_turn(state, entrant.level, seed, terms.limit_ms)
 
         yield think
         return
     async with running_engine(entrant.command) as engine:
         await engine.greet()
-        await engine.begin(game, seed, max(limit_ms, START_LIMIT_MS))
-        yield _TimedTurns(engine, limit_ms).choose
+        await engine.begin(game, seed, max(terms.limit_ms, START_LIMIT_MS))
+        yield _TimedTurns(engine, terms.limit_ms).choose
 
 
 class _TimedTurns:

@@ -20,8 +20,10 @@ SEED_LIMIT: Final = 2**31
 class Terms:
     """What all games of an arena have in common.
 
-    ``limit_ms`` is the time for a turn in milliseconds; a level thinks for its own limit if that is shorter. A
-    game that has not ended after ``max_plies`` actions is a draw.
+    ``limit_ms`` is the time for a turn in milliseconds; a level thinks for its own limit if that is shorter. With
+    ``max_nodes``, levels look at no clock but at so many nodes a turn, or at their own number of them if that is
+    less: then the same terms give the same games wherever they are played. A game that has not ended after
+    ``max_plies`` actions is a draw.
     """
 
     game: str
@@ -31,6 +33,7 @@ class Terms:
     seed: int
     limit_ms: int = 5_000
     max_plies: int = 1_000
+    max_nodes: int | None = None
 
     @property
     def game_count(self) -> int:

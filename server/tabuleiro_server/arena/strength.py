@@ -1,60 +1,96 @@
-"""``make strength``: how strong the built-in levels are, by an arena over all of them, as a page of tables."""
+"""``make strength``: how strong the built-in levels are, by games between them, as a page of tables.
+
+Games are counted in nodes and not in time, kept as they come, and taken up where an earlier run ended.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
+from tabuleiro.errors import ConfigError
 from tabuleiro.rules import registry
 from tabuleiro_server.arena.entrants import parse_entrants
-from tabuleiro_server.arena.schedule import Terms
-from tabuleiro_server.arena.tables import format_results
-from tabuleiro_server.arena.workers import play_all
-from tabuleiro_server.bots.levels import level_names
+from tabuleiro_server.arena.schedule import Terms, iter_pairings
+from tabuleiro_server.arena.strength_page import format_page
+from tabuleiro_server.arena.strength_pairs import NODE_CAPS, LevelPair, level_pairs
+from tabuleiro_server.arena.strength_results import PairGames
+from tabuleiro_server.arena.workers import Job, play_jobs
 
-MOVE_TIME_MS: Final = 2_000
 SEED: Final = 1
+
+STRETCH: Final = 10
+"""Games of a pair played before the next pair has its turn: all pairs always have about as many."""
 
 
 def strength(
     page: Annotated[Path, typer.Argument(metavar="FILE", help="The page to write.")],
-    games: Annotated[int, typer.Option(min=1, help="Games of every pair of levels.")],
+    results: Annotated[
+        Path, typer.Option(metavar="FILE", help="Where games are kept; a later run goes on there.")
+    ],
+    games: Annotated[int, typer.Option(min=1, help="Games of every pair of levels.")] = 200,
     game: Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")] = None,
-    move_time: Annotated[int, typer.Option(min=1, metavar="MS", help="Milliseconds for a turn.")] = MOVE_TIME_MS,
+    max_nodes: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GAME=N", help="Nodes a turn no level goes beyond; may be repeated."),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Games at a time; cores - 1 if left out.")] = None,
 ) -> None:
-    """Play all levels of all games against each other, and write the page."""
+    """Play each level against the one below and the best one against the report's, and write the page."""
     names = tuple(game or registry.names())
-    sections = [_section(name, games, move_time) for name in names]
-    page.write_text("\n".join([*_head(names, games, move_time), *sections]), encoding="utf-8")
+    caps = {**NODE_CAPS, **dict(_parse_cap(text) for text in max_nodes or ())}
+    pairs = [pair for name in names for pair in level_pairs(name, caps[name])]
+    kept = PairGames(results, SEED)
+    command = _command(names, games, caps)
+    of_levels = {(pair.game, pair.weaker, pair.stronger): pair for pair in pairs}
+    waiting = _iter_jobs(pairs, games, kept)
+    with closing(play_jobs(waiting, jobs or max(1, (os.cpu_count() or 1) - 1))) as playing:
+        _write(page, pairs, games, kept, command)
+        for count, ((terms, _), result) in enumerate(playing, 1):
+            weaker, stronger = (entrant.level for entrant in terms.entrants)
+            kept.add(of_levels[terms.game, weaker, stronger], result)
+            if count % STRETCH == 0:
+                _write(page, pairs, games, kept, command)
+    _write(page, pairs, games, kept, command)
 
 
-def _head(names: Sequence[str], games: int, move_time_ms: int) -> list[str]:
+def _iter_jobs(pairs: Sequence[LevelPair], games: int, kept: PairGames) -> Iterator[Job]:
+    """Yield the games that are still to be played, some of every pair before more of any."""
+    for first in range(1, games + 1, STRETCH):
+        for pair in pairs:
+            entrants = parse_entrants(pair.game, (pair.weaker, pair.stronger))
+            terms = Terms(pair.game, {}, entrants, games, SEED, max_nodes=pair.budgets[0])
+            played = kept.rounds_played(pair)
+            for pairing in iter_pairings(terms):
+                if first <= pairing.round < first + STRETCH and pairing.round not in played:
+                    yield terms, pairing
+
+
+def _write(page: Path, pairs: Sequence[LevelPair], games: int, kept: PairGames, command: str) -> None:
+    tallies = {pair: kept.tally(pair, games) for pair in pairs}
+    page.write_text(format_page(tallies, games, command), encoding="utf-8")
+
+
+def _parse_cap(text: str) -> tuple[str, int]:
+    """Read ``GAME=N``. Raises: ConfigError."""
+    name, _, number = text.partition("=")
+    if name not in NODE_CAPS or not number.isascii() or not number.isdigit() or int(number) < 1:
+        raise ConfigError("strength", "--max-nodes", f"GAME=N with one of {', '.join(NODE_CAPS)} and a number")
+    return name, int(number)
+
+
+def _command(names: Sequence[str], games: int, caps: Mapping[str, int]) -> str:
     command = f"make strength GAMES={games}"
-    if move_time_ms != MOVE_TIME_MS:
-        command += f" MOVE_TIME={move_time_ms}"
+    if changed := [f"{name}={caps[name]}" for name in names if caps[name] != NODE_CAPS[name]]:
+        command += f" NODES='{' '.join(changed)}'"
     if tuple(names) != registry.names():
         command += f" ONLY='{' '.join(names)}'"
-    return [
-        "# How strong the levels are",
-        "",
-        "Every level against every other, sides swapped, with the default options of each game. Made by",
-        "",
-        f"    {command}",
-        "",
-    ]
-
-
-def _section(name: str, games: int, move_time_ms: int) -> str:
-    terms = Terms(name, {}, parse_entrants(name, level_names(name)), games, SEED, move_time_ms)
-    with closing(play_all(terms, max(1, (os.cpu_count() or 1) - 1))) as playing:
-        results = sorted(playing, key=lambda result: result.pairing.number)
-    table = "\n".join(format_results(terms, results))
-    return f"## {registry.game_type(name).title}\n\n```\n{table}\n```\n"
+    return command
 
 
 if __name__ == "__main__":

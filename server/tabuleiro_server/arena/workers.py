@@ -6,7 +6,8 @@ import asyncio
 import multiprocessing
 import signal
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -19,6 +20,9 @@ from tabuleiro_server.arena.schedule import Pairing, Terms, iter_pairings
 from tabuleiro_server.bots.engine.readiness import KERNELS
 from tabuleiro_server.bots.levels import SEARCH_LEVELS
 
+Job = tuple[Terms, Pairing]
+"""A game to be played."""
+
 WARM_UP_LIMIT_S: Final = 300.0
 END_LIMIT_S: Final = 5.0
 
@@ -27,7 +31,7 @@ END_LIMIT_S: Final = 5.0
 class _Worker:
     process: SpawnProcess
     connection: Connection
-    pairing: Pairing | None = None
+    job: Job | None = None
 
 
 def play_all(terms: Terms, worker_count: int) -> Generator[GameResult, None, None]:
@@ -35,36 +39,47 @@ def play_all(terms: Terms, worker_count: int) -> Generator[GameResult, None, Non
 
     Raises: BotError when a worker dies, which is a bug or a lack of memory and no fault of an engine.
     """
-    waiting = iter_pairings(terms)
+    jobs = ((terms, pairing) for pairing in iter_pairings(terms))
+    with closing(play_jobs(jobs, min(worker_count, terms.game_count))) as playing:
+        for _, result in playing:
+            yield result
+
+
+def play_jobs(jobs: Iterator[Job], worker_count: int) -> Generator[tuple[Job, GameResult], None, None]:
+    """Play games of any terms as :func:`play_all` does, begun in their order; yield each with its job.
+
+    Raises: BotError when a worker dies.
+    """
     workers: dict[Connection, _Worker] = {}
     try:
-        for _ in range(min(worker_count, terms.game_count)):
-            worker = _start(terms)
+        for _ in range(worker_count):
+            worker = _start()
             workers[worker.connection] = worker
-            _hand_out(worker, next(waiting, None))
-        while any(worker.pairing is not None for worker in workers.values()):
-            for ready in wait([worker.connection for worker in workers.values() if worker.pairing is not None]):
+            _hand_out(worker, next(jobs, None))
+        while any(worker.job is not None for worker in workers.values()):
+            for ready in wait([worker.connection for worker in workers.values() if worker.job is not None]):
                 assert isinstance(ready, Connection)
-                result = _receive(workers[ready])
-                _hand_out(workers[ready], next(waiting, None))
-                yield result
+                job, result = workers[ready].job, _receive(workers[ready])
+                _hand_out(workers[ready], next(jobs, None))
+                assert job is not None
+                yield job, result
     finally:
         _end(list(workers.values()))
 
 
-def _start(terms: Terms) -> _Worker:
+def _start() -> _Worker:
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=_work, args=(there, terms), name="arena worker", daemon=True)
+    process = context.Process(target=_work, args=(there,), name="arena worker", daemon=True)
     process.start()
     there.close()
     return _Worker(process, here)
 
 
-def _hand_out(worker: _Worker, pairing: Pairing | None) -> None:
-    worker.pairing = pairing
-    if pairing is not None:
-        worker.connection.send(pairing)
+def _hand_out(worker: _Worker, job: Job | None) -> None:
+    worker.job = job
+    if job is not None:
+        worker.connection.send(job)
 
 
 def _receive(worker: _Worker) -> GameResult:
@@ -72,7 +87,7 @@ def _receive(worker: _Worker) -> GameResult:
         result = worker.connection.recv()
     except (EOFError, ConnectionError):
         worker.process.join(END_LIMIT_S)
-        number = None if worker.pairing is None else worker.pairing.number
+        number = None if worker.job is None else worker.job[1].number
         raise BotError(f"game {number}: the worker died (exit status {worker.process.exitcode})") from None
     assert isinstance(result, GameResult)
     return result
@@ -90,16 +105,17 @@ def _end(workers: list[_Worker]) -> None:
         worker.process.close()
 
 
-def _work(connection: Connection, terms: Terms) -> None:
+def _work(connection: Connection) -> None:
     """Play the games that come in, until none can come any more. The main function of a worker."""
     # Ctrl-C reaches the whole process group; the arena decides what it means, and ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # An exit rather than a sudden end: engines are killed on the way out.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-    _warm_up(terms)
     try:
         while True:
-            connection.send(asyncio.run(play_game(terms, connection.recv())))
+            terms, pairing = connection.recv()
+            _warm_up(terms)
+            connection.send(asyncio.run(play_game(terms, pairing)))
     except (EOFError, ConnectionError):
         return
 

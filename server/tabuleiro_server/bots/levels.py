@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Final, TypeVar
 
@@ -138,16 +139,39 @@ def choose_turn(state: State, level: str, seed: int, budget_ms: int | None) -> t
 
     Raises: BotError for a level that the game does not have, and when the game is over.
     """
+    chosen = _level_for(state, level)
+    limit_ms = chosen.limit_ms if budget_ms is None else min(budget_ms, chosen.limit_ms)
+    return chosen.choose(state, _chance(state, seed), ThinkingTime(limit_ms))
+
+
+def choose_turn_by_nodes(state: State, level: str, seed: int, max_nodes: int) -> tuple[int, ...]:
+    """Choose as :func:`choose_turn` does, but without a clock: the same arguments always give the same answer.
+
+    A level that searches looks at ``max_nodes`` nodes, or at its own number of them if that is less.
+
+    Raises: BotError as :func:`choose_turn`.
+    """
+    choose = _level_for(state, level).choose
+    for searching in SEARCH_LEVELS.get(_STATE_TYPES.get(type(state), ""), ()):
+        if searching.name == level:
+            choose = replace(searching, max_nodes=min(max_nodes, searching.max_nodes)).choose
+    return choose(state, _chance(state, seed), ThinkingTime(math.inf))
+
+
+def _level_for(state: State, level: str) -> Level:
+    """The level of that name for ``state``. Raises: BotError when there is none, or nothing to choose."""
     levels = LEVELS.get(_STATE_TYPES.get(type(state), ""), (RANDOM,))
     chosen = next((candidate for candidate in levels if candidate.name == level), None)
     if chosen is None:
         raise _unknown_level(level, tuple(candidate.name for candidate in levels))
     if state.is_terminal:
         raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
-    limit_ms = chosen.limit_ms if budget_ms is None else min(budget_ms, chosen.limit_ms)
+    return chosen
+
+
+def _chance(state: State, seed: int) -> Random:
     # One seed serves a whole match: without the turn number, every turn would draw the same numbers.
-    rng = Random(f"{seed} {state.turn_number}")
-    return chosen.choose(state, rng, ThinkingTime(limit_ms))
+    return Random(f"{seed} {state.turn_number}")
 
 
 def _unknown_level(level: str, names: tuple[str, ...]) -> BotError:

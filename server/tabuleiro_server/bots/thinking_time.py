@@ -7,7 +7,7 @@ from typing import Self
 
 
 class ThinkingTime:
-    """A moment on the monotonic clock after which no more thinking is wanted."""
+    """A moment on the monotonic clock after which no more thinking is wanted; never, for an infinite limit."""
 
     def __init__(self, limit_ms: float) -> None:
         self._end_s = time.monotonic() + limit_ms / 1000

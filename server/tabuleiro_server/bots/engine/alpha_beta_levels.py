@@ -19,9 +19,9 @@ SEARCH_LEVELS: Final[Mapping[str, tuple[SearchLevel, ...]]] = {
         SearchLevel("expert", 200_000, 2_000, PlainSearcher),
     ),
     XeroG.name: (
-        SearchLevel("easy", 400, 1_000, PlainXeroGSearcher),
-        SearchLevel("medium", 2_000, 1_000, PlainXeroGSearcher),
-        SearchLevel("hard", 60_000, 1_500, PlainXeroGSearcher),
+        SearchLevel("easy", 300, 1_000, PlainXeroGSearcher),
+        SearchLevel("medium", 2_500, 1_000, PlainXeroGSearcher),
+        SearchLevel("hard", 14_000, 1_500, PlainXeroGSearcher),
         SearchLevel("expert", 400_000, 2_000, PlainXeroGSearcher),
     ),
 }

@@ -203,6 +203,13 @@ def best_child(tree: Tree, node: int) -> int:
     return int(children[np.lexsort((later, visits, ranks))[-1]])
 
 
+def lead_of_favourite(tree: Tree, node: int) -> int:
+    """How many visits the most visited unproven child of an expanded ``node`` is ahead of the next such child."""
+    children = _children(tree, node)
+    visits = np.sort(tree.visits[children][tree.proof[children] == UNPROVEN])
+    return int(visits[-1] - visits[-2]) if len(visits) > 1 else 0
+
+
 def children_by_worth(tree: Tree, node: int) -> list[int]:
     """The children of ``node``: :func:`best_child` first, then those not proven lost by falling visits."""
     if tree.child_count[node] == 0:

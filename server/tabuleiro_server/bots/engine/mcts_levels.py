@@ -25,14 +25,14 @@ def _level(name: str, max_nodes: int, limit_ms: int) -> SearchLevel:
 SEARCH_LEVELS: Final[Mapping[str, tuple[SearchLevel, ...]]] = {
     Iris.name: (
         _level("easy", 40, limit_ms=1_000),
-        _level("medium", 500, limit_ms=1_000),
-        _level("hard", 4_000, limit_ms=1_500),
+        _level("medium", 200, limit_ms=1_000),
+        _level("hard", 1_200, limit_ms=1_500),
         _level("expert", 80_000, limit_ms=2_000),
     ),
     Minefield.name: (
         _level("easy", 30, limit_ms=1_000),
-        _level("medium", 200, limit_ms=1_000),
-        _level("hard", 1_500, limit_ms=1_500),
+        _level("medium", 130, limit_ms=1_000),
+        _level("hard", 600, limit_ms=1_500),
         _level("expert", 30_000, limit_ms=2_000),
     ),
 }

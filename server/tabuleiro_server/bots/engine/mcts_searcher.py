@@ -24,6 +24,7 @@ from tabuleiro_server.bots.engine.mcts import (
     back_up_proof,
     best_child,
     children_by_worth,
+    lead_of_favourite,
     new_tree,
     value_of,
 )
@@ -36,6 +37,9 @@ NODE_LIMIT: Final = 3_000_000
 
 CHUNK_S: Final = 0.02
 """Time between two looks at the clock."""
+
+CHECK_NODES: Final = 256
+"""Playouts between two looks at whether more of them could still change the choice."""
 
 FIRST_SHARE: Final = 0.6
 """The part of what is left that an action gets which is not the last of its turn."""
@@ -85,22 +89,32 @@ class _Budget:
     def spend(
         self, playground: Playground, tree: Tree, root: int, state: State, draws: DrawState, share: float
     ) -> None:
-        """Search below ``root`` with ``share`` of what is left, until the root is proven."""
+        """Search below ``root`` with ``share`` of what is left, until it is proven or the choice is certain.
+
+        Certain is what no number of the playouts that are left could overtake. It is looked for after the same
+        numbers of playouts however they are parted, so that a clock which does not run out changes nothing.
+        """
         board = playground.pack(state)
         start_s, start_spent = time.monotonic(), self.spent
         end_s = None if self._deadline_s is None else start_s + share * (self._deadline_s - start_s)
         end_spent = None if self._max_nodes is None else start_spent + int(share * (self._max_nodes - start_spent))
         now_s = start_s
         while tree.proof[root] == UNPROVEN and (end_spent is None or self.spent < end_spent):
-            chunk = self._chunk if end_spent is None else min(self._chunk, end_spent - self.spent)
+            chunk = self._chunk
+            if end_spent is not None:
+                chunk = min(chunk, end_spent - self.spent, CHECK_NODES - self.spent % CHECK_NODES)
             self.spent += playground.grow(tree, root, board, draws, chunk)
+            is_checked = end_spent is not None and self.spent % CHECK_NODES == 0
+            if end_spent is not None and is_checked and lead_of_favourite(tree, root) > end_spent - self.spent:
+                break
             if end_s is None:
                 continue
             before_s, now_s = now_s, time.monotonic()
             if now_s >= end_s:
                 break
             wanted = min(CHUNK_S, end_s - now_s) / max(now_s - before_s, 1e-6)
-            self._chunk = max(1, min(2 * chunk, int(chunk * wanted)))
+            # What was cut short for another reason says little about how long the next may be.
+            self._chunk = max(1, min(2 * self._chunk, int(chunk * wanted)))
 
 
 class MctsSearcher:

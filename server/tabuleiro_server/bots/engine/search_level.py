@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,9 +34,16 @@ class SearchLevel:
     make_plain: Callable[[], Searcher]
 
     def choose(self, state: Any, rng: Random, time_left: ThinkingTime) -> tuple[int, ...]:
-        """Choose the actions that complete the turn of the mover, in a state of the game of this level."""
-        deadline_s = time.monotonic() + time_left.left_ms / 1000
-        patience_s = min(PATIENCE_S, PATIENCE_SHARE * time_left.left_ms / 1000)
+        """Choose the actions that complete the turn of the mover, in a state of the game of this level.
+
+        When the time left is infinite, kernels are waited for and nodes alone decide: the choice is the same on
+        every machine.
+        """
+        if math.isinf(time_left.left_ms):
+            deadline_s, patience_s = None, threading.TIMEOUT_MAX
+        else:
+            deadline_s = time.monotonic() + time_left.left_ms / 1000
+            patience_s = min(PATIENCE_S, PATIENCE_SHARE * time_left.left_ms / 1000)
         search = KERNELS.searcher(state.game, patience_s) or self.make_plain()
         result = search.choose_turn(
             state, max_nodes=self.max_nodes, deadline_s=deadline_s, seed=rng.getrandbits(32)

@@ -15,7 +15,7 @@ import numpy as np
 
 from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro_server.bots.engine.bits import Words, as_int, count_bits, lowest_bit
-from tabuleiro_server.bots.engine.compiled import Array, kernel
+from tabuleiro_server.bots.engine.compiled import Array, lean_kernel
 
 SET_WORDS: Final = 6
 """Words of a set: 19 rows of 20 bits fit in."""
@@ -102,30 +102,58 @@ def board_of(state: VirusWarsState, tables: VirusWarsTables) -> Words:
     return board
 
 
-@kernel
+@lean_kernel
+def _across(below: np.uint64, here: np.uint64, above: np.uint64) -> np.uint64:
+    """A word of a set, between its neighbours, and the cells left and right of it."""
+    return here | here << ONE | here >> ONE | below >> np.uint64(63) | above << np.uint64(63)
+
+
+@lean_kernel
+def _upwards_too(below: np.uint64, here: np.uint64, above: np.uint64, row: np.uint64) -> np.uint64:
+    """The same for the cells one ``row`` up and down."""
+    return here | here << row | here >> row | below >> (WORD_BITS - row) | above << (WORD_BITS - row)
+
+
+# The words of a set go through local variables: through memory, this would take four times as long.
+@lean_kernel
 def spread(tables: VirusWarsTables, cells: Words, wider: Words) -> None:
-    """Put ``cells`` and all their neighbours in ``wider``."""
-    words, row = int(tables.shape[0]), np.uint64(tables.shape[1])
-    below = NO_WORD
+    """Put ``cells`` and all their neighbours in ``wider``, another array."""
+    words, row = tables.shape[0], np.uint64(tables.shape[1])
+    here, above = cells[0], cells[1] if words > 1 else NO_WORD
+    wide_below, wide = NO_WORD, _across(NO_WORD, here, above)
     for word in range(words):
-        above = cells[word + 1] if word + 1 < words else NO_WORD
-        here = cells[word]
-        wider[word] = here | here << ONE | here >> ONE | below >> np.uint64(63) | above << np.uint64(63)
-        below = here
-    below = NO_WORD
-    for word in range(words):
-        above = wider[word + 1] if word + 1 < words else NO_WORD
-        here = wider[word]
-        lower = here << row | below >> (WORD_BITS - row)
-        upper = here >> row | above << (WORD_BITS - row)
-        wider[word] = (here | lower | upper) & tables.full[word]
-        below = here
+        below, here, above = here, above, cells[word + 2] if word + 2 < words else NO_WORD
+        wide_above = _across(below, here, above)
+        wider[word] = _upwards_too(wide_below, wide, wide_above, row) & tables.full[word]
+        wide_below, wide = wide, wide_above
 
 
-@kernel
+@lean_kernel
+def _awake_word(board: Words, viruses: int, zombies: int, asleep: Words, word: int) -> np.uint64:
+    return np.uint64(board[viruses + word] | (board[zombies + word] & ~asleep[word]))
+
+
+@lean_kernel
+def _spread_awake(tables: VirusWarsTables, board: Words, player: int, asleep: Words, reach: Words) -> None:
+    """Put what ``player`` has awake, and all cells next to it, in ``reach``; see :func:`spread`."""
+    viruses, zombies = VIRUSES + player * SET_WORDS, ZOMBIES + player * SET_WORDS
+    words, row = tables.shape[0], np.uint64(tables.shape[1])
+    here = _awake_word(board, viruses, zombies, asleep, 0)
+    above = _awake_word(board, viruses, zombies, asleep, 1) if words > 1 else NO_WORD
+    wide_below, wide = NO_WORD, _across(NO_WORD, here, above)
+    for word in range(words):
+        below, here, above = here, above, NO_WORD
+        if word + 2 < words:
+            above = _awake_word(board, viruses, zombies, asleep, word + 2)
+        wide_above = _across(below, here, above)
+        reach[word] = _upwards_too(wide_below, wide, wide_above, row) & tables.full[word]
+        wide_below, wide = wide, wide_above
+
+
+@lean_kernel
 def find_reach(tables: VirusWarsTables, board: Words, player: int, reach: Words, asleep: Words) -> None:
     """Put the cells next to what ``player`` has awake in ``reach``, their sleeping zombies in ``asleep``."""
-    words = int(tables.shape[0])
+    words = tables.shape[0]
     viruses, zombies = VIRUSES + player * SET_WORDS, ZOMBIES + player * SET_WORDS
     pieces = NO_WORD
     dozing = NO_WORD
@@ -137,11 +165,9 @@ def find_reach(tables: VirusWarsTables, board: Words, player: int, reach: Words,
         for word in range(words):
             reach[word] = tables.edges[player, word]
         return
-    spread(tables, board[viruses : viruses + SET_WORDS], reach)
-    if dozing == NO_WORD:
-        return
-    awake = np.empty(SET_WORDS, dtype=np.uint64)
-    while True:
+    _spread_awake(tables, board, player, asleep, reach)
+    woken = dozing
+    while dozing != NO_WORD and woken != NO_WORD:
         woken = NO_WORD
         dozing = NO_WORD
         for word in range(words):
@@ -149,15 +175,11 @@ def find_reach(tables: VirusWarsTables, board: Words, player: int, reach: Words,
             asleep[word] ^= fresh
             woken |= fresh
             dozing |= asleep[word]
-            awake[word] = board[viruses + word] | (board[zombies + word] & ~asleep[word])
-        if woken == NO_WORD:
-            return
-        spread(tables, awake, reach)
-        if dozing == NO_WORD:
-            return
+        if woken != NO_WORD:
+            _spread_awake(tables, board, player, asleep, reach)
 
 
-@kernel
+@lean_kernel
 def legal_word(board: Words, full: Words, word: int) -> np.uint64:
     """One word of the set of legal cells of the mover."""
     own = VIRUSES + as_int(board[MOVER]) * SET_WORDS
@@ -165,7 +187,7 @@ def legal_word(board: Words, full: Words, word: int) -> np.uint64:
     return np.uint64(board[REACH + word] & full[word] & ~blocked)
 
 
-@kernel
+@lean_kernel
 def count_legal(tables: VirusWarsTables, board: Words) -> int:
     """How many actions the mover has; 0 means that they have lost."""
     count = 0
@@ -174,7 +196,7 @@ def count_legal(tables: VirusWarsTables, board: Words) -> int:
     return count
 
 
-@kernel
+@lean_kernel
 def play(tables: VirusWarsTables, board: Words, place: int) -> None:
     """Play the legal action of the mover on ``place``."""
     word, bit = place >> 6, ONE << np.uint64(place & 63)
@@ -199,24 +221,37 @@ def play(tables: VirusWarsTables, board: Words, place: int) -> None:
     board[HASH] = hashed ^ tables.keys[4 + mover, left]
 
 
-@kernel
+@lean_kernel
 def _widen_reach(tables: VirusWarsTables, board: Words, mover: int, place: int) -> None:
     """Add what the mover's new piece on ``place`` reaches, and what it wakes reaches."""
-    words = int(tables.shape[0])
-    own, zombies = VIRUSES + mover * SET_WORDS, ZOMBIES + mover * SET_WORDS
+    words = tables.shape[0]
     woken = NO_WORD
-    pieces = 0
     for word in range(words):
         woken |= tables.near[place, word] & board[ASLEEP + word]
-        pieces += count_bits(board[own + word] | board[zombies + word])
-    if woken != NO_WORD or (tables.shape[3] and pieces == 1):
+    if woken != NO_WORD or (tables.shape[3] and _has_one_piece(tables, board, mover)):
         find_reach(tables, board, mover, board[REACH:], board[ASLEEP:])
         return
     for word in range(words):
         board[REACH + word] |= tables.near[place, word]
 
 
-@kernel
+@lean_kernel
+def _has_one_piece(tables: VirusWarsTables, board: Words, player: int) -> bool:
+    pieces = 0
+    for word in range(tables.shape[0]):
+        pieces += count_bits(board[VIRUSES + player * SET_WORDS + word])
+        pieces += count_bits(board[ZOMBIES + player * SET_WORDS + word])
+    return pieces == 1
+
+
+@lean_kernel
+def copy_board(source: Words, target: Words) -> None:
+    """Make ``target`` equal to ``source``; quicker than assigning one slice to another."""
+    for word in range(BOARD_WORDS):
+        target[word] = source[word]
+
+
+@lean_kernel
 def count_sequences(tables: VirusWarsTables, boards: Words, depth: int) -> int:
     """Count the sequences of ``depth`` (1 or more) actions from ``boards[0]``; ``boards`` has a row for each."""
     if depth == 1:
@@ -227,7 +262,7 @@ def count_sequences(tables: VirusWarsTables, boards: Words, depth: int) -> int:
         while legal != NO_WORD:
             place = 64 * word + lowest_bit(legal)
             legal &= legal - ONE
-            boards[1, :] = boards[0]
+            copy_board(boards[0], boards[1])
             play(tables, boards[1], place)
             count += count_sequences(tables, boards[1:], depth - 1)
     return count

@@ -193,7 +193,11 @@ def search(
         return WIN - 1 - ply
     if count == 0:
         return ply - WIN
-    is_worth_time = depth > 1 and memory.width[0] < ALL_ACTIONS
+    is_proof = memory.width[0] == ALL_ACTIONS
+    if is_proof and depth == 1:
+        # No win by entering, and whatever else the last action does proves nothing.
+        return 0
+    is_worth_time = depth > 1 and not is_proof
     _rate_moves(memory, ply, count, is_worth_time, first)
     if is_worth_time:
         effort[NODES] += count
