@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tabuleiro.clock import NoClock
 from tabuleiro.errors import NotationError
 from tabuleiro.rules import State
 from tabuleiro.rules.view import BoardView, Mark
@@ -111,7 +112,8 @@ class RoomAnswers:
         """Tell what both players have left at ``now_ms`` of the server's time."""
         faces = [(player, self._report.clock_face(player, now_ms)) for player in PLAYERS]
         if not any(face for _, face in faces):
-            self._screen.say("there is no clock in this room")
+            has_none = isinstance(self._mirror.head.settings.time_control, NoClock)
+            self._screen.say("there is no clock in this room" if has_none else "the clock starts with a match")
         for player, face in faces:
             if face:
                 is_running = self._mirror.to_move == player

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final, get_args
 
+from tabuleiro.errors import NotationError
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
 from tabuleiro.rules.outcome import Player
@@ -16,6 +17,8 @@ from tabuleiro_client.match_report import PLAYERS, MatchReport
 from tabuleiro_client.room_answers import RoomAnswers
 from tabuleiro_client.room_commands import CommandGroup, RoomCommand
 from tabuleiro_client.screen import Screen
+from tabuleiro_client.settings_text import settings_text
+from tabuleiro_client.settings_words import changed_settings
 from tabuleiro_client.worth import hint_text
 
 Send = Callable[[Coroutine[Any, Any, None]], None]
@@ -83,6 +86,7 @@ class RoomDesk:
             RoomCommand(("bot",), "[LEVEL]", "put a computer on the free seat; alone: list them", self._bot),
             RoomCommand(("nobot",), "", "take it off again", self._no_bot),
             RoomCommand(("swap",), "", "let the players change seats", self._swap),
+            RoomCommand(("set", "settings"), "[CHANGE]", "show the settings; e.g. set time 5+3", self._settings),
             RoomCommand(("mute",), "NAME", "let somebody say nothing here", self._mute),
             RoomCommand(("unmute",), "NAME", "let them talk again", self._unmute),
         )
@@ -201,6 +205,18 @@ class RoomDesk:
 
     def _swap(self, _: str) -> None:
         self._send(self._room.swap_seats())
+
+    def _settings(self, text: str) -> None:
+        settings = self._mirror.head.settings
+        if not text:
+            self._screen.say(f"settings: {settings_text(settings) or 'all as usual'}")
+            return
+        try:
+            wanted = changed_settings(settings, text)
+        except NotationError as error:
+            self._screen.say(str(error))
+        else:
+            self._send(self._room.change_settings(wanted))
 
     def _mute(self, name: str) -> None:
         self._send(self._room.mute(name))

@@ -1,4 +1,4 @@
-"""Asking for the settings of a new room, one question each."""
+"""Asking for the settings of a new room, one question each, and reading the answers."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ async def ask_time_control(menu: Menu) -> TimeControl:
 
 async def _every_setting(menu: Menu, levels: Sequence[str]) -> RoomSettings:
     control = await ask_time_control(menu)
-    is_private = await menu.ask("private, entered by an invitation only", _read_yes, "no")
-    is_casual = await menu.ask("casual: computers take turns back, hints are possible", _read_yes, "yes")
-    hints = is_casual and await menu.ask("players may ask what to play, and all are told", _read_yes, "no")
-    is_drawn = await menu.ask("draw lots who begins", _read_yes, "no")
-    may_undo = await menu.ask("actions of a turn begun may be undone", _read_yes, "yes")
+    is_private = await menu.ask("private, entered by an invitation only", read_yes, "no")
+    is_casual = await menu.ask("casual: computers take turns back, hints are possible", read_yes, "yes")
+    hints = is_casual and await menu.ask("players may ask what to play, and all are told", read_yes, "no")
+    is_drawn = await menu.ask("draw lots who begins", read_yes, "no")
+    may_undo = await menu.ask("actions of a turn begun may be undone", read_yes, "yes")
     late_bot = await _ask_late_bot(menu, levels)
     stand_in = await _ask_level(menu, levels, "Who plays for a player who stays away?")
-    away_s = await menu.ask("seconds without a connection until a player is away", _read_away_s, "120")
-    hides_chat = await menu.ask("players don't see what watchers say", _read_yes, "no")
-    counts_downtime = await menu.ask("clocks run on while the server is down", _read_yes, "no")
+    away_s = await menu.ask("seconds without a connection until a player is away", read_away_s, "120")
+    hides_chat = await menu.ask("players don't see what watchers say", read_yes, "no")
+    counts_downtime = await menu.ask("clocks run on while the server is down", read_yes, "no")
     return RoomSettings(
         time_control=control,
         is_private=is_private,
@@ -70,7 +70,7 @@ async def _ask_late_bot(menu: Menu, levels: Sequence[str]) -> LateBot | None:
     level = await _ask_level(menu, levels, "Who takes the seat when no person comes?")
     if level is None:
         return None
-    return LateBot(level, await menu.ask("after how many seconds", _read_late_s, "60") * SECOND_MS)
+    return LateBot(level, await menu.ask("after how many seconds", read_late_s, "60") * SECOND_MS)
 
 
 async def _ask_level(menu: Menu, levels: Sequence[str], title: str) -> str | None:
@@ -78,7 +78,8 @@ async def _ask_level(menu: Menu, levels: Sequence[str], title: str) -> str | Non
     return await menu.choose(title, choices)
 
 
-def _read_yes(text: str) -> bool:
+def read_yes(text: str) -> bool:
+    """Read yes or no. Raises: NotationError."""
     match text.strip().lower():
         case "yes" | "y":
             return True
@@ -87,11 +88,13 @@ def _read_yes(text: str) -> bool:
     raise NotationError(text, "yes or no")
 
 
-def _read_away_s(text: str) -> int:
+def read_away_s(text: str) -> int:
+    """Read after how many seconds without a connection somebody is away. Raises: NotationError."""
     return _read_seconds(text, _AWAY_MIN_S, 14 * _DAY_S)
 
 
-def _read_late_s(text: str) -> int:
+def read_late_s(text: str) -> int:
+    """Read how many seconds a late bot waits. Raises: NotationError."""
     return _read_seconds(text, 0, _DAY_S)
 
 

@@ -16,6 +16,7 @@ import typer
 
 from tabuleiro_server.config import Config, load_config
 from tabuleiro_server.obs.logs import configure_logs
+from tabuleiro_server.open_files import allow_open_files
 from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.wiring import now_ms, running_server
 
@@ -55,6 +56,7 @@ async def _serve(settings: Config) -> None:
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     lifecycle = Lifecycle(settings, now_ms)
     _stop_when_told(lifecycle)
+    allow_open_files(settings.connections_count)
     async with running_server(settings, lifecycle) as server:
         _collect_garbage_seldom()
         print(f"tabuleiro listens on {server.url}", flush=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tabuleiro.clock import NO_CLOCK, new_clock
 from tabuleiro.errors import BotError
@@ -14,6 +14,7 @@ from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro.rules.outcome import Player
 from tabuleiro_server.bots import suggestions
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.suggestions import Suggestions
@@ -29,6 +30,7 @@ def room(actions: tuple[str, ...]) -> RoomState:
     state = game.initial_state()
     for text in actions:
         state = state.apply(state.string_to_action(text))
+    movers: tuple[Player, ...] = (0, 1) * (len(actions) // 2)
     match = Match(
         number=1,
         players=SEATS,
@@ -37,7 +39,7 @@ def room(actions: tuple[str, ...]) -> RoomState:
         clock=new_clock(NO_CLOCK),
         started_at_ms=NOW_MS,
         actions=actions,
-        movers=(0, 1) * (len(actions) // 2),
+        movers=movers,
     )
     return RoomState(
         code=RoomCode("ABCDE"),

@@ -110,6 +110,34 @@ async def test_after_the_end_people_talk_and_play_again_with_sides_swapped(real_
     await leave((rui, rui_plays), (ana, ana_plays))
 
 
+async def test_a_host_changes_the_settings_for_the_rematch_and_both_are_told(real_server, person):
+    ana, rui = person("ana"), person("rui")
+    ana_plays, code = await opens(ana, real_server)
+    ana.type("set undo no")
+    await ana.shows("the host has changed the settings: no undoing within a turn")
+    rui_plays = rui.play(server=real_server.url, room=code)
+    await rui.shows("in this room: no undoing within a turn")
+    await rui.shows("ana (blue, x) to move")
+    ana.type("set time 5+3")
+    await ana.shows("the server refuses: not while the match runs")
+    ana.type("resign", "yes", "set tme 5+3", "set")
+    await ana.shows("expected one of time, casual, hints, draw-first,")
+    await ana.shows("settings: no undoing within a turn")
+    rui.type("rematch", "set time 5+3")
+    await ana.shows("rui asks for a rematch: accept or decline")
+    await rui.shows("the server refuses: only ana, who made room")
+    ana.type("set time 5+3")
+    for someone in (ana, rui):
+        await someone.shows("the wish of rui (red, o) for a rematch has lapsed")
+        await someone.shows("the host has changed the settings: 5 minutes")
+    ana.type("clock", "rematch")
+    await ana.shows("the clock starts with a match")
+    await rui.shows("ana asks for a rematch: accept or decline")
+    rui.type("accept", "clock")
+    await rui.shows("ana (red, o): 5:00")
+    await leave((rui, rui_plays), (ana, ana_plays))
+
+
 async def test_offers_undo_and_takeback_between_two_people(real_server, person):
     ana, rui = person("ana"), person("rui")
     ana_plays, code = await opens(ana, real_server)

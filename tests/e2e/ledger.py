@@ -48,26 +48,34 @@ class Move:
 class StoredRooms:
     """The rooms in a copy of a file, replayed by the rules with every action checked.
 
-    ``positions`` are those after each event; ``lines`` has, for each match, the positions
-    it went through, a new line from the start for every undo and takeback.
+    ``positions`` are those after each event; ``lines`` has, for each match, the positions it went through, a new
+    line from the start for every undo and takeback, and ``played`` the actions of each line.
     """
 
-    def __init__(self, path: Path, passed_over: Collection[RoomCode] = ()) -> None:
-        self.events: dict[RoomCode, list[SequencedEvent]] = {}
+    def __init__(self) -> None:
+        self.events: dict[RoomCode, Sequence[SequencedEvent]] = {}
         self.positions: dict[RoomCode, dict[Seq, State]] = defaultdict(dict)
         self.lines: dict[MatchKey, list[list[State]]] = {}
+        self.played: dict[MatchKey, list[list[int]]] = {}
         self.ended: dict[MatchKey, MatchEnded] = {}
         self.sayings: Counter[str] = Counter()
+
+    @classmethod
+    def read(cls, path: Path, passed_over: Collection[RoomCode] = ()) -> StoredRooms:
+        """Read and replay all rooms but those ``passed_over``."""
+        stored = cls()
         with contextlib.closing(sqlite3.connect(path)) as connection:
             for (code,) in connection.execute("SELECT DISTINCT room FROM events").fetchall():
                 if code not in passed_over:
-                    self.events[code] = read_events(code, select_events(connection, code, Seq(0)))
-        for code, events in self.events.items():
-            self._replay(code, events)
+                    stored.replay(code, read_events(code, select_events(connection, code, Seq(0))))
+        return stored
 
-    def _replay(self, code: RoomCode, events: Sequence[SequencedEvent]) -> None:
+    def replay(self, code: RoomCode, events: Sequence[SequencedEvent]) -> None:
+        """Take a room in. Raises: AssertionError, or the rules' errors, for events that cannot be."""
+        self.events[code] = events
         game: Game | None = None
         line: list[State] = []
+        played: list[int] = []
         for seq, event in ((sequenced.seq, sequenced.event) for sequenced in events):
             match event:
                 case RoomOpened():
@@ -77,16 +85,18 @@ class StoredRooms:
                     assert game is not None
                     if event.seed is not None:
                         game = registry.load(game.name, {**game.options, "seed": event.seed})
-                    line = [game.initial_state()]
-                    self.lines[code, event.match] = [line]
+                    line, played = [game.initial_state()], []
+                    self.lines[code, event.match], self.played[code, event.match] = [line], [played]
                 case ActionsPlayed():
                     assert event.ply == len(line) - 1, f"room {code}: {event} is the second of its ply"
                     for text in event.actions:
                         assert event.player == line[-1].to_move, f"room {code}: {event} is not the mover's"
-                        line.append(line[-1].apply(line[-1].string_to_action(text)))
+                        played.append(line[-1].string_to_action(text))
+                        line.append(line[-1].apply(played[-1]))
                 case ActionsUndone() | TurnTakenBack():
-                    line = line[: event.ply + 1]
+                    line, played = line[: event.ply + 1], played[: event.ply]
                     self.lines[code, event.match].append(line)
+                    self.played[code, event.match].append(played)
                 case MatchEnded():
                     key = (code, event.match)
                     assert key not in self.ended, f"room {code}: match {event.match} ended twice"
@@ -96,15 +106,19 @@ class StoredRooms:
             self.positions[code][seq] = line[-1]
 
     def holds(self, move: Move) -> bool:
-        """Whether exactly these actions were played from this ply on."""
-        lines = self.lines.get((move.room, move.match), [])
-        line = lines[move.revision] if move.revision < len(lines) else []
-        if len(line) <= move.ply + len(move.actions):
+        """Whether exactly these actions were played from this ply on.
+
+        The actions are compared and not the positions: one that is not legal can lead to the position that a legal
+        one led to.
+        """
+        key = (move.room, move.match)
+        if move.revision >= len(self.lines.get(key, [])):
             return False
-        state = line[move.ply]
-        for text in move.actions:
-            state = state.child(state.string_to_action(text))
-        return state == line[move.ply + len(move.actions)]
+        span = slice(move.ply, move.ply + len(move.actions))
+        states, played = self.lines[key][move.revision][span], self.played[key][move.revision][span]
+        if len(played) < len(move.actions):
+            return False
+        return played == [state.string_to_action(text) for state, text in zip(states, move.actions, strict=True)]
 
 
 class Ledger:
@@ -148,7 +162,7 @@ class Ledger:
             with contextlib.suppress(FileNotFoundError):
                 shutil.copyfile(db.with_name(db.name + suffix), target)
         passed_over = frozenset() if is_thorough else frozenset(self._settled)
-        stored = StoredRooms(copy, passed_over)
+        stored = StoredRooms.read(copy, passed_over)
         self._check_events(stored, passed_over)
         for move in self.acknowledged:
             assert move.room in passed_over or stored.holds(move), f"acknowledged and lost: {move}"

@@ -13,6 +13,7 @@ from pathlib import Path
 LIMIT_S = 60.0
 """How long anything is waited for before a test counts as failed."""
 
+_SLOW_SERVER = str(Path(__file__).parent / "slow_server.py")
 _LISTENS = "tabuleiro listens on "
 
 
@@ -31,9 +32,11 @@ class ServerProcess:
         self._log_reader = asyncio.create_task(self._read_log(), name="reading the server's log")
 
     @classmethod
-    async def start(cls, db: Path, port: int = 0, **settings: object) -> ServerProcess:
+    async def start(
+        cls, db: Path, port: int = 0, *, has_slow_disk: bool = False, **settings: object
+    ) -> ServerProcess:
         """Start a server and wait until it listens. Raises: AssertionError with its log when it ends instead."""
-        server = await cls.launch(db, port, **settings)
+        server = await cls.launch(db, port, has_slow_disk=has_slow_disk, **settings)
         async with asyncio.timeout(LIMIT_S):
             assert server._process.stdout is not None
             line = (await server._process.stdout.readline()).decode().strip()
@@ -44,11 +47,14 @@ class ServerProcess:
         return server
 
     @classmethod
-    async def launch(cls, db: Path, port: int = 0, **settings: object) -> ServerProcess:
+    async def launch(
+        cls, db: Path, port: int = 0, *, has_slow_disk: bool = False, **settings: object
+    ) -> ServerProcess:
         """Start a server without waiting for anything."""
+        command = (_SLOW_SERVER,) if has_slow_disk else ("-m", "tabuleiro_client", "serve")
         environment = {f"TABULEIRO_{key.upper()}": str(value) for key, value in settings.items()}
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tabuleiro_client", "serve", "--db", str(db), "--port", str(port)),
+            *(sys.executable, *command, "--db", str(db), "--port", str(port)),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env={**os.environ, **environment},

@@ -109,7 +109,8 @@ class Torture:
         return self._server.url
 
     async def _start(self) -> None:
-        self._server = await ServerProcess.start(self._db, **_SERVER)
+        has_slow_disk = self._chance.random() < 0.5
+        self._server = await ServerProcess.start(self._db, has_slow_disk=has_slow_disk, **_SERVER)
         for link in self.links:
             link.url = self._server.url
 

@@ -80,7 +80,7 @@ def test_with_two_open_seats_the_time_of_a_late_bot_counts_from_the_first_who_si
     """Symptom: who joined an old room with two open seats had a bot for an opponent at once."""
     story = Story()
     story.open((OPEN, OPEN), settings=LATE)
-    assert story.deadline().events == (RoomClosed("nobody came"),)
+    assert story.deadline().events() == (RoomClosed("nobody came"),)
     story.later(10 * 60_000).join(RUI, 1)
     assert story.expire() == (BotSeated(0, "random"), MatchStarted(1))
     assert story.now_ms == START_MS + 10 * 60_000 + 30_000
@@ -126,7 +126,7 @@ def test_a_finished_room_is_closed_after_a_while() -> None:
 def test_a_stand_in_is_awaited_only_while_its_player_has_to_move() -> None:
     story = playing(settings=RoomSettings(stand_in_level="minimax-1", away_after_ms=5_000))
     story.leave_for(RUI, 60_000)
-    assert story.deadline().events == (MatchEnded(1, None, "aborted"),)
+    assert story.deadline().events() == (MatchEnded(1, None, "aborted"),)
     story.play(ANA, "a3", "a2")
     assert story.expire() == (StandInSeated(1, "minimax-1"),)
     assert story.now_ms == START_MS + 60_000

@@ -204,7 +204,7 @@ class RoomMachine(RuleBasedStateMachine):
         assert self.send(Expire(drawn))
         assert self.room.seq > before.seq
         after = next_deadline(self.room)
-        assert after is None or (after.at_ms, after.events) != (deadline.at_ms, deadline.events)
+        assert after is None or (after.at_ms, after.events()) != (deadline.at_ms, deadline.events())
 
     # Playing
 

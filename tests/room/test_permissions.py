@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from story import ANA, CODE, DOM, EVA, LEVELS, NAMES, OPEN, RUI, STILL, Story, join
 
 from tabuleiro.errors import CommandError

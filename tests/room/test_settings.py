@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
 import pytest
+from msgspec.structs import replace
 from story import ANA, BOT, LEVELS, ME, RUI, SWAPPED, Story, finished, join, playing
 
 from tabuleiro.clock import ByoYomi, Fischer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from tabuleiro.clock import Fischer
@@ -82,6 +83,30 @@ async def test_people_are_told_by_name_once_however_many_connections_they_have(s
     rui.session.close()
     phone.session.close()
     await eva.hear(lambda said: isinstance(said, LobbyUpdate) and said.people == ("eva",))
+
+
+async def test_nobody_is_told_that_nothing_has_changed(stage: Any) -> None:
+    """Symptom: whenever a phone came beside a desk, or a room noted nothing new, everybody had an update."""
+    ana, eva = stage.client("ana"), stage.client("eva")
+    await eva.ask(messages.SubscribeLobby)
+    await eva.hear(lambda said: isinstance(said, LobbyUpdate) and said.people_count == 2)
+    told_count = len(eva.heard)
+    stage.client("ana").session.close()
+    stage.lobby.subscribe(other := Listener(), RoomFilter())
+    await other.told.wait()
+    assert len(eva.heard) == told_count
+    code = (await ana.create()).head.room
+    await eva.hear(update_with(code, "waiting"))
+
+
+class Listener:
+    """Somebody in the lobby who only waits to be told something."""
+
+    def __init__(self) -> None:
+        self.told = asyncio.Event()
+
+    def send(self, message: Any) -> None:
+        self.told.set()
 
 
 async def test_who_unsubscribes_or_goes_is_told_no_more(stage: Any) -> None:

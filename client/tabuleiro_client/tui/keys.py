@@ -146,6 +146,7 @@ ROOM: Final = (
     key("b", "seat_bot", "bot", "Put a computer player on the free seat, or another in its place.", sign="b"),
     key("x", "unseat_bot", "bot off", "Take the computer player off its seat.", sign="x"),
     key("s", "swap", "swap", "Let the players change seats.", sign="s"),
+    key("e", "change_settings", "setup", "Change the settings for the matches to come.", sign="e"),
     key("r", "rematch", "rematch", "Offer a rematch.", sign="r"),
     key("y", "answer(True)", "yes", "Accept the offer on the banner.", shown=False),
     key("n", "answer(False)", "no", "Decline the offer on the banner, or withdraw your own.", shown=False),

@@ -65,9 +65,14 @@ class RoomForm:
     what makes no sense on a server that is for this terminal alone, ``is_quick`` what whoever waits has decided.
     """
 
+    submit_label = "start"
+    """What the button is called that asks for what is filled in."""
+
     def __init__(self, opponent: Opponent = "bot", *, is_local: bool, is_quick: bool = False) -> None:
         self.is_local = is_local
         self.is_quick = is_quick
+        if is_quick:
+            self.submit_label = "play"
         self.levels: Mapping[str, Sequence[str]] = {}
         self.values: dict[str, str] = {
             "game": registry.names()[0],

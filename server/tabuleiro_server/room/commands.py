@@ -6,8 +6,9 @@ Everything the pure core can't know (who asks, drawn codes and seeds, the bots t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from tabuleiro.ids import AccountId, RoomCode, TimestampMs
 from tabuleiro.protocol.events import OfferKind, RoomSecrets
@@ -16,8 +17,7 @@ from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules.outcome import Player
 
 
-@dataclass(frozen=True, slots=True)
-class Draws:
+class Draws(msgspec.Struct, frozen=True):
     """Random numbers drawn for a command that may need them: a seed, and who begins."""
 
     seed: int
@@ -28,8 +28,7 @@ NO_DRAWS: Final = Draws(0, False)
 """For questions whose answer doesn't depend on chance, such as when a deadline comes."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRoom:
+class OpenRoom(msgspec.Struct, frozen=True):
     """Make the room. ``secrets`` are freshly drawn, and used only if the room is private."""
 
     code: RoomCode
@@ -45,8 +44,7 @@ class OpenRoom:
     draws: Draws
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(msgspec.Struct, frozen=True):
     """Take ``seat``, or any open one when it is ``None``."""
 
     account: AccountId
@@ -56,23 +54,20 @@ class Join:
     secret: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(msgspec.Struct, frozen=True):
     """Enter without a seat: changes nothing, but may be refused."""
 
     account: AccountId
     secret: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(msgspec.Struct, frozen=True):
     """Go away; gives a seat up that is not being played from."""
 
     account: AccountId
 
 
-@dataclass(frozen=True, slots=True)
-class SeatBot:
+class SeatBot(msgspec.Struct, frozen=True):
     """Put a bot of ``level`` on an open seat; with ``None`` take the bot off."""
 
     account: AccountId
@@ -82,15 +77,13 @@ class SeatBot:
     draws: Draws
 
 
-@dataclass(frozen=True, slots=True)
-class SwapSeats:
+class SwapSeats(msgspec.Struct, frozen=True):
     """Let the holders of the seats change places."""
 
     account: AccountId
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSettings:
+class ChangeSettings(msgspec.Struct, frozen=True):
     """Play the matches to come with these settings."""
 
     account: AccountId
@@ -98,8 +91,7 @@ class ChangeSettings:
     bot_levels: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Play:
+class Play(msgspec.Struct, frozen=True):
     """Make actions of the own turn. ``ply`` says how many actions the sender saw before these, ``revision`` how
     many undos and takebacks; ``lag_ms`` is what the server measured of the sender's connection;
     ``is_makeshift`` is for a bot that gave no answer."""
@@ -113,8 +105,7 @@ class Play:
     is_makeshift: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TakeHint:
+class TakeHint(msgspec.Struct, frozen=True):
     """Be told what to play at ``ply`` of ``revision``."""
 
     account: AccountId
@@ -123,8 +114,7 @@ class TakeHint:
     revision: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Undo:
+class Undo(msgspec.Struct, frozen=True):
     """Undo own actions of the turn in progress down to ``ply`` actions of the match."""
 
     account: AccountId
@@ -132,32 +122,28 @@ class Undo:
     ply: int
 
 
-@dataclass(frozen=True, slots=True)
-class Resign:
+class Resign(msgspec.Struct, frozen=True):
     """Give the match up."""
 
     account: AccountId
     match: int
 
 
-@dataclass(frozen=True, slots=True)
-class Abort:
+class Abort(msgspec.Struct, frozen=True):
     """End a match that has hardly begun."""
 
     account: AccountId
     match: int
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimWin:
+class ClaimWin(msgspec.Struct, frozen=True):
     """Claim the win over an opponent who has been away for long."""
 
     account: AccountId
     match: int
 
 
-@dataclass(frozen=True, slots=True)
-class MakeOffer:
+class MakeOffer(msgspec.Struct, frozen=True):
     """Offer something to the other player, or accept the same offer of theirs."""
 
     account: AccountId
@@ -165,8 +151,7 @@ class MakeOffer:
     draws: Draws
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerOffer:
+class AnswerOffer(msgspec.Struct, frozen=True):
     """Accept or decline the other player's offer; declining the own one withdraws it."""
 
     account: AccountId
@@ -175,8 +160,7 @@ class AnswerOffer:
     draws: Draws
 
 
-@dataclass(frozen=True, slots=True)
-class Say:
+class Say(msgspec.Struct, frozen=True):
     """Say a line."""
 
     account: AccountId
@@ -184,8 +168,7 @@ class Say:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Mute:
+class Mute(msgspec.Struct, frozen=True):
     """Mute somebody who sits here or has talked here, or let them talk again."""
 
     account: AccountId
@@ -193,30 +176,26 @@ class Mute:
     is_muted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Connect:
+class Connect(msgspec.Struct, frozen=True):
     """The first connection of an account in the room has come."""
 
     account: AccountId
 
 
-@dataclass(frozen=True, slots=True)
-class Disconnect:
+class Disconnect(msgspec.Struct, frozen=True):
     """The last connection of an account in the room has gone."""
 
     account: AccountId
 
 
-@dataclass(frozen=True, slots=True)
-class Resume:
+class Resume(msgspec.Struct, frozen=True):
     """The server has come back: it was last known to run at ``down_since_ms``, and runs since ``up_since_ms``."""
 
     down_since_ms: TimestampMs
     up_since_ms: TimestampMs
 
 
-@dataclass(frozen=True, slots=True)
-class Expire:
+class Expire(msgspec.Struct, frozen=True):
     """The moment that `next_deadline` named has come."""
 
     draws: Draws

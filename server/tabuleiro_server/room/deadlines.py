@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import msgspec
 
 from tabuleiro.clock import NoClock, flag_deadline_ms
 from tabuleiro.ids import TimestampMs
@@ -12,54 +14,65 @@ from tabuleiro.rules.outcome import Player, Termination, opponent
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.commands import NO_DRAWS, Draws
 from tabuleiro_server.room.seating import free_seats, start_match
-from tabuleiro_server.room.state import PLAYERS, RoomState
+from tabuleiro_server.room.state import PLAYERS, Match, RoomState
 
 Events = tuple[Event, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    """``events`` follow when ``at_ms`` comes and nothing else has happened."""
+class Deadline(msgspec.Struct, frozen=True):
+    """What ``events`` makes follows when ``at_ms`` comes and nothing else has happened."""
 
     at_ms: TimestampMs
-    events: Events
+    events: Callable[[], Events]
 
 
 def next_deadline(room: RoomState, draws: Draws = NO_DRAWS) -> Deadline | None:
     """The first thing that time will bring; ``None`` when nothing is awaited."""
-    return min(_iter_deadlines(room, draws), key=lambda deadline: deadline.at_ms, default=None)
+    first: Deadline | None = None
+    for deadline in _iter_deadlines(room, draws):
+        if first is None or deadline.at_ms < first.at_ms:
+            first = deadline
+    return first
 
 
 def decide_expire(room: RoomState, command: commands.Expire, now_ms: int) -> Events:
     """Whatever is due by now; nothing if it was overtaken by other events."""
     deadline = next_deadline(room, command.draws)
-    return deadline.events if deadline is not None and deadline.at_ms <= now_ms else ()
+    return deadline.events() if deadline is not None and deadline.at_ms <= now_ms else ()
 
 
 def _iter_deadlines(room: RoomState, draws: Draws) -> Iterator[Deadline]:
+    if room.phase == "playing":
+        return _playing_deadlines(room)
     if room.phase == "waiting":
-        yield from _waiting_deadlines(room, draws)
-    elif room.phase == "playing":
-        yield from _playing_deadlines(room)
-    elif room.phase == "finished":
-        at_ms = room.updated_at_ms + room.limits.finished_ms
-        yield Deadline(TimestampMs(at_ms), (RoomClosed("the match ended long ago"),))
+        return _waiting_deadlines(room, draws)
+    return _finished_deadlines(room)
+
+
+def _finished_deadlines(room: RoomState) -> Iterator[Deadline]:
+    if room.phase == "finished":
+        at_ms = TimestampMs(room.updated_at_ms + room.limits.finished_ms)
+        yield Deadline(at_ms, lambda: (RoomClosed("the match ended long ago"),))
 
 
 def _waiting_deadlines(room: RoomState, draws: Draws) -> Iterator[Deadline]:
     at_ms = room.updated_at_ms + room.limits.waiting_ms
-    yield Deadline(TimestampMs(at_ms), (RoomClosed("nobody came"),))
+    yield Deadline(TimestampMs(at_ms), lambda: (RoomClosed("nobody came"),))
     for player in PLAYERS:
         since_ms = room.away_since_ms[player]
         if room.seats[player].kind == "person" and since_ms is not None:
-            freed = free_seats(room, (player,), "everybody left")
+            freed = partial(free_seats, room, (player,), "everybody left")
             yield Deadline(TimestampMs(since_ms + room.limits.empty_seat_ms), freed)
     late_bot = room.settings.late_bot
     if late_bot is not None:
         for player in PLAYERS:
             if room.seats[player].kind == "open" and _is_waited_at(room, opponent(player)):
-                events = (BotSeated(player, late_bot.level), *start_match(room.settings, room.game, 1, draws))
-                yield Deadline(TimestampMs(room.seated_at_ms + late_bot.after_ms), events)
+                come = partial(_late_bot_comes, room, player, late_bot.level, draws)
+                yield Deadline(TimestampMs(room.seated_at_ms + late_bot.after_ms), come)
+
+
+def _late_bot_comes(room: RoomState, player: Player, level: str, draws: Draws) -> Events:
+    return (BotSeated(player, level), *start_match(room.settings, room.game, 1, draws))
 
 
 def _is_waited_at(room: RoomState, player: Player) -> bool:
@@ -69,17 +82,22 @@ def _is_waited_at(room: RoomState, player: Player) -> bool:
 
 def _playing_deadlines(room: RoomState) -> Iterator[Deadline]:
     match = room.match
-    if match is None or match.to_move is None:
+    to_move = None if match is None else match.to_move
+    if match is None or to_move is None:
         return
     control = room.settings.time_control
-    flag_ms = flag_deadline_ms(control, match.clock, match.lags_ms[match.to_move])
+    flag_ms = flag_deadline_ms(control, match.clock, match.lags_ms[to_move])
     if flag_ms is not None:
-        ended = MatchEnded(match.number, opponent(match.to_move), Termination.TIMEOUT)
-        yield Deadline(TimestampMs(flag_ms), (ended,))
+        yield Deadline(TimestampMs(flag_ms), partial(_ended, match, opponent(to_move), Termination.TIMEOUT))
     if isinstance(control, NoClock):
         at_ms = room.updated_at_ms + room.limits.idle_match_ms
-        yield Deadline(TimestampMs(at_ms), (MatchEnded(match.number, None, Termination.ABORTED),))
-    yield from _stand_in_deadline(room, match.to_move)
+        yield Deadline(TimestampMs(at_ms), partial(_ended, match, None, Termination.ABORTED))
+    if room.settings.stand_in_level is not None:
+        yield from _stand_in_deadline(room, to_move)
+
+
+def _ended(match: Match, winner: Player | None, termination: Termination) -> Events:
+    return (MatchEnded(match.number, winner, termination),)
 
 
 def _stand_in_deadline(room: RoomState, to_move: Player) -> Iterator[Deadline]:
@@ -89,4 +107,4 @@ def _stand_in_deadline(room: RoomState, to_move: Player) -> Iterator[Deadline]:
         return
     if room.seats[to_move].kind == "person":
         at_ms = TimestampMs(since_ms + room.settings.away_after_ms)
-        yield Deadline(at_ms, (StandInSeated(to_move, level),))
+        yield Deadline(at_ms, lambda: (StandInSeated(to_move, level),))

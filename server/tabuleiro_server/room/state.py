@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+import msgspec
 
 from tabuleiro.clock import ClockState, TimeControl
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
@@ -22,16 +23,14 @@ CHAT_LINES_COUNT: Final = 100
 """Lines of chat that a room remembers; all are kept on disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(msgspec.Struct, frozen=True):
     """An offer that waits for the other player's answer."""
 
     kind: OfferKind
     player: Player
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """Something that was said."""
 
     at_ms: TimestampMs
@@ -42,16 +41,14 @@ class Line:
     is_hidden: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MutedPerson:
+class MutedPerson(msgspec.Struct, frozen=True):
     """Somebody whom the host has muted, under the name they had then."""
 
     account: AccountId
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """One played instance of the room's game.
 
     ``players`` held the seats when it began; later the seats may change hands. ``time_control`` is the room's of
@@ -88,8 +85,7 @@ class Match:
         return 0 in self.movers and 1 in self.movers
 
 
-@dataclass(frozen=True, slots=True)
-class RoomState:
+class RoomState(msgspec.Struct, frozen=True):
     """A room. ``seq`` is the number of its last event; ``match`` is ``None`` before the first one.
 
     ``away_since_ms`` is, for each seat of a person, when the last connection went, ``None`` while there is one.
@@ -118,7 +114,10 @@ class RoomState:
 
     def seats_of(self, account: AccountId) -> tuple[Player, ...]:
         """The seats that ``account`` holds: none, one, or both (two people at one keyboard)."""
-        return tuple(player for player in PLAYERS if self.seats[player].account == account)
+        first, second = self.seats
+        if first.account == account:
+            return PLAYERS if second.account == account else (0,)
+        return (1,) if second.account == account else ()
 
     def is_muted(self, account: AccountId) -> bool:
         """Whether the host has muted ``account``."""
@@ -142,6 +141,9 @@ class RoomState:
         return self.is_played_by_bot(self.match.to_move)
 
 
+_BOT_ACCOUNTS: Final = (AccountId("bot/0"), AccountId("bot/1"))
+
+
 def bot_account(seat: Player) -> AccountId:
     """The account under which the bot on ``seat`` sends its commands; no guest's id contains a slash."""
-    return AccountId(f"bot/{seat}")
+    return _BOT_ACCOUNTS[seat]

@@ -63,7 +63,7 @@ def head_of(
         settings=room.settings,
         watchers=watchers_count,
         match=None if room.match is None else _match_view(room, room.match),
-        offers=tuple(OfferView(offer.kind, offer.player) for offer in room.offers),
+        offers=tuple([OfferView(offer.kind, offer.player) for offer in room.offers]),
         thinking=thinking,
     )
 

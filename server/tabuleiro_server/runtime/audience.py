@@ -10,7 +10,7 @@ from tabuleiro.ids import AccountId, RoomCode
 from tabuleiro.protocol.codec import Codec
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import RoomGone, RoomHead, Update
-from tabuleiro_server.room.state import RoomState
+from tabuleiro_server.room.state import RoomState, Seats
 from tabuleiro_server.room.views import Audience, audience_of, event_for
 
 
@@ -37,6 +37,10 @@ class Visitors:
         self._visitors: dict[Visitor, None] = {}
         self._accounts: frozenset[AccountId] | None = frozenset()
         self._entering: AccountId | None = None
+        self._groups: dict[tuple[str, bool], list[Visitor]] | None = None
+        self._grouped_for: tuple[Seats, bool] | None = None
+        self._counted: tuple[frozenset[AccountId], Seats] | None = None
+        self._watchers_count = 0
 
     def __len__(self) -> int:
         return len(self._visitors)
@@ -44,13 +48,13 @@ class Visitors:
     def add(self, visitor: Visitor) -> None:
         """Let a connection in; nothing happens if it is in already."""
         self._visitors[visitor] = None
-        self._accounts = None
+        self._accounts = self._groups = None
 
     def remove(self, visitor: Visitor) -> bool:
         """Let a connection go; tells whether it was here."""
         was_here = visitor in self._visitors
         self._visitors.pop(visitor, None)
-        self._accounts = None
+        self._accounts = self._groups = None
         return was_here
 
     @contextmanager
@@ -69,17 +73,34 @@ class Visitors:
             self._accounts = frozenset(here if self._entering is None else here | {self._entering})
         return self._accounts
 
+    def count_watchers(self, seats: Seats) -> int:
+        """How many accounts with a connection in the room hold none of its ``seats``."""
+        accounts = self.accounts()
+        if self._counted is None or self._counted[0] is not accounts or self._counted[1] is not seats:
+            self._watchers_count = len(accounts - {seat.account for seat in seats})
+            self._counted = (accounts, seats)
+        return self._watchers_count
+
     def publish(self, room: RoomState, head: RoomHead, events: tuple[SequencedEvent, ...]) -> None:
         """Tell everybody in the room what they may know of the news."""
-        frames: dict[tuple[str, Audience], bytes] = {}
-        for visitor in self._visitors:
-            audience = audience_of(room, visitor.account_id)
-            key = (visitor.codec.subprotocol, audience)
-            frame = frames.get(key)
-            if frame is None:
-                seen = tuple(event_for(event, audience) for event in events)
-                frame = frames[key] = visitor.codec.encode(Update(head, seen))
-            visitor.send_frame(frame)
+        for (_, is_playing), visitors in self._grouped(room).items():
+            audience = Audience.PLAYERS if is_playing else Audience.WATCHERS
+            seen = tuple([event_for(event, audience) for event in events])
+            frame = visitors[0].codec.encode(Update(head, seen))
+            for visitor in visitors:
+                visitor.send_frame(frame)
+
+    def _grouped(self, room: RoomState) -> dict[tuple[str, bool], list[Visitor]]:
+        """Who is told the same, by codec and whether they play; kept until somebody comes, goes or sits down."""
+        seats, is_playing = room.seats, room.phase == "playing"
+        last = self._grouped_for
+        if self._groups is None or last is None or last[0] is not seats or last[1] is not is_playing:
+            self._groups, self._grouped_for = {}, (seats, is_playing)
+            for visitor in self._visitors:
+                audience = audience_of(room, visitor.account_id)
+                key = (visitor.codec.subprotocol, audience is Audience.PLAYERS)
+                self._groups.setdefault(key, []).append(visitor)
+        return self._groups
 
     def dismiss_all(self, reason: str) -> None:
         """Tell everybody that the room is gone, and let them go."""
@@ -87,4 +108,4 @@ class Visitors:
             visitor.send_frame(visitor.codec.encode(RoomGone(self._code, reason)))
             visitor.forget_room(self._code)
         self._visitors.clear()
-        self._accounts = None
+        self._accounts = self._groups = None

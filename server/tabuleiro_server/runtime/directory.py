@@ -69,16 +69,20 @@ class Directory:
             SequencedEvent(Seq(number), now_ms, event) for number, event in enumerate(open_room(command), start=1)
         )
         try:
-            state = await self._journal.append(None, events)
+            state = (await self._journal.append(None, events)).room
         except StoreError as error:
             raise unavailable(error) from error
         room = self._started(state, None)
         self._on_change(room)
         return room
 
+    def loaded(self, text: str) -> RoomTask | None:
+        """The room of this code if it is in memory and the code is written as usual; ``None``: :meth:`find` it."""
+        return self._rooms.get(RoomCode(text))
+
     async def find(self, text: str) -> RoomTask:
         """The room of this code. Raises: CommandError when there is none, or it cannot be loaded."""
-        room = self._rooms.get(RoomCode(text))
+        room = self.loaded(text)
         if room is not None:
             return room
         code = parse_room_code(text)

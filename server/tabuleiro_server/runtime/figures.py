@@ -13,6 +13,8 @@ UNREAD: Final = "unread"
 
 DONE: Final = "ok"
 
+_KINDS: Final[dict[type, str]] = {kind: str(kind.__struct_config__.tag) for kind in ClientMessage.__args__}
+
 
 @dataclass(slots=True)
 class RequestFigures:
@@ -28,5 +30,5 @@ class RequestFigures:
         >>> dict(figures.counts)
         {('unread', 'bad-message'): 1}
         """
-        kind = UNREAD if message is None else str(message.__struct_config__.tag)
+        kind = UNREAD if message is None else _KINDS[type(message)]
         self.counts[kind, DONE if refusal is None else str(refusal)] += 1

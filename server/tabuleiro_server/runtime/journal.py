@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Final
+from contextlib import suppress
+from typing import Final, NamedTuple
 
 import msgspec
 
 from tabuleiro.errors import DamagedRoomError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.events import Event, RoomOpened, SeatInfo, SequencedEvent
+from tabuleiro.protocol.events import Event, SeatInfo, SequencedEvent
 from tabuleiro.protocol.messages import RoomSummary
-from tabuleiro_server.room.deadlines import next_deadline
+from tabuleiro_server.room.deadlines import Deadline, next_deadline
 from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import summary_of
@@ -24,9 +25,24 @@ from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, Room
 
 EVENT_VERSION: Final = 1
 
+
+class _Opening(msgspec.Struct, tag="room-opened", tag_field="type"):
+    """The part of `RoomOpened` that tells who made the room."""
+
+    host: AccountId
+
+
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _EVENT_DECODER: Final[msgspec.msgpack.Decoder[Event]] = msgspec.msgpack.Decoder(Event)
+_HOST_DECODER: Final = msgspec.msgpack.Decoder(_Opening)
 _SUMMARY_DECODER: Final = msgspec.msgpack.Decoder(RoomSummary)
+
+
+class Stored(NamedTuple):
+    """A room as it is on disk, and the first thing that time will bring there, if any."""
+
+    room: RoomState
+    deadline: Deadline | None
 
 
 class Journal:
@@ -35,20 +51,21 @@ class Journal:
     def __init__(self, log: EventLog) -> None:
         self._log = log
 
-    async def append(self, before: RoomState | None, events: Sequence[SequencedEvent]) -> RoomState:
-        """Store ``events`` and return the room they lead to; returns only when they are on disk.
+    async def append(self, before: RoomState | None, events: Sequence[SequencedEvent]) -> Stored:
+        """Store ``events`` and return what they lead to; returns only when they are on disk.
 
         Raises: StoreError, and then nothing is stored.
         """
         after = replay(events, before)
+        deadline = next_deadline(after)
         await self._log.append(
             after.code,
             before.seq if before is not None else Seq(0),
             [_stored(event) for event in events],
-            room_row=_room_row(after),
+            room_row=_room_row(after, deadline),
             match_rows=_match_rows(before, after),
         )
-        return after
+        return Stored(after, deadline)
 
     async def load(self, code: RoomCode) -> RoomState | None:
         """Replay a room from disk; ``None`` when there is no such room.
@@ -70,12 +87,12 @@ class Journal:
         return [_SUMMARY_DECODER.decode(row.summary) for row in rows if row.is_listed]
 
     async def unfinished_hosts(self) -> dict[RoomCode, AccountId]:
-        """Who made each room that waits or plays. Raises: StoreError."""
+        """Who made each room that waits or plays, damaged ones left out. Raises: StoreError."""
         hosts = {}
         for code, stored in (await self._log.openings(("waiting", "playing"))).items():
-            opened = _read(code, stored).event
-            if isinstance(opened, RoomOpened):
-                hosts[code] = opened.host
+            # Nothing but the host is read: there may be tens of thousands, and the server does not listen yet.
+            with suppress(msgspec.DecodeError):
+                hosts[code] = _HOST_DECODER.decode(stored.payload).host
         return hosts
 
     async def exists(self, code: RoomCode) -> bool:
@@ -100,7 +117,7 @@ def rows_of(events: Iterable[SequencedEvent]) -> tuple[RoomRow, list[MatchRow]]:
         before, room = room, evolve(room, event)
         match_rows |= {row.number: row for row in _match_rows(before, room)}
     assert room is not None
-    return _room_row(room), list(match_rows.values())
+    return _room_row(room, next_deadline(room)), list(match_rows.values())
 
 
 def _stored(sequenced: SequencedEvent) -> StoredEvent:
@@ -117,23 +134,22 @@ def _read(code: RoomCode, stored: StoredEvent) -> SequencedEvent:
     return SequencedEvent(stored.seq, stored.at_ms, event)
 
 
-def _room_row(room: RoomState) -> RoomRow:
+def _room_row(room: RoomState, deadline: Deadline | None) -> RoomRow:
     return RoomRow(
         code=room.code,
         phase=room.phase,
         is_listed=not room.settings.is_private,
         created_at_ms=room.created_at_ms,
         updated_at_ms=room.updated_at_ms,
-        next_deadline_ms=_wake_at_ms(room),
+        next_deadline_ms=_wake_at_ms(room, deadline),
         summary=_ENCODER.encode(summary_of(room)),
     )
 
 
-def _wake_at_ms(room: RoomState) -> TimestampMs | None:
+def _wake_at_ms(room: RoomState, deadline: Deadline | None) -> TimestampMs | None:
     """When the room must be loaded if nobody has touched it: at its deadline, or at once for a bot's turn."""
     if room.is_bot_to_move:
         return room.updated_at_ms
-    deadline = next_deadline(room)
     return None if deadline is None else deadline.at_ms
 
 

@@ -55,6 +55,7 @@ class Lobby:
         self._summaries: dict[RoomCode, RoomSummary] = {summary.room: summary for summary in by_age}
         self._people: Counter[str] = Counter()
         self._subscribers: dict[Subscriber, RoomFilter] = {}
+        self._told_people: dict[Subscriber, tuple[tuple[str, ...], int]] = {}
         self._stale: dict[RoomCode, Callable[[], RoomSummary]] = {}
         self._changed: dict[RoomCode, None] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -118,11 +119,13 @@ class Lobby:
     def subscribe(self, subscriber: Subscriber, wanted: RoomFilter) -> None:
         """Tell ``subscriber`` of changes from now on, instead of what it asked for before."""
         self._subscribers[subscriber] = wanted
+        self._told_people.pop(subscriber, None)
         self._tell_soon()
 
     def unsubscribe(self, subscriber: Subscriber) -> None:
         """Tell it no more."""
         self._subscribers.pop(subscriber, None)
+        self._told_people.pop(subscriber, None)
 
     def stop(self) -> None:
         """Tell nobody any more."""
@@ -139,10 +142,12 @@ class Lobby:
         self._freshen()
         changed = tuple(self._changed)
         self._changed.clear()
-        people = tuple(sorted(self._people, key=str.casefold)[:LISTED_PEOPLE_COUNT])
+        people = (tuple(sorted(self._people, key=str.casefold)[:LISTED_PEOPLE_COUNT]), len(self._people))
         for subscriber, wanted in self._subscribers.items():
             lines = {code: self._summaries.get(code) for code in changed}
             rooms = tuple(line for line in lines.values() if line is not None and wanted.matches(line))
             listed = {line.room for line in rooms}
             gone = tuple(code for code in changed if code not in listed)
-            subscriber.send(LobbyUpdate(rooms, gone, people, len(self._people)))
+            if rooms or gone or self._told_people.get(subscriber) != people:
+                self._told_people[subscriber] = people
+                subscriber.send(LobbyUpdate(rooms, gone, *people))

@@ -270,12 +270,13 @@ class Requests:
         def acknowledge(_: RoomState) -> None:
             session.send(Ok(message.id))
 
-        room = await self._services.directory.find(message.room)
+        directory = self._services.directory
+        room = directory.loaded(message.room) or await directory.find(message.room)
         _check_entered(session, room)
         try:
             await room.perform(command, acknowledge)
         except RoomUnloadedError:
-            room = await self._services.directory.find(message.room)
+            room = await directory.find(message.room)
             _check_entered(session, room)
             await room.perform(command, acknowledge)
 

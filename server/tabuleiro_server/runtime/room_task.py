@@ -21,7 +21,7 @@ from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import BotThought, RoomHead
 from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import Command, Connect, Disconnect, Expire
-from tabuleiro_server.room.deadlines import next_deadline
+from tabuleiro_server.room.deadlines import Deadline, next_deadline
 from tabuleiro_server.room.decide import decide
 from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
@@ -30,6 +30,7 @@ from tabuleiro_server.runtime.audience import Visitor, Visitors
 from tabuleiro_server.runtime.draws import draw
 from tabuleiro_server.runtime.journal import Journal
 from tabuleiro_server.runtime.refusals import damaged, unavailable
+from tabuleiro_server.runtime.room_inbox import RoomInbox
 
 RECENT_EVENTS_COUNT: Final = 128
 """Events kept in memory for clients that resume; older ones are read from disk."""
@@ -100,12 +101,15 @@ class RoomTask:
         self._now_ms = now_ms
         self._on_change = on_change
         self._on_unload = on_unload
-        self._queue: asyncio.Queue[_Item | None] = asyncio.Queue(config.room_queue_count)
+        self._inbox: RoomInbox[_Item] = RoomInbox(config.room_queue_count)
+        self._is_touched = False
         self._recent: deque[SequencedEvent] = deque(maxlen=RECENT_EVENTS_COUNT)
         self._pending = pending
         self._thinking: BotThought | None = None
         self._presence_timer: asyncio.TimerHandle | None = None
         self._retry_at_ms: int | None = None
+        self._deadline: Deadline | None = None
+        self._deadline_of: RoomState | None = None
         self._is_ended = False
         self._presence_changed()
         self._task = asyncio.create_task(self._run(), name=f"room {state.code}")
@@ -150,7 +154,7 @@ class RoomTask:
     @property
     def watchers_count(self) -> int:
         """Accounts in the room that hold no seat."""
-        return len(self.visitors.accounts() - {seat.account for seat in self.state.seats})
+        return self.visitors.count_watchers(self.state.seats)
 
     def set_thinking(self, thinking: BotThought | None) -> None:
         """Show, or no longer show, that a bot thinks."""
@@ -160,24 +164,24 @@ class RoomTask:
 
     async def stop(self) -> None:
         """End the task once the commands that wait have been done."""
-        if not self._is_ended:
-            await self._queue.put(None)
+        self._inbox.close()
         await self._task
 
-    async def _ask(self, item: _Wish | _Entry) -> RoomState:
-        if self._is_ended:
+    def _ask(self, item: _Wish | _Entry) -> asyncio.Future[RoomState]:
+        if self._is_ended or self._inbox.is_closed:
             raise RoomUnloadedError(self.state.code)
         try:
-            self._queue.put_nowait(item)
+            self._inbox.put(item)
         except asyncio.QueueFull:
             message = f"too many commands wait for room {self.state.code}; try again"
             raise CommandError(ErrorCode.BUSY, message) from None
-        return await item.done
+        return item.done
 
     async def _run(self) -> None:
         try:
             while (item := await self._next_item()) is not None:
                 await self._serve(item)
+                self._is_touched = True
                 if self.state.phase == "closed":
                     break
         finally:
@@ -196,24 +200,29 @@ class RoomTask:
                 if left_ms <= 0:
                     return _Wish(Expire(draw()), None)
                 wait_ms = min(left_ms, wait_ms)
-            try:
-                async with asyncio.timeout(wait_ms / 1000):
-                    return await self._queue.get()
-            except TimeoutError:
-                if self._is_idle():
-                    return None
+            item = self._inbox.take()
+            if item is not None or self._inbox.is_closed:
+                return item
+            if not await self._inbox.wait(wait_ms / 1000):
+                return self._inbox.take()
+            if self._is_idle():
+                return None
+            self._is_touched = False
 
     def _deadline_ms(self) -> int | None:
         """When time will bring something; later than due when storing it has failed just now."""
         if self.is_damaged:
             return None
-        deadline = next_deadline(self.state)
+        if self._deadline_of is not self.state:
+            self._deadline, self._deadline_of = next_deadline(self.state), self.state
+        deadline = self._deadline
         if deadline is None or self._retry_at_ms is None:
             return None if deadline is None else deadline.at_ms
         return max(deadline.at_ms, self._retry_at_ms)
 
     def _is_idle(self) -> bool:
-        is_settled = self._queue.empty() and self._presence_timer is None
+        """Whether nobody has wanted anything for long, is here, or is to be expected."""
+        is_settled = not self._is_touched and not self._inbox and self._presence_timer is None
         return is_settled and not len(self.visitors) and not self.state.is_bot_to_move
 
     async def _serve(self, item: _Item) -> None:
@@ -273,7 +282,8 @@ class RoomTask:
         """Decide, store, acknowledge, publish: all of the commands or none."""
         events = self._decided(commands)
         if events:
-            self.state = await self._journal.append(self.state, events)
+            self.state, self._deadline = await self._journal.append(self.state, events)
+            self._deadline_of = self.state
         if acknowledge is not None:
             acknowledge(self.state)
         if events:
@@ -282,14 +292,12 @@ class RoomTask:
     def _decided(self, commands: tuple[Command, ...]) -> tuple[SequencedEvent, ...]:
         """The events that follow from the commands, each decided in the room that the earlier ones lead to."""
         now_ms, room = self._now_ms(), self.state
-        found: list[SequencedEvent] = []
-        for number, command in enumerate(commands, start=1):
-            first = room.seq + 1
-            decided = enumerate(decide(room, command, now_ms), start=first)
-            events = [SequencedEvent(Seq(seq), now_ms, event) for seq, event in decided]
-            found += events
-            room = replay(events, room) if number < len(commands) else room
-        return tuple(found)
+        found: tuple[SequencedEvent, ...] = ()
+        for command in commands:
+            room = replay(found[room.seq - self.state.seq :], room)
+            decided = enumerate(decide(room, command, now_ms), start=room.seq + 1)
+            found += tuple([SequencedEvent(Seq(seq), now_ms, event) for seq, event in decided])
+        return found
 
     def _announce(self, events: tuple[SequencedEvent, ...]) -> None:
         """Tell everybody what is on disk and in the state now."""
@@ -325,10 +333,10 @@ class RoomTask:
 
     def _check_presence(self) -> None:
         self._presence_timer = None
-        if self._queue.full():
+        if self._inbox.is_full:
             self._presence_changed()
         else:
-            self._queue.put_nowait(_PresenceCheck())
+            self._inbox.put(_PresenceCheck())
 
     async def _note_presence(self) -> None:
         for account in self._accounts_gone():
@@ -347,15 +355,14 @@ class RoomTask:
 
     def _end(self) -> None:
         self._is_ended = True
+        self._inbox.stop()
         if self._presence_timer is not None:
             self._presence_timer.cancel()
         self._on_unload(self)
         is_closed = self.state.phase == "closed"
         self.visitors.dismiss_all("the room is closed" if is_closed else "the server stops")
-        while not self._queue.empty():
-            item = self._queue.get_nowait()
-            if item is not None:
-                _fail(item, RoomUnloadedError(self.state.code))
+        while (item := self._inbox.take()) is not None:
+            _fail(item, RoomUnloadedError(self.state.code))
 
 
 def _fail(item: _Item, error: Exception) -> None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import fields
 
 from tabuleiro.errors import DamagedRoomError, TabuleiroError
 from tabuleiro.ids import RoomCode

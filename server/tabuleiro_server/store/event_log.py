@@ -15,6 +15,7 @@ from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.figures import CommitFigures
 from tabuleiro_server.store.log_tables import select_events, select_openings, select_snapshot, upsert_snapshot
 from tabuleiro_server.store.query_tables import (
+    select_codes,
     select_due_rooms,
     select_matches,
     select_matches_of,
@@ -88,7 +89,7 @@ class EventLog:
         """
 
         def select(connection: sqlite3.Connection) -> dict[RoomCode, StoredEvent]:
-            return select_openings(connection, [row.code for row in select_rooms(connection, phases)])
+            return select_openings(connection, select_codes(connection, phases))
 
         return await self.database.read(select)
 

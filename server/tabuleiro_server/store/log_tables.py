@@ -25,6 +25,9 @@ _LAST_SEQS: Final = (
     " FROM json_each(?) AS wanted"
 )
 
+_OPENINGS_AT_ONCE: Final = 256
+"""Rooms whose first events are asked for in one statement."""
+
 
 def checksum(payload: bytes, *identity: str | int) -> int:
     """Return the CRC-32 that tells an altered or misplaced payload; ``identity`` are the values beside it."""
@@ -70,16 +73,30 @@ def select_events(connection: sqlite3.Connection, room: RoomCode, after_seq: Seq
     return events
 
 
-def select_openings(connection: sqlite3.Connection, rooms: Iterable[RoomCode]) -> dict[RoomCode, StoredEvent]:
+def select_openings(connection: sqlite3.Connection, rooms: Sequence[RoomCode]) -> dict[RoomCode, StoredEvent]:
     """Return the first event of each of ``rooms``; a room whose first event is damaged or missing is left out."""
-    query = "SELECT seq, at_ms, version, payload, checksum FROM events WHERE room = ? AND seq = 1"
-    openings = {}
-    for room in rooms:
-        with suppress(DamagedRoomError):
-            for seq, at_ms, version, payload, stored_checksum in _room_rows(connection, query, room):
-                if isinstance(payload, bytes) and checksum(payload, room, seq, at_ms, version) == stored_checksum:
-                    openings[room] = StoredEvent(seq, at_ms, version, payload)
+    openings: dict[RoomCode, StoredEvent] = {}
+    for start in range(0, len(rooms), _OPENINGS_AT_ONCE):
+        together = rooms[start : start + _OPENINGS_AT_ONCE]
+        try:
+            openings |= _select_openings(connection, together)
+        except DamagedRoomError:
+            for room in together:
+                with suppress(DamagedRoomError):
+                    openings |= _select_openings(connection, [room])
     return openings
+
+
+def _select_openings(connection: sqlite3.Connection, rooms: Sequence[RoomCode]) -> dict[RoomCode, StoredEvent]:
+    places = ", ".join("?" * len(rooms))
+    query = f"SELECT room, seq, at_ms, version, payload, checksum FROM events WHERE seq = 1 AND room IN ({places})"
+    with blaming(rooms[0]):
+        found = connection.execute(query, rooms).fetchall()
+    return {
+        room: StoredEvent(seq, at_ms, version, payload)
+        for room, seq, at_ms, version, payload, stored_checksum in found
+        if isinstance(payload, bytes) and checksum(payload, room, seq, at_ms, version) == stored_checksum
+    }
 
 
 def _room_rows(connection: sqlite3.Connection, query: str, room: RoomCode, *values: int) -> list[tuple[Any, ...]]:

@@ -104,6 +104,13 @@ def select_rooms(connection: sqlite3.Connection, phases: Collection[str] | None 
     return [_room_row(values) for values in found.fetchall()]
 
 
+def select_codes(connection: sqlite3.Connection, phases: Collection[str]) -> list[RoomCode]:
+    """Return the codes of all rooms in any of ``phases``, ascending."""
+    places = ", ".join("?" * len(phases))
+    query = f"SELECT code FROM rooms WHERE phase IN ({places}) ORDER BY code"
+    return [code for (code,) in connection.execute(query, tuple(phases)).fetchall()]
+
+
 def select_room(connection: sqlite3.Connection, code: RoomCode) -> RoomRow | None:
     """Return the room's row, ``None`` when there is none."""
     found = connection.execute(f"SELECT {_ROOM_COLUMNS} FROM rooms WHERE code = ?", (code,)).fetchone()

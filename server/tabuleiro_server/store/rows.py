@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 
 
-@dataclass(frozen=True, slots=True)
-class StoredEvent:
+class StoredEvent(msgspec.Struct, frozen=True):
     """One fact of a room. ``version`` is the version of the payload's format; ``payload`` is opaque here."""
 
     seq: Seq
@@ -17,8 +16,7 @@ class StoredEvent:
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True):
     """What a room was right after event ``seq``: it saves replaying the events up to there."""
 
     seq: Seq
@@ -26,8 +24,7 @@ class Snapshot:
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class RoomRow:
+class RoomRow(msgspec.Struct, frozen=True):
     """What lists and the restart need to know of a room without loading it.
 
     ``phase`` is a word that the room chooses; ``next_deadline_ms`` is the moment at which the room must be woken,
@@ -43,8 +40,7 @@ class RoomRow:
     summary: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class PlayerRow:
+class PlayerRow(msgspec.Struct, frozen=True):
     """Who played a seat of a match. ``account`` is ``None`` for bots, ``bot_level`` is ``None`` for people."""
 
     account: AccountId | None
@@ -52,8 +48,7 @@ class PlayerRow:
     bot_level: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MatchRow:
+class MatchRow(msgspec.Struct, frozen=True):
     """One match of a room, ``number`` counted from 1 in the room; ``players`` in the order of the seats.
 
     ``ended_at_ms`` and ``termination`` are ``None`` while the match goes on; ``winner`` is ``None`` then and for a

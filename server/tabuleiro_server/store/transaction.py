@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
+
+import msgspec
 
 from tabuleiro.errors import ConflictError, StoreError
 from tabuleiro.ids import RoomCode, Seq
@@ -31,8 +32,7 @@ _REFUSED_VALUES: Final = (
 """What Python and SQLite raise for the values of one write, rather than for the state of the storage."""
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(msgspec.Struct, frozen=True):
     """Events to add behind ``expected_seq``, with the rows of the query tables that follow from them."""
 
     room: RoomCode
@@ -42,8 +42,7 @@ class Append:
     match_rows: Sequence[MatchRow]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """Any other write: ``function`` runs in the group's transaction and may refuse with a StoreError."""
 
     function: Callable[[sqlite3.Connection], Any]

@@ -25,7 +25,7 @@ T = TypeVar("T")
 STOP_LIMIT_MS: Final = DurationMs(5_000)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Waiting:
     write: Write
     done: asyncio.Future[Any]
@@ -71,12 +71,13 @@ class Writer:
         if not task.cancelled():
             task.result()
 
-    async def append(self, append: Append) -> None:
-        """Return when the append is on disk.
+    def append(self, append: Append) -> asyncio.Future[None]:
+        """Return a future that is done when the append is on disk.
 
-        Raises: ConflictError, StorageUnavailableError; StoreError for values that cannot be stored.
+        Raises, here or when it is awaited: ConflictError, StorageUnavailableError; StoreError for values that
+        cannot be stored.
         """
-        await self._submit(append)
+        return self._submit(append)
 
     async def call(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``function`` in the next group and return what it returned when the group is on disk.
@@ -85,14 +86,14 @@ class Writer:
         """
         return cast("T", await self._submit(Call(function)))
 
-    async def _submit(self, write: Write) -> Outcome:
+    def _submit(self, write: Write) -> asyncio.Future[Outcome]:
         if self._task is None or self._task.done() or self._is_stopping:
             raise StorageUnavailableError("the store is not running")
         done = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(write, done))
         self.figures.waiting_count += 1
         self._wanted.set()
-        return await done
+        return done
 
     async def _commit_groups(self) -> None:
         group: list[_Waiting] = []

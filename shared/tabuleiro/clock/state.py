@@ -104,6 +104,8 @@ def end_turn(control: TimeControl, clock: ClockState, now_ms: int, lag_ms: int =
     """
     if clock.running is None:
         return clock
+    if isinstance(control, NoClock):
+        return ClockState(clock.players)
     elapsed_ms = _elapsed_ms(clock, now_ms)
     spared_ms = min(elapsed_ms, compensation_ms(clock, lag_ms))
     before = clock.players[clock.running]
@@ -332,6 +334,8 @@ def _charged(control: TimeControl, player: PlayerClock, spent_ms: int) -> Player
 
 def _settled(control: TimeControl, clock: ClockState, now_ms: int) -> tuple[PlayerClock, PlayerClock]:
     """The players with the running turn charged up to ``now_ms``."""
+    if clock.running is None:
+        return clock.players
     return player_clock_at(control, clock, 0, now_ms), player_clock_at(control, clock, 1, now_ms)
 
 

@@ -104,6 +104,9 @@ def codec_for(subprotocol: str) -> Codec:
 
 
 def _bounded(frame: bytes, message: ClientMessage | ServerMessage) -> bytes:
+    # Every frame comes by here, and asking what kind of message it is takes longer than writing a small one.
+    if len(frame) <= CLIENT_FRAME_MAX_BYTES:
+        return frame
     limit_bytes = CLIENT_FRAME_MAX_BYTES if isinstance(message, ClientMessage) else SERVER_FRAME_MAX_BYTES
     if len(frame) > limit_bytes:
         raise LocalProtocolError(

@@ -75,6 +75,7 @@ class SquareBoard:
         self.not_left = self.full ^ self.left_column
         self.not_right = self.full ^ self.right_column
         self.names = tuple(f"{COLUMN_LETTERS[col]}{row + 1}" for row in range(rows) for col in range(cols))
+        self._indexes = {name: index for index, name in enumerate(self.names)}
 
     @cached_property
     def expected_cell(self) -> str:
@@ -87,6 +88,9 @@ class SquareBoard:
 
     def parse_cell(self, text: str) -> int:
         """Read a cell name or a report form and return its index. Raises: NotationError."""
+        index = self._indexes.get(text)
+        if index is not None:
+            return index
         cleaned = text.strip().lower()
         named = _NAMED.fullmatch(cleaned)
         if named is not None:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from tables import until
 from visits import Visit, lobby_visit
 
+from tabuleiro.clock import Fischer
 from tabuleiro.protocol.messages import JoinRoom, Offer, Resign, Say
 from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro_client.entered_room import EnteredRoom
@@ -17,6 +18,8 @@ from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
+from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
+from tabuleiro_client.tui.widgets.field_row import FieldRow
 from tabuleiro_server.wiring import RunningServer
 
 
@@ -149,7 +152,7 @@ async def test_leaving_a_match_that_goes_on_leads_past_the_room_and_back_in_by_t
 
 async def test_keys_that_do_nothing_now_are_not_offered(real_server):
     async with waiting_room(real_server) as (at, _):
-        assert {"copy code", "invite", "bot", "swap", "chat"} <= at.footer()
+        assert {"copy code", "invite", "bot", "swap", "setup", "chat"} <= at.footer()
         assert not {"bot off", "rematch", "board"} & at.footer()
 
 
@@ -163,7 +166,7 @@ async def test_who_is_no_host_may_not_put_bots(real_server):
             screen = await at.arrive(RoomScreen)
             await until(at.pilot, lambda: screen.room is not None)
             await at.pilot.pause()
-            assert not {"bot", "swap"} & at.footer()
+            assert not {"bot", "swap", "setup"} & at.footer()
 
 
 LATE = RoomSettings(late_bot=LateBot("random", 86_400_000), may_undo=False, away_after_ms=60_000)
@@ -198,3 +201,24 @@ async def test_a_room_that_is_no_more_is_told(real_server):
         await at.says("the server refuses")
         await at.press("escape")
         await at.arrive(LobbyScreen)
+
+
+async def test_the_host_changes_the_settings_and_the_match_is_played_with_them(real_server):
+    async with waiting_room(real_server) as (at, screen):
+        await at.press("e")
+        form = await at.arrive(RoomSettingsScreen)
+        await until(at.pilot, lambda: len(form.query(FieldRow)) == len(form.form.fields()))
+        at.row("clock").take_focus()
+        await at.type("soon")
+        await at.press("ctrl+s")
+        await at.says("time control: expected")
+        await at.type("5+3")
+        await at.press("ctrl+s")
+        await at.arrive(RoomScreen)
+        wanted = RoomSettings(time_control=Fischer(initial_ms=300_000, increment_ms=3_000))
+        await until(at.pilot, lambda: room_of(screen).mirror.head.settings == wanted)
+        await at.says("5 minutes", "settings")
+        async with connect(real_server.url, name="rui") as rui, rui.join(room_of(screen).code) as joined:
+            await at.arrive(MatchScreen)
+            await until(at.pilot, lambda: joined.mirror.head.match is not None)
+            assert joined.mirror.head.match.clock.players[0].stage_ms == 300_000

@@ -48,7 +48,7 @@ class NewMatchScreen(PageScreen):
             yield FormBox(id="form")
             yield BoardPicture(id="preview")
         with Horizontal(id="buttons"):
-            yield Button("play" if self.form.is_quick else "start", id="submit", variant="primary", compact=True)
+            yield Button(self.form.submit_label, id="submit", variant="primary", compact=True)
             yield Button("back", id="back", compact=True)
 
     def on_mount(self) -> None:

@@ -16,7 +16,8 @@ from textual.widgets import Static
 
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
 from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro.protocol.messages import Answer, ClientMessage, Offer, Say, SeatBot, SwapSeats
+from tabuleiro.protocol.messages import Answer, ChangeSettings, ClientMessage, Offer, Say, SeatBot, SwapSeats
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.entered_room import EnteredRoom, Gone, Lost, Restored
 from tabuleiro_client.library import Client
@@ -29,6 +30,8 @@ from tabuleiro_client.tui.room_address import format_room_address
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
+from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
+from tabuleiro_client.tui.settings_form import SettingsForm
 from tabuleiro_client.tui.widgets.chat import Chat, Entry
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 from tabuleiro_client.venue import Venue
@@ -189,6 +192,8 @@ class RoomScreen(PageScreen):
             return is_host and any(seat.holder.kind == "bot" for seat in head.seats)
         if action == "swap":
             return is_host
+        if action == "change_settings":
+            return is_host and head.phase in ("waiting", "finished")
         if action == "rematch":
             return head.phase == "finished" and bool(self.model.own_seats)
         if action == "answer":
@@ -253,6 +258,16 @@ class RoomScreen(PageScreen):
     def action_swap(self) -> None:
         """Let the players change seats."""
         self.ask(SwapSeats(id=0, room=self._code))
+
+    def action_change_settings(self) -> None:
+        """Fill in what shall be otherwise from the next match on."""
+        if self.room is None:
+            return
+        form = SettingsForm(self.room.mirror.head, self._levels())
+        self.app.push_screen(RoomSettingsScreen(form, self._ask_for_settings))
+
+    def _ask_for_settings(self, settings: RoomSettings) -> None:
+        self.ask(ChangeSettings(id=0, room=self._code, settings=settings))
 
     def action_rematch(self) -> None:
         """Offer a rematch."""

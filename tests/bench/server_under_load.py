@@ -1,0 +1,77 @@
+"""The servers that are measured, each in a process of its own: how they are started, and what they have used."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+NO_LIMITS: Final = {
+    "TABULEIRO_CONNECTIONS_COUNT": "15000",
+    "TABULEIRO_CONNECTIONS_PER_ADDRESS_COUNT": "15000",
+    "TABULEIRO_HANDSHAKES_COUNT": "15000",
+    "TABULEIRO_MESSAGES_PER_SECOND_COUNT": "1000000",
+    "TABULEIRO_MESSAGES_BURST_COUNT": "1000000",
+    "TABULEIRO_ROOMS_PER_ACCOUNT_COUNT": "100000",
+    "TABULEIRO_SHUTDOWN_NOTICE_MS": "0",
+    "TABULEIRO_LOG_LEVEL": "warning",
+}
+RELAY: Final = str(Path(__file__).parent / "relay.py")
+
+
+@dataclass
+class Process:
+    """A server in a process of its own."""
+
+    name: str
+    url: str
+    pid: int
+
+    def cpu_s(self) -> float:
+        """Processor time used so far, in seconds."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory_kib(self) -> int:
+        """Resident memory in KiB."""
+        found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{self.pid}/status").read_text())
+        assert found is not None
+        return int(found[1])
+
+    async def metrics(self) -> dict[str, float]:
+        """All figures of /metrics, by name with labels."""
+        text = await asyncio.to_thread(self._metrics_text)
+        lines = (line.rpartition(" ") for line in text.splitlines() if not line.startswith("#"))
+        return {name: float(value) for name, _, value in lines}
+
+    def _metrics_text(self) -> str:
+        with urllib.request.urlopen(self.url.replace("ws://", "http://") + "/metrics") as response:
+            text: str = response.read().decode()
+        return text
+
+
+@asynccontextmanager
+async def running(name: str, *command: str) -> AsyncIterator[Process]:
+    """Start a server and wait until it listens; kill it at the end."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, *command), stdout=asyncio.subprocess.PIPE, env={**os.environ, **NO_LIMITS}
+    )
+    try:
+        assert process.stdout is not None
+        line = (await process.stdout.readline()).decode()
+        yield Process(name, line.split()[-1], process.pid)
+    finally:
+        process.kill()
+        await process.wait()
+
+
+def tabuleiro(db: Path) -> tuple[str, ...]:
+    """The command that serves ``db``."""
+    return ("-m", "tabuleiro_client", "serve", "--db", str(db), "--port", "0")
