@@ -29,6 +29,7 @@ class Readiness:
         self._make_searcher = make_searcher
         self._ready: set[str] = set()
         self._started: set[str] = set()
+        self._made: dict[str, tuple[Game, Searcher]] = {}
         self._finished = {name: threading.Event() for name in games}
         self._lock = threading.Lock()
 
@@ -51,7 +52,13 @@ class Readiness:
         """
         self._start((game.name,))
         self._finished[game.name].wait(patience_s)
-        return self._make_searcher(game) if game.name in self._ready else None
+        if game.name not in self._ready:
+            return None
+        # One is kept of each game: tables and trees take longer to make than a turn in a hurry may take.
+        made = self._made.get(game.name)
+        if made is None or made[0] != game:
+            made = self._made[game.name] = (game, self._make_searcher(game))
+        return made[1]
 
     def _start(self, games: Iterable[str]) -> None:
         with self._lock:
