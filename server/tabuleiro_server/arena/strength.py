@@ -22,7 +22,7 @@ from tabuleiro_server.arena.strength_pairs import NODE_CAPS, LevelPair, level_pa
 from tabuleiro_server.arena.strength_results import PairGames
 from tabuleiro_server.arena.workers import Job, play_jobs
 
-SEED: Final = 1
+SEED: Final = 2
 
 STRETCH: Final = 10
 """Games of a pair played before the next pair has its turn: all pairs always have about as many."""

@@ -6,6 +6,7 @@ import threading
 from random import Random
 
 import pytest
+import structlog
 
 from tabuleiro.rules import Game, State, registry
 from tabuleiro_server.bots.engine import search_level
@@ -24,6 +25,13 @@ class SlowKernels:
     def __init__(self) -> None:
         self.are_compiled = threading.Event()
         self.made_for: list[str] = []
+
+    @classmethod
+    def compiled(cls) -> SlowKernels:
+        """A search whose kernels are compiled."""
+        kernels = cls()
+        kernels.are_compiled.set()
+        return kernels
 
     def make(self, game: Game) -> Searcher:
         self.made_for.append(game.name)
@@ -84,3 +92,17 @@ def test_easy_moves_in_plain_python_until_kernels_are_ready(
     for action in turns[0]:
         state = state.apply(action)
     assert state.turn_number == 2
+
+
+def test_kernels_that_fail_keep_no_other_game_waiting() -> None:
+    def fails_for_iris(game: Game) -> Searcher:
+        if game.name == "iris":
+            raise RuntimeError("no memory for machine code")
+        return SlowKernels.compiled()
+
+    readiness = Readiness(fails_for_iris)
+    with structlog.testing.capture_logs() as entries:
+        assert not readiness.finish()
+    assert [(entry["log_level"], entry["game"]) for entry in entries] == [("error", "iris")]
+    assert readiness.searcher(iris(), patience_s=LONG_S) is None
+    assert readiness.searcher(registry.load("virus-wars"), patience_s=LONG_S) is not None

@@ -10,9 +10,13 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Final
 
+import structlog
+
 from tabuleiro.rules import Game, registry
 from tabuleiro_server.bots import engine
 from tabuleiro_server.bots.engine.base import Searcher
+
+log = structlog.get_logger(__name__)
 
 WARM_UP_NODES: Final = 4
 """Enough for a search to call each of its kernels."""
@@ -71,15 +75,22 @@ class Readiness:
     def _warm_up(self, games: Iterable[str]) -> None:
         for name in games:
             try:
-                game = registry.load(name)
-                search = self._make_searcher(game)
-                search.choose_turn(game.initial_state(), max_nodes=WARM_UP_NODES, deadline_s=None, seed=0)
-                self._ready.add(name)
+                self._make_ready(name)
             except ImportError:
                 # Without the extra there is nothing to get ready; the bots think in plain Python.
                 pass
+            except Exception:
+                # Kernels that cannot be had for whatever reason keep neither the bots of this game waiting,
+                # who think in plain Python, nor the games behind it.
+                log.exception("kernels failed", game=name)
             finally:
                 self._finished[name].set()
+
+    def _make_ready(self, name: str) -> None:
+        game = registry.load(name)
+        search = self._make_searcher(game)
+        search.choose_turn(game.initial_state(), max_nodes=WARM_UP_NODES, deadline_s=None, seed=0)
+        self._ready.add(name)
 
 
 KERNELS: Final = Readiness()
