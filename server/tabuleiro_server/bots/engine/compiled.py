@@ -83,4 +83,4 @@ def _compiled(function: Kernel, counts_references: bool) -> Kernel:
     # Said either way: else kernels would take it over from whichever calls them first. The annotations of numba
     # leave the option out.
     options: dict[str, Any] = {"_nrt": counts_references}
-    return cast(Kernel, numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function))
+    return cast(Kernel, numba.njit(cache=IS_KEPT, nogil=True, error_model="numpy", **options)(function))
