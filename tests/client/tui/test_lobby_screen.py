@@ -112,5 +112,5 @@ async def test_a_code_that_leads_nowhere_is_told(real_server):
 
 async def test_people_stand_beside_the_list_where_there_is_room(real_server):
     async with lobby_visit(real_server, size=(120, 40)) as at:
-        assert not at.app.screen.has_class("narrow")
+        await until(at.pilot, lambda: not at.app.screen.has_class("narrow"))
         await at.says("1 here\nana", "names")

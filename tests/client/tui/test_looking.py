@@ -50,12 +50,12 @@ async def test_a_watcher_looks_back_while_the_match_goes_on_and_comes_back_to_th
             await first.play(["b4", "c3"])
             await until(pilot, lambda: model.timeline.last_ply == 2)
             await pilot.press("left_square_bracket")
-            assert line(at.app, "turn") == "looking back: action 1 of 2 ($ shows the present)"
+            await until(pilot, lambda: line(at.app, "turn") == "looking back: action 1 of 2 ($ shows the present)")
             await until(pilot, lambda: at.opponent.room.mirror.is_my_turn)
             await at.opponent.room.play(["c1", "c2"])
             await until(pilot, lambda: model.timeline.last_ply == 4)
             assert model.ply == 1
-            assert line(at.app, "turn") == "looking back: action 1 of 4 ($ shows the present)"
+            await until(pilot, lambda: line(at.app, "turn") == "looking back: action 1 of 4 ($ shows the present)")
             await pilot.press("g", "1", "enter")
             assert model.ply == 2
             await pilot.press("dollar_sign")
