@@ -26,8 +26,8 @@ def test_without_a_clock_there_is_no_limit() -> None:
 
 
 def test_a_bot_thinks_for_a_part_of_what_it_can_spare_and_is_waited_for_longer() -> None:
-    found = budget(60_500)
-    assert (found.think_ms, found.patience_ms) == (2_000, 7_500)
+    found = budget(90_500)
+    assert (found.think_ms, found.patience_ms) == (1_000, 11_250)
 
 
 def test_the_time_gone_in_this_turn_counts() -> None:
@@ -53,8 +53,8 @@ def test_nearly_out_of_time_a_turn_is_made_at_once() -> None:
 
 
 def test_many_who_share_a_worker_think_shorter_and_wait_as_long() -> None:
-    alone, crowded = budget(60_500), budget(60_500, crowd=10.0)
-    assert (crowded.think_ms, crowded.patience_ms) == (200, alone.patience_ms)
+    alone, crowded = budget(90_500), budget(90_500, crowd=10.0)
+    assert (crowded.think_ms, crowded.patience_ms) == (100, alone.patience_ms)
 
 
 def test_after_answers_that_came_too_late_workers_are_asked_less() -> None:

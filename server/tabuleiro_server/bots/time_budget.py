@@ -15,8 +15,8 @@ from tabuleiro.rules.outcome import Player
 MARGIN_MS: Final = 500
 """What is kept on a clock; of less than four times as much, a quarter."""
 
-TURNS_COUNT: Final = 30
-"""A bot thinks for at most this part of what it can spare."""
+TURNS_COUNT: Final = 90
+"""A bot thinks for at most this part of what it can spare: as many turns each has a long match of Minefield."""
 
 PATIENCE_COUNT: Final = 8
 """It is waited for, in a queue and until a worker has answered, for at most this part."""
