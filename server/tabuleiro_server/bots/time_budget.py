@@ -27,8 +27,8 @@ MISSES_MAX_COUNT: Final = 3
 PROBE_COUNT: Final = 4
 """...only at each turn of so many: the workers have no time, and asking them costs what the others need."""
 
-AT_ONCE_BELOW_MS: Final = 500
-"""With less on the clock, a turn is made at once."""
+AT_ONCE_BELOW_MS: Final = 1_000
+"""With less on the clock, a turn is made at once: a slow disk takes its part of each of those still to come."""
 
 
 @dataclass(frozen=True, slots=True)
