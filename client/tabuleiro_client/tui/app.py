@@ -35,7 +35,6 @@ from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings, load_settings, save_settings
 from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
-from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.scroll_bars import use_whole_cells
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 
@@ -152,10 +151,7 @@ class TabuleiroApp(App[int]):
         line = self.focused
         if isinstance(line, Input) and event.is_printable and event.character is not None:
             event.prevent_default()
-            if isinstance(line, Entry):
-                line.insert_late(event.character)
-            else:
-                line.insert_text_at_cursor(event.character)
+            line.insert_text_at_cursor(event.character)
 
     def on_app_focus(self) -> None:
         self.is_looked_at = True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 from tables import Table, table, until
-from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -158,20 +157,6 @@ async def test_words_go_both_ways(real_server):
         await pilot.press("t", "x", "escape")
         assert not at.screen.query_one(Entry).has_class("open")
         assert at.screen.board.has_focus
-
-
-async def test_letters_still_on_their_way_to_the_board_come_before_those_the_line_took_itself(real_server):
-    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
-        await entered(at, pilot)
-        await pilot.press("i", "b")
-        for name, letter in (("b", "b"), ("4", "4"), ("space", " ")):
-            at.screen.board._forward_event(events.Key(name, letter))
-        entry = at.screen.query_one(Entry)
-        await until(pilot, lambda: len(entry.value) == 4)
-        await pilot.press("3")
-        assert entry.value == "b4 b3"
-        await pilot.press("enter")
-        assert at.screen.model.composer.texts() == ["b4", "b3"]
 
 
 async def test_the_opponent_is_shown_away_and_the_win_can_be_claimed(real_server, monkeypatch):

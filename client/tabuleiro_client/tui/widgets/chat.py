@@ -84,26 +84,14 @@ class Entry(Input):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, max_length=CHAT_MAX_CHARS)
         self._kind: EntryKind = "say"
-        self._late_count = 0
 
     def open_for(self, kind: EntryKind) -> None:
         """Show the line and take the keys."""
         self._kind = kind
-        self._late_count = 0
         self.placeholder = _PLACEHOLDERS[kind]
         self.value = ""
         self.add_class("open")
         self.screen.set_focus(self)  # at once: what is typed right after belongs here
-
-    def insert_late(self, letter: str) -> None:
-        """Write a letter that was typed after the key that opened the line, and before the line had the keys.
-
-        It may come in after letters typed later, which the line took itself, and belongs before all of them.
-        """
-        cursor = self.cursor_position
-        self.insert(letter, self._late_count)
-        self.cursor_position = cursor + 1
-        self._late_count += 1
 
     def action_give_up(self) -> None:
         """Leave the line."""
