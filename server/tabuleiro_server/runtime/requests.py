@@ -92,9 +92,8 @@ class Requests:
         session.send(Ok(message.id, record))
 
     async def _subscribe(self, session: Session, message: messages.SubscribeLobby) -> None:
-        wanted = RoomFilter(message.game, message.phases)
-        self._services.lobby.subscribe(session, wanted)
-        session.send(Ok(message.id, RoomList(*self._services.lobby.rooms(wanted))))
+        listed = self._services.lobby.subscribe(session, RoomFilter(message.game, message.phases))
+        session.send(Ok(message.id, RoomList(*listed)))
 
     async def _unsubscribe(self, session: Session, message: messages.UnsubscribeLobby) -> None:
         self._services.lobby.unsubscribe(session)
