@@ -57,7 +57,7 @@ class MatchScreen(LiveScreen):
         if action == "offer":
             return bool(model.own_seats) and (phase == "finished") == (parameters == ("rematch",))
         if action == "answer":
-            return model.offer_to_answer() is not None or model.own_offer() is not None
+            return model.can_answer(accept=parameters == (True,))
         if action in ("resign", "abort", "claim"):
             return phase == "playing" and bool(model.own_seats)
         return True

@@ -197,7 +197,7 @@ class RoomScreen(PageScreen):
         if action == "rematch":
             return head.phase == "finished" and bool(self.model.own_seats)
         if action == "answer":
-            return bool(self.model.offer_text())
+            return self.model.can_answer(accept=parameters == (True,))
         if action == "open_match":
             return head.match is not None
         return True
