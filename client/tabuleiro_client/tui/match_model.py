@@ -131,6 +131,8 @@ class MatchModel:
         if type(composer_for(self.mirror.state)) is not type(self.composer):
             self.composer = composer_for(self.mirror.state)
         dropped = self.composer.rebase(self.mirror.state)
+        if self.mirror.head.phase != "playing" and self.composer.can_step_back:
+            self.composer.drop()  # the board of a match that is over shows what was played, and nothing else
         if self.shown_ply is not None and self.shown_ply >= self.timeline.last_ply:
             self.shown_ply = None
         if dropped:
@@ -274,6 +276,10 @@ class MatchModel:
         """The own offer that waits for the other player, ``None`` when none does."""
         own = [offer for offer in self.mirror.head.offers if offer.player in self.own_seats]
         return own[0] if own else None
+
+    def can_answer(self, *, accept: bool) -> bool:
+        """Whether there is an offer to accept, or else one to decline or to withdraw."""
+        return self.offer_to_answer() is not None or (not accept and self.own_offer() is not None)
 
     def offer_text(self) -> str:
         """The banner of an offer; empty when none waits."""

@@ -76,6 +76,58 @@ async def test_an_action_sent_early_is_undone_on_the_server(real_server):
         await until(pilot, lambda: at.opponent.room.mirror.actions == [])
 
 
+async def test_a_turn_not_sent_before_the_end_is_not_on_the_board_of_the_match_that_is_over(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await type_actions(pilot, "b4 c3")
+        assert at.screen.model.composer.texts() == ["b4", "c3"]
+        await pilot.press("R", "y")
+        await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
+        assert at.screen.model.view == at.opponent.room.mirror.state.view()
+        assert text_of(at, "say") == "red wins: blue resigned"
+        # It was still there when the rematch began from the same position.
+        await pilot.press("r")
+        await other_asks(at, Offer, kind="rematch")
+        await until(pilot, lambda: at.opponent.room.mirror.head.phase == "playing")
+        await until(pilot, lambda: at.screen.model.mirror.head.phase == "playing")
+        assert at.screen.model.composer.actions == []
+
+
+async def test_what_is_wrong_with_a_typed_action_is_said_without_its_column(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await type_actions(pilot, "b4 d1")
+        assert text_of(at, "say") == "'d1': you have no virus or awake zombie next to it"
+
+
+async def test_tab_goes_from_one_cell_that_can_be_chosen_to_the_next(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        names = []
+        for key in ("tab", "tab", "tab", "shift+tab"):
+            await pilot.press(key)
+            names.append(at.screen.model.view.cells[at.screen.board.cursor].name)
+        assert names == ["b4", "a3", "b3", "a3"]
+
+
+async def test_the_footer_offers_a_rematch_after_the_match_and_a_yes_only_to_the_other(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+
+        def keys_now() -> set[str]:
+            return {active.binding.description for active in at.screen.active_bindings.values()}
+
+        assert not {"rematch", "yes", "no"} & keys_now()
+        await pilot.press("R", "y")
+        await until(pilot, lambda: "rematch" in keys_now())
+        assert any(
+            active.binding.show and active.binding.key == "r" for active in at.screen.active_bindings.values()
+        )
+        await pilot.press("r")
+        await until(pilot, lambda: "no" in keys_now())
+        assert "yes" not in keys_now()
+
+
 async def test_an_illegal_choice_says_why(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)

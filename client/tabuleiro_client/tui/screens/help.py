@@ -78,6 +78,7 @@ _SIGNS = {
     "backspace": "Backspace",
     "pageup": "PgUp",
     "pagedown": "PgDn",
+    "shift+tab": "Shift-Tab",
 }
 
 
