@@ -294,7 +294,8 @@ class RoomTask:
         now_ms, room = self._now_ms(), self.state
         found: tuple[SequencedEvent, ...] = ()
         for command in commands:
-            room = replay(found[room.seq - self.state.seq :], room)
+            if found:
+                room = replay(found, self.state)
             decided = enumerate(decide(room, command, now_ms), start=room.seq + 1)
             found += tuple([SequencedEvent(Seq(seq), now_ms, event) for seq, event in decided])
         return found
@@ -302,7 +303,8 @@ class RoomTask:
     def _announce(self, events: tuple[SequencedEvent, ...]) -> None:
         """Tell everybody what is on disk and in the state now."""
         self._recent.extend(events)
-        self._thinking = self._thinking if self.state.is_bot_to_move else None
+        if self._thinking is not None and not self.state.is_bot_to_move:
+            self._thinking = None
         self.visitors.publish(self.state, self.head(), events)
         self._on_change(self)
 
