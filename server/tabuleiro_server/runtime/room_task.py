@@ -235,7 +235,9 @@ class RoomTask:
                 self._pending = None
             match item:
                 case _Wish():
-                    await self._grant(item)
+                    await self._do(item.command, acknowledge=item.acknowledge)
+                    if not item.done.done():
+                        item.done.set_result(self.state)
                 case _Entry():
                     await self._let_in(item)
                 case _PresenceCheck():
@@ -272,11 +274,6 @@ class RoomTask:
             self.state = replay(events, self.state)
             self._announce(events)
         self._presence_changed()
-
-    async def _grant(self, wish: _Wish) -> None:
-        await self._do(wish.command, acknowledge=wish.acknowledge)
-        if not wish.done.done():
-            wish.done.set_result(self.state)
 
     async def _do(self, *commands: Command, acknowledge: Callable[[RoomState], None] | None = None) -> None:
         """Decide, store, acknowledge, publish: all of the commands or none."""
