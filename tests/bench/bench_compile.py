@@ -4,7 +4,8 @@
 
 For each game (Xero-G after its setup), in a folder for machine code that is empty at first: the first move of an
 ``easy`` bot from the worker pool that a server has, the time for every kernel to be compiled (without those it
-calls), and the same two again with what was compiled. Wall clock, in seconds, on a machine that should have nothing else to do.
+calls), and the same two again with what was compiled. Wall clock, in seconds, on a machine that should have
+nothing else to do.
 """
 
 from __future__ import annotations
