@@ -2,9 +2,10 @@
 
     python tests/bench/bench_compile.py [GAME ...]
 
-For each game, in a folder for machine code that is empty at first: the first move of an ``easy`` bot from the
-worker pool that a server has, the time for every kernel to be compiled (without those it calls), and the same two
-again with what was compiled. Wall clock, in seconds, on a machine that should have nothing else to do.
+For each game (Xero-G after its setup), in a folder for machine code that is empty at first: the first move of an
+``easy`` bot from the worker pool that a server has, the time for every kernel to be compiled (without those it
+calls), and the same two again with what was compiled. Wall clock, in seconds, on a machine that should have
+nothing else to do.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import tempfile
 from tabuleiro.rules import registry
 
 FIRST_MOVE = """\
-import asyncio, sys, time
+import asyncio, json, sys, time
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.request import ThinkRequest
 
@@ -27,7 +28,7 @@ async def main():
     pool = BotPool(1, 10_000)
     await pool.start()
     started_s = time.perf_counter()
-    thought = await pool.think(ThinkRequest("room", sys.argv[1], {}, [], "easy", 1))
+    thought = await pool.think(ThinkRequest("room", sys.argv[1], json.loads(sys.argv[2]), [], "easy", 1))
     assert not thought.is_fallback
     print(time.perf_counter() - started_s)
     await pool.stop()
@@ -58,17 +59,24 @@ def timed(kernel, signature):
         seconds[name] = seconds.get(name, 0.0) + spent_s - called_s
 
 Dispatcher.compile = timed
-game = registry.load(sys.argv[1])
+game = registry.load(sys.argv[1], json.loads(sys.argv[2]))
 engine.searcher(game).choose_turn(game.initial_state(), max_nodes=2_000, deadline_s=None, seed=0)
 print(json.dumps(seconds))
 """
+
+OPTIONS = {"xero-g": {"setup": "random", "seed": 1}}
+"""By game, where they are not the default: placing ships takes no search at ``easy``."""
 
 
 def run(program: str, game: str, folder: str) -> str:
     """What ``program`` prints about ``game`` in a new process that keeps machine code in ``folder``."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
     return subprocess.run(
-        [sys.executable, "-c", program, game], env=environment, stdout=subprocess.PIPE, check=True, text=True
+        [sys.executable, "-c", program, game, json.dumps(OPTIONS.get(game, {}))],
+        env=environment,
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
     ).stdout
 
 

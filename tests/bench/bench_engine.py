@@ -25,7 +25,7 @@ from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro.rules.games.xero_g import XeroGState
 from tabuleiro.rules.games.xero_g_moves import BASE_BIT
 from tabuleiro_server.bots import engine
-from tabuleiro_server.bots.engine import virus_wars_board, xero_g_board, xero_g_targets
+from tabuleiro_server.bots.engine import virus_wars_board, xero_g_board, xero_g_ways
 from tabuleiro_server.bots.engine.bits import lowest_bit
 from tabuleiro_server.bots.engine.compiled import Array, kernel
 from tabuleiro_server.bots.engine.draws import DrawState, draw_below, new_draws
@@ -173,7 +173,7 @@ def list_plain(states: list[XeroGState]) -> int:
 def bench_xero_g(seconds: float) -> None:
     states = random_xero_g_states()
     positions = np.array([xero_g_board.position_of(state) for state in states])
-    room, moves = xero_g_targets.new_room(), np.zeros(xero_g_board.MAX_MOVES, dtype=np.int32)
+    room, moves = xero_g_ways.new_room(), np.zeros(xero_g_board.MAX_MOVES, dtype=np.int32)
     print(
         f"xero-g: {len(states)} positions, {list_all(positions, room, moves) / len(states):.0f} moves on average"
     )

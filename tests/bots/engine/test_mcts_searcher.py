@@ -107,11 +107,15 @@ def test_no_limit_and_no_game_left_are_refused(is_plain: bool) -> None:
     search = PlainSearcher() if is_plain else search
     with pytest.raises(BotError, match="needs a limit"):
         search.choose_turn(state, max_nodes=None, deadline_s=None, seed=0)
+    with pytest.raises(BotError, match="needs a limit"):
+        next(search.analyse(state, candidate_count=1, max_nodes=None, deadline_s=None, seed=0))
     random = Random(1)
     while not state.is_terminal:
         state = state.apply(random.choice(state.legal_actions()))
     with pytest.raises(BotError, match="the game is over"):
         search.choose_turn(state, max_nodes=1, deadline_s=None, seed=0)
+    with pytest.raises(BotError, match="the game is over"):
+        next(search.analyse(state, candidate_count=1, max_nodes=1, deadline_s=None, seed=0))
 
 
 def test_games_without_a_search_are_named() -> None:

@@ -17,7 +17,7 @@ pytest.importorskip("numba", reason="the extra `bots` is not installed, so there
 import numpy as np
 
 from tabuleiro_server.bots.engine import xero_g_board as kernels
-from tabuleiro_server.bots.engine.xero_g_targets import new_room
+from tabuleiro_server.bots.engine.xero_g_ways import new_room
 
 VARIANTS = ("xero-g", "gyges")
 MIRROR = "321123/000000/000000/000000/000000/321123 0"
@@ -79,6 +79,14 @@ def test_random_games_are_the_same_as_in_the_rules(variant: str) -> None:
 def test_many_random_games_are_the_same_as_in_the_rules(variant: str) -> None:
     for seed in range(100, 200):
         assert_equal_along_a_random_game(variant, seed)
+
+
+def test_where_more_ways_lead_than_are_kept_the_same_is_found() -> None:
+    roomy, narrow = new_room(), new_room(way_count=40)
+    for seed in range(3):
+        for state, _ in iter_random_game("xero-g", seed):
+            position = kernels.position_of(state)
+            assert kernels.count_moves(position, narrow) == kernels.count_moves(position, roomy)
 
 
 @pytest.mark.parametrize(("variant", "nodes"), [("xero-g", (224, 57_374)), ("gyges", (224, 57_374))])

@@ -1,14 +1,15 @@
-"""Positions of Virus Wars (one to three turns) and Xero-G (two) with a forced win, found by exhaustive search.
+"""Positions of Virus Wars and Xero-G with a win forced in one to three turns, found by exhaustive search.
 
 ``python tests/bots/engine/turn_tactics.py > tests/data/turn_tactics.jsonl`` makes the file that the tests read, in
 some minutes. Its lines are like those of ``tactics.py``, but that ``winning`` holds the first actions after which
-the rest of the turn can keep a win forced: however long it takes in Virus Wars, in two turns in Xero-G. A sign
-trap is a position where a search that takes every action for a change of sides begins with another one.
+the rest of the turn can keep a win forced: however long it takes in Virus Wars, in ``turns`` turns in Xero-G. A
+sign trap is a position where a search that takes every action for a change of sides begins with another one.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from random import Random
@@ -23,6 +24,8 @@ ANY_TURNS = None
 SIGN_TRAPS = {1: 9, 2: 2}
 """How many of them are wanted, by the turns to the win."""
 CASES_PER_VARIANT = 6
+MOST_POSITIONS = {1: 100, 2: sys.maxsize, 3: 15_000}
+"""How many are looked at to find out whether a win is forced in Xero-G, by the turns to the win."""
 
 
 class ForcedWins:
@@ -118,22 +121,76 @@ def can_enter(state: XeroGState) -> bool:
     return any(ship.targets & BASE_BIT for ship in state.ship_moves())
 
 
-def wins_after(state: XeroGState) -> bool:
-    """Whether the player who has just moved can enter a base in the next turn, whatever is answered."""
-    if state.outcome is not None:
-        return state.outcome.winner == 1 - state.mover
-    return not can_enter(state) and all(_is_won_after(state.child(action)) for action in state.legal_actions())
+class XeroGWins:
+    """Exhaustive search for wins in Xero-G that looks at ``most_positions`` positions at most.
+
+    Raises: TooManyPositionsError where it takes more.
+    """
+
+    def __init__(self, most_positions: int) -> None:
+        self._left = most_positions
+        self._known: dict[tuple[object, int], bool] = {}
+        self._refutations: dict[int, list[int]] = {}
+
+    def is_forced(self, state: XeroGState, turns: int) -> bool:
+        """Whether the player to move can enter a base with one of their next ``turns`` turns, 1 at least."""
+        key = (state.key(), turns)
+        if key not in self._known:
+            self._known[key] = state.outcome is None and (
+                self._can_enter(state)
+                or (
+                    turns > 1
+                    and any(self.is_forced_after(state.child(a), turns - 1) for a in state.legal_actions())
+                )
+            )
+        return self._known[key]
+
+    def is_forced_after(self, state: XeroGState, turns: int) -> bool:
+        """The same for the player who has just moved, with their next ``turns`` turns."""
+        if state.outcome is not None:
+            return state.outcome.winner == 1 - state.mover
+        if self._can_enter(state):
+            return False
+        actions, refutations = state.legal_actions(), self._refutations.setdefault(turns, [])
+        # What saved the opponent elsewhere often saves them here: nothing is left out, it is only looked at first.
+        for action in (*(each for each in refutations if each in set(actions)), *actions):
+            if not self.is_forced(state.child(action), turns):
+                refutations[:] = [action, *(each for each in refutations if each != action)][:4]
+                return False
+        return True
+
+    def _can_enter(self, state: XeroGState) -> bool:
+        self._left -= 1
+        if self._left < 0:
+            raise TooManyPositionsError
+        return can_enter(state)
 
 
-def _is_won_after(answered: XeroGState) -> bool:
-    return answered.outcome is None and can_enter(answered)
+class TooManyPositionsError(Exception):
+    """A position would take too long to look at."""
 
 
-def xero_g_case(state: XeroGState) -> dict[str, object] | None:
-    """The case that ``state`` makes; ``None`` when no win is forced in two turns, or too many actions force it."""
-    actions = state.legal_actions()
-    winning = [action for action in actions if wins_after(state.child(action))]
-    return case_of(state, 2, winning, False) if 0 < len(winning) <= 0.2 * len(actions) else None
+def xero_g_case(state: XeroGState, turns: int, most_positions: int, share: float) -> dict[str, object] | None:
+    """The case that ``state`` makes; ``None`` when no win is forced in exactly ``turns`` turns.
+
+    The same where that takes too long to find out, or where more than ``share`` of the actions force the win.
+    """
+    wins, actions = XeroGWins(most_positions), state.legal_actions()
+    try:
+        if (turns > 1 and wins.is_forced(state, turns - 1)) or not wins.is_forced(state, turns):
+            return None
+    except TooManyPositionsError:
+        return None
+    wins = XeroGWins(sys.maxsize)
+    winning = [action for action in actions if is_winning(wins, state.child(action), turns)]
+    return case_of(state, turns, winning, False) if len(winning) <= share * len(actions) else None
+
+
+def is_winning(wins: XeroGWins, later: XeroGState, turns: int) -> bool:
+    """Whether the action that led to ``later`` begins a win in ``turns`` turns."""
+    if later.outcome is not None or turns == 1:
+        return later.outcome is not None and later.outcome.winner == 1 - later.mover
+    return wins.is_forced_after(later, turns - 1)
 
 
 def case_of(state: State, turns: int, winning: list[int], is_sign_trap: bool) -> dict[str, object]:
@@ -162,12 +219,29 @@ def print_virus_wars() -> None:
                     break
 
 
+def iter_enterable(variant: str, random: Random) -> Iterator[XeroGState]:
+    """Yield positions that a careless action leads to from those of :func:`iter_xero_g`: a base can be entered."""
+    for state in iter_xero_g(variant, random):
+        later = state.child(random.choice(state.legal_actions()))
+        if later.outcome is None and can_enter(later):
+            yield later
+
+
 def print_xero_g() -> None:
     random = Random(7)
-    for variant in ("xero-g", "gyges"):
-        cases = (xero_g_case(state) for state in iter_xero_g(variant, random))
-        for case in islice(filter(None, cases), CASES_PER_VARIANT):
-            print(json.dumps(case), flush=True)
+    for turns, iter_states, most_actions, share in (
+        (2, iter_xero_g, sys.maxsize, 0.2),
+        (1, iter_enterable, sys.maxsize, 0.2),
+        # With more actions, looking at all that can happen in three turns takes hours.
+        (3, iter_xero_g, 60, 0.5),
+    ):
+        for variant in ("xero-g", "gyges"):
+            states = (
+                state for state in iter_states(variant, random) if len(state.legal_actions()) <= most_actions
+            )
+            cases = (xero_g_case(state, turns, MOST_POSITIONS[turns], share) for state in states)
+            for case in islice(filter(None, cases), CASES_PER_VARIANT):
+                print(json.dumps(case), flush=True)
 
 
 if __name__ == "__main__":

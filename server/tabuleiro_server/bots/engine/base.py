@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from tabuleiro.errors import BotError
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis
+from tabuleiro.rules.outcome import Player
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +59,15 @@ class Searcher(Protocol):
         Raises: BotError when the game is over or both limits are ``None``.
         """
         ...
+
+
+def check_task(state: State, max_nodes: int | None, deadline_s: float | None) -> Player:
+    """Check that there is something to think about, and an end to it; return who is to move.
+
+    Raises: BotError when the game is over or both limits are ``None``.
+    """
+    if state.to_move is None:
+        raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
+    if max_nodes is None and deadline_s is None:
+        raise BotError("a search needs a limit: a number of nodes or a deadline")
+    return state.to_move

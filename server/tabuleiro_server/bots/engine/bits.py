@@ -36,9 +36,18 @@ def _as_int(_typing: Any, word: Any) -> Any:
     return types.int64(word), generate
 
 
+def _as_index(_typing: Any, number: Any) -> Any:
+    def generate(_context: Any, _builder: Any, _signature: Any, arguments: Any) -> Any:
+        return arguments[0]
+
+    return types.uint64(types.int64), generate
+
+
 count_bits = cast(Callable[[np.uint64 | int], int], intrinsic(_count_bits))
 """How many bits are set."""
 lowest_bit = cast(Callable[[np.uint64 | int], int], intrinsic(_lowest_bit))
 """The index of the lowest bit that is set; there must be one."""
 as_int = cast(Callable[[np.uint64 | int], int], intrinsic(_as_int))
 """A number below 2**63 as one that may be added to others: numba makes a float of ``uint64`` plus ``int64``."""
+as_index = cast(Callable[[int], int], intrinsic(_as_index))
+"""An index, not negative, as a number that cannot be: numba then has no look whether it counts from the end."""

@@ -12,10 +12,9 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from tabuleiro.errors import BotError
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis, Candidate
-from tabuleiro_server.bots.engine.base import SearchResult
+from tabuleiro_server.bots.engine.base import SearchResult, check_task
 from tabuleiro_server.bots.engine.compiled import Array
 from tabuleiro_server.bots.engine.draws import DrawState, new_draws
 from tabuleiro_server.bots.engine.mcts import (
@@ -128,11 +127,7 @@ class MctsSearcher:
         self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
     ) -> SearchResult:
         """Choose the actions that complete the turn; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
-        mover = state.to_move
-        if mover is None:
-            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
-        if max_nodes is None and deadline_s is None:
-            raise BotError("a search needs a limit: a number of nodes or a deadline")
+        mover = check_task(state, max_nodes, deadline_s)
         tree, budget = self._tree, _Budget(max_nodes, deadline_s)
         _forget(tree)
         draws = new_draws(seed)
@@ -147,10 +142,7 @@ class MctsSearcher:
         self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
     ) -> Iterator[Analysis]:
         """Tell the best turns; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
-        if state.is_terminal:
-            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
-        if max_nodes is None and deadline_s is None:
-            raise BotError("a search needs a limit: a number of nodes or a deadline")
+        check_task(state, max_nodes, deadline_s)
         _forget(self._tree)
         return self._iter_analyses(state, candidate_count, max_nodes, deadline_s, new_draws(seed))
 

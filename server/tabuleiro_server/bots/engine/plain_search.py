@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Final
 
-from tabuleiro.errors import BotError
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.outcome import Player
-from tabuleiro_server.bots.engine.base import SearchResult
+from tabuleiro_server.bots.engine.base import SearchResult, check_task
 from tabuleiro_server.bots.engine.proven_lines import ForcedEnds
 from tabuleiro_server.bots.turns import after, first_turn, is_same_turn, turns_of_player
 
@@ -66,11 +65,7 @@ class PlainSearcher:
         self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
     ) -> SearchResult:
         """Choose the actions that complete the turn; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
-        mover = state.to_move
-        if mover is None:
-            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
-        if max_nodes is None and deadline_s is None:
-            raise BotError("a search needs a limit: a number of nodes or a deadline")
+        mover = check_task(state, max_nodes, deadline_s)
         rng, root = Random(seed), _Node(state, -1)
         _expand(root)
         done = self._grow(root, rng, max_nodes, deadline_s)
@@ -85,10 +80,7 @@ class PlainSearcher:
         self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
     ) -> Iterator[Analysis]:
         """Tell the best turns; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
-        if state.is_terminal:
-            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
-        if max_nodes is None and deadline_s is None:
-            raise BotError("a search needs a limit: a number of nodes or a deadline")
+        check_task(state, max_nodes, deadline_s)
         return self._iter_analyses(state, candidate_count, max_nodes, deadline_s, Random(seed))
 
     def _iter_analyses(

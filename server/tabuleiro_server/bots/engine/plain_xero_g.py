@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
-from tabuleiro.errors import BotError
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.games.xero_g import XeroGState
 from tabuleiro.rules.games.xero_g_moves import BASE_BIT
-from tabuleiro_server.bots.engine.base import SearchResult
+from tabuleiro_server.bots.engine.base import SearchResult, check_task
 from tabuleiro_server.bots.turns import complete_turn
 
 WON: Final = 1_000
@@ -30,10 +29,8 @@ class PlainXeroGSearcher:
         self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
     ) -> SearchResult:
         """Choose the actions that complete the turn; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
-        if max_nodes is None and deadline_s is None:
-            raise BotError("a search needs a limit: a number of nodes or a deadline")
-        if not isinstance(state, XeroGState) or state.is_terminal:
-            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
+        check_task(state, max_nodes, deadline_s)
+        assert isinstance(state, XeroGState)
         rng = Random(seed)
         if state.is_setup:
             actions = complete_turn(state, lambda later: rng.choice(later.legal_actions()))
@@ -47,7 +44,9 @@ class PlainXeroGSearcher:
         self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
     ) -> Iterator[Analysis]:
         """Tell the best actions; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
-        if not isinstance(state, XeroGState) or state.is_terminal or state.is_setup:
+        check_task(state, max_nodes, deadline_s)
+        assert isinstance(state, XeroGState)
+        if state.is_setup:
             row = self.choose_turn(state, max_nodes=max_nodes, deadline_s=deadline_s, seed=seed)
             return iter((Analysis((Candidate(row.actions, row.actions, row.value),), 0, is_compiled=False),))
         nodes, ranked = _ranked_actions(state, Random(seed), max_nodes, deadline_s)

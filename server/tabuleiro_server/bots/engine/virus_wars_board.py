@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
-from tabuleiro_server.bots.engine.bits import Words, as_int, count_bits, lowest_bit
+from tabuleiro_server.bots.engine.bits import Words, as_index, as_int, count_bits, lowest_bit
 from tabuleiro_server.bots.engine.compiled import Array, lean_kernel
 
 SET_WORDS: Final = 6
@@ -130,7 +130,7 @@ def spread(tables: VirusWarsTables, cells: Words, wider: Words) -> None:
 
 @lean_kernel
 def _awake_word(board: Words, viruses: int, zombies: int, asleep: Words, word: int) -> np.uint64:
-    return np.uint64(board[viruses + word] | (board[zombies + word] & ~asleep[word]))
+    return np.uint64(board[as_index(viruses + word)] | (board[as_index(zombies + word)] & ~asleep[word]))
 
 
 @lean_kernel
@@ -158,9 +158,9 @@ def find_reach(tables: VirusWarsTables, board: Words, player: int, reach: Words,
     pieces = NO_WORD
     dozing = NO_WORD
     for word in range(words):
-        pieces |= board[viruses + word] | board[zombies + word]
-        dozing |= board[zombies + word]
-        asleep[word] = board[zombies + word]
+        pieces |= board[as_index(viruses + word)] | board[as_index(zombies + word)]
+        dozing |= board[as_index(zombies + word)]
+        asleep[word] = board[as_index(zombies + word)]
     if tables.shape[3] and pieces == NO_WORD:
         for word in range(words):
             reach[word] = tables.edges[player, word]
@@ -183,8 +183,10 @@ def find_reach(tables: VirusWarsTables, board: Words, player: int, reach: Words,
 def legal_word(board: Words, full: Words, word: int) -> np.uint64:
     """One word of the set of legal cells of the mover."""
     own = VIRUSES + as_int(board[MOVER]) * SET_WORDS
-    blocked = board[own + word] | board[ZOMBIES + word] | board[ZOMBIES + SET_WORDS + word]
-    return np.uint64(board[REACH + word] & full[word] & ~blocked)
+    blocked = (
+        board[as_index(own + word)] | board[as_index(ZOMBIES + word)] | board[as_index(ZOMBIES + SET_WORDS + word)]
+    )
+    return np.uint64(board[as_index(REACH + word)] & full[word] & ~blocked)
 
 
 @lean_kernel
@@ -203,14 +205,16 @@ def play(tables: VirusWarsTables, board: Words, place: int) -> None:
     mover = as_int(board[MOVER])
     left = as_int(board[LEFT])
     own, enemy = VIRUSES + mover * SET_WORDS, VIRUSES + (1 - mover) * SET_WORDS
-    hashed = board[HASH] ^ tables.keys[4 + mover, left]
-    if board[enemy + word] & bit:
-        board[enemy + word] ^= bit
-        board[ZOMBIES + mover * SET_WORDS + word] |= bit
-        hashed ^= tables.keys[1 - mover, place] ^ tables.keys[2 + mover, place]
+    hashed = board[HASH] ^ tables.keys[as_index(4 + mover), as_index(left)]
+    if board[as_index(enemy + word)] & bit:
+        board[as_index(enemy + word)] ^= bit
+        board[as_index(ZOMBIES + mover * SET_WORDS + word)] |= bit
+        hashed ^= (
+            tables.keys[as_index(1 - mover), as_index(place)] ^ tables.keys[as_index(2 + mover), as_index(place)]
+        )
     else:
-        board[own + word] |= bit
-        hashed ^= tables.keys[mover, place]
+        board[as_index(own + word)] |= bit
+        hashed ^= tables.keys[as_index(mover), as_index(place)]
     if left == 1:
         mover, left = 1 - mover, int(tables.shape[2])
         find_reach(tables, board, mover, board[REACH:], board[ASLEEP:])
@@ -218,7 +222,7 @@ def play(tables: VirusWarsTables, board: Words, place: int) -> None:
         left -= 1
         _widen_reach(tables, board, mover, place)
     board[MOVER], board[LEFT] = np.uint64(mover), np.uint64(left)
-    board[HASH] = hashed ^ tables.keys[4 + mover, left]
+    board[HASH] = hashed ^ tables.keys[as_index(4 + mover), as_index(left)]
 
 
 @lean_kernel
@@ -227,20 +231,20 @@ def _widen_reach(tables: VirusWarsTables, board: Words, mover: int, place: int) 
     words = tables.shape[0]
     woken = NO_WORD
     for word in range(words):
-        woken |= tables.near[place, word] & board[ASLEEP + word]
+        woken |= tables.near[as_index(place), as_index(word)] & board[as_index(ASLEEP + word)]
     if woken != NO_WORD or (tables.shape[3] and _has_one_piece(tables, board, mover)):
         find_reach(tables, board, mover, board[REACH:], board[ASLEEP:])
         return
     for word in range(words):
-        board[REACH + word] |= tables.near[place, word]
+        board[as_index(REACH + word)] |= tables.near[as_index(place), as_index(word)]
 
 
 @lean_kernel
 def _has_one_piece(tables: VirusWarsTables, board: Words, player: int) -> bool:
     pieces = 0
     for word in range(tables.shape[0]):
-        pieces += count_bits(board[VIRUSES + player * SET_WORDS + word])
-        pieces += count_bits(board[ZOMBIES + player * SET_WORDS + word])
+        pieces += count_bits(board[as_index(VIRUSES + player * SET_WORDS + word)])
+        pieces += count_bits(board[as_index(ZOMBIES + player * SET_WORDS + word)])
     return pieces == 1
 
 

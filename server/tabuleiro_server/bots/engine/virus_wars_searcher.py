@@ -7,13 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from tabuleiro.errors import BotError
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis
 from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro_server.bots.engine.alpha_beta import INFINITY, PROVEN, new_transpositions, unit_value
 from tabuleiro_server.bots.engine.alpha_beta_analysis import iter_analyses
-from tabuleiro_server.bots.engine.base import SearchResult
+from tabuleiro_server.bots.engine.base import SearchResult, check_task
 from tabuleiro_server.bots.engine.compiled import Array
 from tabuleiro_server.bots.engine.effort import IS_OVER, NODES, limited_effort, unlimited_effort
 from tabuleiro_server.bots.engine.virus_wars_analysis import VirusWarsRoot
@@ -64,8 +63,8 @@ class VirusWarsSearcher:
         self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
     ) -> SearchResult:
         """Choose the actions that complete the turn; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
-        if not isinstance(state, VirusWarsState) or state.is_terminal:
-            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
+        check_task(state, max_nodes, deadline_s)
+        assert isinstance(state, VirusWarsState)
         memory = new_memory(board_of(state, self._tables), self._value_weights, self._rating_weights, seed)
         table = new_transpositions()
         # The narrowest stage is a few nodes, and must be there whatever the limits: it gives a legal turn.
@@ -93,8 +92,8 @@ class VirusWarsSearcher:
         self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
     ) -> Iterator[Analysis]:
         """Tell the best turns; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
-        if not isinstance(state, VirusWarsState) or state.is_terminal:
-            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
+        check_task(state, max_nodes, deadline_s)
+        assert isinstance(state, VirusWarsState)
         memory = new_memory(board_of(state, self._tables), self._value_weights, self._rating_weights, seed)
         root = VirusWarsRoot(self._tables, memory, self._steps, self._iter_widths)
         return iter_analyses(root, candidate_count, max_nodes, deadline_s)

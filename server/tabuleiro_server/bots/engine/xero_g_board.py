@@ -15,17 +15,10 @@ from tabuleiro.rules.games.xero_g import XeroGState
 from tabuleiro.rules.games.xero_g_actions import DROP_COUNT, FIRST_MOVE, NO_DROP, TARGET_COUNT
 from tabuleiro.rules.games.xero_g_moves import BASE, SIDE, SQUARE_COUNT
 from tabuleiro_server.bots.engine.bits import count_bits, lowest_bit
-from tabuleiro_server.bots.engine.compiled import Array, kernel
-from tabuleiro_server.bots.engine.xero_g_targets import (
-    BASE_BIT,
-    FULL,
-    ONES,
-    ROW,
-    Ints,
-    Room,
-    find_targets,
-    value_at,
-)
+from tabuleiro_server.bots.engine.compiled import Array, kernel, lean_kernel
+from tabuleiro_server.bots.engine.xero_g_geometry import BASE_BIT, FULL, ONES, ROW, Ints, value_at
+from tabuleiro_server.bots.engine.xero_g_targets import find_targets
+from tabuleiro_server.bots.engine.xero_g_ways import Room
 
 MOVER: Final = 3
 WINNER: Final = 4
@@ -64,7 +57,7 @@ def hash_of(ships: bytes, mover: int) -> int:
     return hashed
 
 
-@kernel
+@lean_kernel
 def home_ships(position: Ints, player: int) -> int:
     """The ships on the home row of ``player``."""
     occupied = position[ONES] | position[ONES + 1] | position[ONES + 2]
@@ -74,7 +67,7 @@ def home_ships(position: Ints, player: int) -> int:
     return int(occupied & row)
 
 
-@kernel
+@lean_kernel
 def drop_squares(position: Ints) -> int:
     """The squares that the variant leaves for reprogrammed ships, empty or not."""
     if position[IS_GYGES] == 0:
@@ -91,7 +84,7 @@ def drop_squares(position: Ints) -> int:
     return limit
 
 
-@kernel
+@lean_kernel
 def can_enter(position: Ints, player: int, room: Room) -> bool:
     """Whether ``player`` could enter the base now if it were their turn."""
     ships = home_ships(position, player)
@@ -103,7 +96,7 @@ def can_enter(position: Ints, player: int, room: Room) -> bool:
     return False
 
 
-@kernel
+@lean_kernel
 def count_moves(position: Ints, room: Room) -> int:
     """How many legal actions the mover has."""
     if position[WINNER] >= 0:
@@ -121,7 +114,7 @@ def count_moves(position: Ints, room: Room) -> int:
     return count
 
 
-@kernel
+@lean_kernel
 def list_moves(position: Ints, room: Room, moves: Array) -> int:
     """Put the legal actions of the mover in ``moves``, ascending as in the rules; how many there are."""
     if position[WINNER] >= 0:
@@ -152,7 +145,7 @@ def list_moves(position: Ints, room: Room, moves: Array) -> int:
     return count
 
 
-@kernel
+@lean_kernel
 def play_move(position: Ints, move: int) -> None:
     """Play the legal action ``move``, numbered as in the rules."""
     rest = move - FIRST_MOVE

@@ -36,8 +36,8 @@ from tabuleiro_server.bots.engine.xero_g_board import (
     list_moves,
     play_move,
 )
-from tabuleiro_server.bots.engine.xero_g_targets import new_room
 from tabuleiro_server.bots.engine.xero_g_values import FEATURE_COUNT, estimate
+from tabuleiro_server.bots.engine.xero_g_ways import new_room
 
 MAX_PLIES: Final = 24
 _REPETITIONS_BEFORE: Final = 2

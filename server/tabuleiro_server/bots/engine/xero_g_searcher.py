@@ -9,7 +9,6 @@ from typing import Final
 
 import numpy as np
 
-from tabuleiro.errors import BotError
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.board import bit_indexes
@@ -24,7 +23,7 @@ from tabuleiro_server.bots.engine.alpha_beta import (
     unit_value,
 )
 from tabuleiro_server.bots.engine.alpha_beta_analysis import iter_analyses
-from tabuleiro_server.bots.engine.base import SearchResult
+from tabuleiro_server.bots.engine.base import SearchResult, check_task
 from tabuleiro_server.bots.engine.effort import ALLOWED, IS_OVER, NODES, Effort, limited_effort, unlimited_effort
 from tabuleiro_server.bots.engine.xero_g_analysis import XeroGRoot
 from tabuleiro_server.bots.engine.xero_g_board import hash_of, position_of
@@ -68,8 +67,8 @@ class XeroGSearcher:
         self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
     ) -> SearchResult:
         """Choose the actions that complete the turn; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
-        if not isinstance(state, XeroGState) or state.is_terminal:
-            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
+        check_task(state, max_nodes, deadline_s)
+        assert isinstance(state, XeroGState)
         with limited_effort(max_nodes, deadline_s) as limits:
             if state.is_setup:
                 return self._choose_row(state, limits, seed)
@@ -79,8 +78,8 @@ class XeroGSearcher:
         self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
     ) -> Iterator[Analysis]:
         """Tell the best actions, or one row; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
-        if not isinstance(state, XeroGState) or state.is_terminal:
-            raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
+        check_task(state, max_nodes, deadline_s)
+        assert isinstance(state, XeroGState)
         if state.is_setup:
             row = self.choose_turn(state, max_nodes=max_nodes, deadline_s=deadline_s, seed=seed)
             # Without time for a single row there is no estimate.

@@ -1,65 +1,32 @@
-"""Where the ships of Xero-G can go, as kernels: runs, boosts and edges. Source: RULES.md, "Xero-G".
+"""Where the ships of Xero-G can go, as kernels: runs and boosts. Source: RULES.md, "Xero-G".
 
-Knows ships, squares and edges only; positions as a whole are left to ``xero_g_board``.
-
-A set of squares is a number of 36 bits. A set of edges is two of them: an edge across is named by its left square,
-an edge upwards by its lower one.
+Knows ships, squares and edges only; positions as a whole are left to ``xero_g_board``, and what takes looking at
+many ways to ``xero_g_ways``.
 """
 
 from __future__ import annotations
 
-from typing import Final
-
-import numpy as np
-
-from tabuleiro.rules.games.xero_g_moves import BASE, SIDE, SQUARE_COUNT
-from tabuleiro_server.bots.engine.bits import lowest_bit
-from tabuleiro_server.bots.engine.compiled import Array, kernel
-
-Ints = Array
-"""Of 64 bits each."""
-
-ONES: Final = 0
-"""Where the sets of ships of value 1, 2 and 3 are in a position; what follows them does not matter here."""
-
-FULL: Final = (1 << SQUARE_COUNT) - 1
-ROW: Final = (1 << SIDE) - 1
-"""The squares of row 1."""
-BASE_BIT: Final = 1 << BASE
-_LAST_COLUMN: Final = sum(1 << row * SIDE + SIDE - 1 for row in range(SIDE))
-_NOT_LAST: Final = FULL & ~_LAST_COLUMN
-_NOT_FIRST: Final = FULL & ~(_LAST_COLUMN >> SIDE - 1)
-
-Room = Array
-"""Working memory for :func:`find_targets`: the ways to go on from, three numbers each, then ends by square."""
+from tabuleiro.rules.games.xero_g_moves import SIDE, SQUARE_COUNT
+from tabuleiro_server.bots.engine.bits import as_index, lowest_bit
+from tabuleiro_server.bots.engine.compiled import lean_kernel
+from tabuleiro_server.bots.engine.xero_g_geometry import (
+    BASE_BIT,
+    EDGES,
+    FIRST_PATH,
+    FULL,
+    ONES,
+    PASSED,
+    ROW,
+    Ints,
+    around,
+    open_around,
+    upward_edges,
+    value_at,
+)
+from tabuleiro_server.bots.engine.xero_g_ways import ENDS, ENTRIES, FIRST_WAYS, Room, find_unreached
 
 
-_ENDS: Final = 3 * SQUARE_COUNT
-
-
-def new_room() -> Room:
-    """Working memory for kernels."""
-    return np.zeros(4 * SQUARE_COUNT, dtype=np.int64)
-
-
-@kernel
-def _around(squares: int) -> int:
-    """All squares next to any of ``squares``."""
-    return (squares & _NOT_LAST) << 1 | (squares & _NOT_FIRST) >> 1 | (squares << SIDE & FULL) | squares >> SIDE
-
-
-@kernel
-def _open_around(squares: int, across: int, upwards: int) -> int:
-    """All squares next to any of ``squares`` over an edge that was not crossed."""
-    return (
-        (squares & _NOT_LAST & ~across) << 1
-        | (squares & _NOT_FIRST) >> 1 & ~across
-        | ((squares & ~upwards) << SIDE & FULL)
-        | squares >> SIDE & ~upwards
-    )
-
-
-@kernel
+@lean_kernel
 def _bound_targets(position: Ints, start: int, others: int, goal: int, room: Room) -> int:
     """Targets among which are all those of the ship on ``start``.
 
@@ -69,235 +36,119 @@ def _bound_targets(position: Ints, start: int, others: int, goal: int, room: Roo
     """
     empty = FULL & ~others
     bound, landed, waiting = 0, 0, start
-    room[lowest_bit(start)] = 0
+    room[as_index(ENTRIES + lowest_bit(start))] = 0
     while waiting:
         square = waiting & -waiting
         waiting ^= square
-        value = value_at(position, square)
-        entries = room[lowest_bit(square)]
-        firsts = _around(square)
+        index = lowest_bit(square)
+        entries = room[as_index(ENTRIES + index)]
+        firsts = around(square)
         if entries & (entries - 1) == 0:
             firsts &= ~entries
-        lasts = square
-        ends = firsts
-        if value == 2:
-            lasts = firsts & empty
-            ends = _around(lasts) & ~square
-        elif value == 3:
-            firsts &= empty
-            ends, lasts = 0, 0
-            while firsts:
-                first = firsts & -firsts
-                firsts ^= first
-                seconds = _around(first) & empty & ~square
-                lasts |= seconds
-                ends |= _around(seconds) & ~first
+        ends, lasts = _ends_of_runs(square, value_at(position, square), firsts, empty)
         if lasts & goal:
             ends |= BASE_BIT
         bound |= ends
-        room[_ENDS + lowest_bit(square)] = ends
+        room[as_index(ENDS + index)] = ends
         hit = ends & others
         while hit:
             ship = hit & -hit
             hit ^= ship
             index = lowest_bit(ship)
-            if landed & ship == 0:
-                landed |= ship
+            before = room[as_index(ENTRIES + index)] if landed & ship else 0
+            after = before | (around(ship) & lasts)
+            room[as_index(ENTRIES + index)] = after
+            # Once there are two entries, a third one opens nothing new.
+            if before & (before - 1) == 0 and after != before:
                 waiting |= ship
-                room[index] = _around(ship) & lasts
-                continue
-            before = room[index]
-            room[index] = before | (_around(ship) & lasts)
-            if before & (before - 1) == 0 and room[index] != before:
-                waiting |= ship
+        landed |= ends & others
     return bound
 
 
-@kernel
-def _open_ends(square: int, value: int, empty: int, goal: int, across: int, upwards: int) -> int:
-    """Where runs by ``value`` from ``square`` may end that cross none of the edges given; the base included."""
-    firsts = _open_around(square, across, upwards)
+@lean_kernel
+def _ends_of_runs(square: int, value: int, firsts: int, empty: int) -> tuple[int, int]:
+    """Where runs by ``value`` from ``square`` end that begin to ``firsts``, and the squares before the ends."""
+    if value == 1:
+        return firsts, square
+    firsts &= empty
+    if value == 2:
+        return around(firsts) & ~square, firsts
+    # All directions at once without a loop: what is not there is an empty set.
+    right, left, up, down = (
+        firsts & square << 1,
+        firsts & square >> 1,
+        firsts & square << SIDE,
+        firsts & square >> SIDE,
+    )
+    empty &= ~square
+    by_right, by_left = around(right) & empty, around(left) & empty
+    by_up, by_down = around(up) & empty, around(down) & empty
+    ends = around(by_right) & ~right | around(by_left) & ~left | around(by_up) & ~up | around(by_down) & ~down
+    return ends, by_right | by_left | by_up | by_down
+
+
+@lean_kernel
+def _open_ends(square: int, value: int, empty: int, goal: int, edges: int) -> int:
+    """Where runs by ``value`` from ``square`` may end that cross none of ``edges``; the base included."""
+    upwards = upward_edges(edges)
+    firsts = open_around(square, edges, upwards)
     if value == 1:
         return firsts | (BASE_BIT if square & goal else 0)
     firsts &= empty
     if value == 2:
-        return _open_around(firsts, across, upwards) & ~square | (BASE_BIT if firsts & goal else 0)
-    ends, seconds = 0, 0
-    while firsts:
-        first = firsts & -firsts
-        firsts ^= first
-        here = _open_around(first, across, upwards) & empty & ~square
-        seconds |= here
-        ends |= _open_around(here, across, upwards) & ~first
-    return ends | (BASE_BIT if seconds & goal else 0)
+        return open_around(firsts, edges, upwards) & ~square | (BASE_BIT if firsts & goal else 0)
+    right, left, up, down = (
+        firsts & square << 1,
+        firsts & square >> 1,
+        firsts & square << SIDE,
+        firsts & square >> SIDE,
+    )
+    empty &= ~square
+    by_right, by_left = open_around(right, edges, upwards) & empty, open_around(left, edges, upwards) & empty
+    by_up, by_down = open_around(up, edges, upwards) & empty, open_around(down, edges, upwards) & empty
+    ends = open_around(by_right, edges, upwards) & ~right | open_around(by_left, edges, upwards) & ~left
+    ends |= open_around(by_up, edges, upwards) & ~up | open_around(by_down, edges, upwards) & ~down
+    return ends | (BASE_BIT if (by_right | by_left | by_up | by_down) & goal else 0)
 
 
-@kernel
-def value_at(position: Ints, square: int) -> int:
-    """The value of the ship on ``square`` (a set of one)."""
-    if position[ONES] & square:
-        return 1
-    return 2 if position[ONES + 1] & square else 3
+@lean_kernel
+def _keep_ways(square: int, value: int, others: int, edges: int, ends: int, room: Room, count: int) -> int:
+    """Keep one way on from ``square`` by ``value`` to each of ``ends``, which must be open; how many ways now."""
+    index = lowest_bit(square)
+    while ends:
+        end = ends & -ends
+        ends ^= end
+        path = int(FIRST_PATH[value - 1, as_index(index), as_index(lowest_bit(end))])
+        while PASSED[as_index(path)] & others | EDGES[as_index(path)] & edges:
+            path += 1
+        room[as_index(FIRST_WAYS + 2 * count)] = end
+        room[as_index(FIRST_WAYS + 2 * count + 1)] = edges | EDGES[as_index(path)]
+        count += 1
+    return count
 
 
-@kernel
-def _edge(square: int, other: int) -> tuple[int, int]:
-    """The edge between two neighbours, as edges across and edges upwards."""
-    low, high = min(square, other), max(square, other)
-    if high == low << 1:
-        return low, 0
-    return 0, low
-
-
-@kernel
-def _keep_way(room: Room, count: int, square: int, across: int, upwards: int) -> None:
-    room[3 * count], room[3 * count + 1], room[3 * count + 2] = square, across, upwards
-
-
-@kernel
-def _keep_a_way(
-    room: Room, count: int, square: int, value: int, empty: int, across: int, upwards: int, target: int
-) -> None:
-    """Keep one way that runs on from ``square`` by ``value`` to ``target``, which must be an open end of it."""
-    if value == 1:
-        last_across, last_upwards = _edge(square, target)
-        _keep_way(room, count, target, across | last_across, upwards | last_upwards)
-        return
-    firsts = _open_around(square, across, upwards) & empty
-    lasts = _open_around(target, across, upwards) & empty & ~square
-    if value == 2:
-        first = firsts & lasts
-        first &= -first
-        last = first
-    else:
-        first, last = 0, 0
-        while True:
-            first = firsts & -firsts
-            firsts ^= first
-            last = _open_around(first, across, upwards) & lasts & ~square
-            if target == first:
-                continue
-            if last:
-                last &= -last
-                break
-        middle_across, middle_upwards = _edge(first, last)
-        across, upwards = across | middle_across, upwards | middle_upwards
-    first_across, first_upwards = _edge(square, first)
-    last_across, last_upwards = _edge(last, target)
-    across, upwards = across | first_across | last_across, upwards | first_upwards | last_upwards
-    _keep_way(room, count, target, across, upwards)
-
-
-@kernel
+@lean_kernel
 def find_targets(position: Ints, player: int, start: int, room: Room) -> int:
     """All targets of the ship on ``start`` (a set of one) if ``player`` moves it, the base included.
 
     One way to each ship is gone on from. Mostly that reaches all that there is if edges may be crossed again, and
     so all that there is; else all ways are looked at.
     """
-    occupied = position[ONES] | position[ONES + 1] | position[ONES + 2]
-    others = occupied & ~start
-    empty = FULL & ~others
+    others = (position[ONES] | position[ONES + 1] | position[ONES + 2]) & ~start
     goal = ROW if player else ROW << SQUARE_COUNT - SIDE
     bound = _bound_targets(position, start, others, goal, room)
     if bound & others == 0:
         return bound
     found, landed, index, count = 0, 0, 0, 1
-    _keep_way(room, 0, start, 0, 0)
+    room[FIRST_WAYS], room[FIRST_WAYS + 1] = start, 0
     while index < count:
-        square, across, upwards = room[3 * index], room[3 * index + 1], room[3 * index + 2]
+        square, edges = room[as_index(FIRST_WAYS + 2 * index)], room[as_index(FIRST_WAYS + 2 * index + 1)]
         index += 1
         value = value_at(position, square)
-        ends = _open_ends(square, value, empty, goal, across, upwards)
+        ends = _open_ends(square, value, FULL & ~others, goal, edges)
         found |= ends
         if found == bound:
             return bound
-        fresh = ends & others & ~landed
-        landed |= fresh
-        while fresh:
-            _keep_a_way(room, count, square, value, empty, across, upwards, fresh & -fresh)
-            count += 1
-            fresh &= fresh - 1
-    return _find_missing(position, start, goal, bound, found, room)
-
-
-@kernel
-def _leading_to(missing: int, ships: int, room: Room) -> int:
-    """Which of ``ships`` may lead to any target of ``missing``, maybe by way of others."""
-    leading, before = 0, -1
-    while leading != before:
-        before = leading
-        rest = ships & ~leading
-        while rest:
-            ship = rest & -rest
-            rest ^= ship
-            if room[_ENDS + lowest_bit(ship)] & (missing | leading):
-                leading |= ship
-    return leading
-
-
-@kernel
-def _find_missing(position: Ints, start: int, goal: int, bound: int, found: int, room: Room) -> int:
-    """All targets of the ship on ``start``, ``found`` and more of ``bound``, by all ways worth going.
-
-    A way that crossed all the edges of an earlier one to the same ship is not worth it: that led everywhere. Nor
-    is one to a ship that does not lead to what is missing.
-    """
-    others = (position[ONES] | position[ONES + 1] | position[ONES + 2]) & ~start
-    empty = FULL & ~others
-    leading = _leading_to(bound & ~found, bound & others, room)
-    ways = np.empty((256, 3), dtype=np.int64)
-    ways[0, 0], ways[0, 1], ways[0, 2] = start, 0, 0
-    count, index = 1, 0
-    while index < count and found != bound:
-        if count + 36 > ways.shape[0]:
-            ways = np.concatenate((ways, np.empty_like(ways)))
-        square, across, upwards = ways[index, 0], ways[index, 1], ways[index, 2]
-        value = value_at(position, square)
-        found |= _open_ends(square, value, empty, goal, across, upwards)
-        index += 1
-        if room[_ENDS + lowest_bit(square)] & leading == 0:
-            continue
-        if value == 1:
-            count = _keep_worthy(
-                ways, count, square, _open_around(square, across, upwards) & leading, across, upwards
-            )
-            continue
-        firsts = _open_around(square, across, upwards) & empty
-        while firsts:
-            first = firsts & -firsts
-            firsts ^= first
-            added_across, added_upwards = _edge(square, first)
-            across_1, upwards_1 = across | added_across, upwards | added_upwards
-            seconds = _open_around(first, across_1, upwards_1)
-            if value == 2:
-                count = _keep_worthy(ways, count, first, seconds & leading, across_1, upwards_1)
-                continue
-            seconds &= empty
-            while seconds:
-                second = seconds & -seconds
-                seconds ^= second
-                added_across, added_upwards = _edge(first, second)
-                across_2, upwards_2 = across_1 | added_across, upwards_1 | added_upwards
-                thirds = _open_around(second, across_2, upwards_2) & leading
-                count = _keep_worthy(ways, count, second, thirds, across_2, upwards_2)
-    return found
-
-
-@kernel
-def _keep_worthy(ways: Ints, count: int, last: int, landed: int, across: int, upwards: int) -> int:
-    """Add the ways over the edges from ``last`` to the ships ``landed`` on that are worth going; how many now."""
-    while landed:
-        square = landed & -landed
-        landed ^= square
-        added_across, added_upwards = _edge(last, square)
-        across_1, upwards_1 = across | added_across, upwards | added_upwards
-        is_worthy = True
-        for index in range(count):
-            if ways[index, 0] == square and not (ways[index, 1] & ~across_1 | ways[index, 2] & ~upwards_1):
-                is_worthy = False
-                break
-        if is_worthy:
-            ways[count, 0], ways[count, 1], ways[count, 2] = square, across_1, upwards_1
-            count += 1
-    return count
+        count = _keep_ways(square, value, others, edges, ends & others & ~landed, room, count)
+        landed |= ends & others
+    return bound & ~find_unreached(position, start, goal, bound & ~found, bound & others, room)

@@ -12,7 +12,9 @@ from tabuleiro_server.bots.engine.alpha_beta import ESTIMATE_LIMIT, WIN
 from tabuleiro_server.bots.engine.bits import count_bits
 from tabuleiro_server.bots.engine.compiled import Array, kernel
 from tabuleiro_server.bots.engine.xero_g_board import MOVER, home_ships
-from tabuleiro_server.bots.engine.xero_g_targets import BASE_BIT, ONES, Ints, Room, find_targets
+from tabuleiro_server.bots.engine.xero_g_geometry import BASE_BIT, ONES, Ints
+from tabuleiro_server.bots.engine.xero_g_targets import find_targets
+from tabuleiro_server.bots.engine.xero_g_ways import Room
 
 FEATURE_NAMES: Final = (
     "being the mover",
