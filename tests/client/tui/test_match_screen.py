@@ -128,6 +128,19 @@ async def test_the_footer_offers_a_rematch_after_the_match_and_a_yes_only_to_the
         assert "yes" not in keys_now()
 
 
+async def test_what_is_too_long_for_a_line_is_said_in_two(real_server):
+    # What the server said about its restart was cut at 80 columns.
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test(size=(80, 24)) as pilot:
+        await entered(at, pilot)
+        line = at.screen.query_one("#say")
+        at.screen.say("the server says: " + "a long word " * 6 + "and the end")
+        await until(pilot, lambda: line.size.height == 2)
+        shown = [line.render_line(row).text.rstrip() for row in range(2)]
+        assert " ".join(shown).endswith("and the end")
+        at.screen.say("short")
+        await until(pilot, lambda: line.size.height == 1)
+
+
 async def test_an_illegal_choice_says_why(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)

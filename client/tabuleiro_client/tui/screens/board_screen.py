@@ -79,7 +79,7 @@ class BoardScreen(Screen[None]):
         with Vertical(id="lines"):
             yield Line(id="brief")
             yield Line(id="turn")
-            yield Line(id="say")
+            yield Line(id="say", rows_count=2)
             yield Line(id="note")
             yield Choices(id="choices")
         yield Entry(id="entry")
@@ -130,7 +130,7 @@ class BoardScreen(Screen[None]):
         """Write one of the lines below the board: ``brief`` (for the panel), ``turn``, ``say``, ``note``."""
         if self._lines.get(name) != text:
             self._lines[name] = text
-            self.query_one(f"#{name}", Line).update(text, layout=False)
+            self.query_one(f"#{name}", Line).write(text)
 
     def show_keys(self) -> None:
         """Let the footer show the keys that do something now, if they are others than before."""
