@@ -118,8 +118,10 @@ async def test_the_footer_offers_a_rematch_after_the_match_and_a_yes_only_to_the
             return {active.binding.description for active in at.screen.active_bindings.values()}
 
         assert not {"rematch", "yes", "no"} & keys_now()
+        assert "choose" in keys_now()
         await pilot.press("R", "y")
         await until(pilot, lambda: "rematch" in keys_now())
+        assert "choose" not in keys_now()
         assert any(
             active.binding.show and active.binding.key == "r" for active in at.screen.active_bindings.values()
         )
@@ -139,6 +141,24 @@ async def test_what_is_too_long_for_a_line_is_said_in_two(real_server):
         assert " ".join(shown).endswith("and the end")
         at.screen.say("short")
         await until(pilot, lambda: line.size.height == 1)
+
+
+VALUES, LANDINGS = {"1", "2", "3"}, {"boost", "reprogram"}
+
+
+@pytest.mark.parametrize(
+    ("options", "works", "rests"),
+    [({}, VALUES, LANDINGS), ({"position": "123123/000000/000000/000000/000000/231231 0"}, LANDINGS, VALUES)],
+    ids=["setup", "later"],
+)
+async def test_values_of_ships_are_keys_of_the_setup_and_landings_of_what_follows(
+    real_server, options, works, rests
+):
+    async with table(real_server, "xero-g", options) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        offered = {active.binding.description for active in at.screen.active_bindings.values()}
+        assert works <= offered
+        assert not rests & offered
 
 
 async def test_an_illegal_choice_says_why(real_server):

@@ -134,11 +134,14 @@ class BoardScreen(Screen[None]):
 
     def show_keys(self) -> None:
         """Let the footer show the keys that do something now, if they are others than before."""
-        keys_now = tuple(
-            self.check_action(name, parameters)
-            for name, parameters in (
-                parse(binding.action)[1:] for binding in self.BINDINGS if isinstance(binding, Binding)
-            )
+        keys_now = (
+            self.board.can_choose,
+            *(
+                self.check_action(name, parameters)
+                for name, parameters in (
+                    parse(binding.action)[1:] for binding in self.BINDINGS if isinstance(binding, Binding)
+                )
+            ),
         )
         if keys_now != self._keys_shown:
             self._keys_shown = keys_now

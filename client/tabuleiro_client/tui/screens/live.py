@@ -147,6 +147,7 @@ class LiveScreen(BoardScreen):
         self.write_line("turn", "  ".join(part for part in (model.turn_text(), *model.view.notices) if part))
         self.write_line("say", model.message or model.prompt())
         self.query_one("#say").set_class(bool(model.message), "message")
+        self.board.can_choose = bool(model.own_seats) and model.mirror.head.phase == "playing"
         self.show_keys()
         self._call_for_attention()
 

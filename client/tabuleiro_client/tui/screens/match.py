@@ -47,7 +47,8 @@ class MatchScreen(LiveScreen):
         if action == "hint":
             return model.can_ask_for_hint
         if action in _SHIP_ACTIONS:
-            return isinstance(model.composer, ShipComposer)
+            ships = model.composer if isinstance(model.composer, ShipComposer) else None
+            return ships is not None and ships.position.is_setup == (action == "ship")
         if action == "undo":
             return model.can_act and (model.composer.can_step_back or model.undo_request() is not None)
         if action == "send":
