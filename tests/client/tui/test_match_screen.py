@@ -161,6 +161,28 @@ async def test_values_of_ships_are_keys_of_the_setup_and_landings_of_what_follow
         assert not rests & offered
 
 
+async def test_the_panel_gives_way_when_words_come_back_to_the_edges_of_the_board(real_server):
+    # A rematch of Virus Wars from the edges said that the window was too small.
+    options: dict[str, int | str] = {"rows": 10, "cols": 10, "steps": 3, "opening": "edges"}
+    async with table(real_server, "virus-wars", options) as at, at.app.run_test(size=(80, 24)) as pilot:
+        await entered(at, pilot)
+        await type_actions(pilot, "a1 a2 a3")
+        await pilot.press("enter")
+        await until(pilot, lambda: at.opponent.room.mirror.is_my_turn)
+        await at.opponent.room.play(["j1", "j2", "j3"])
+        await entered(at, pilot)
+        await until(
+            pilot, lambda: not at.screen.model.view.edges and at.screen.query_one("#panel").size.width > 36
+        )
+        await pilot.press("R", "y")
+        await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
+        await pilot.press("r")
+        await other_asks(at, Offer, kind="rematch")
+        await until(pilot, lambda: at.screen.model.view.edges)
+        await until(pilot, lambda: at.screen.board.size.width >= 46)
+        assert at.screen.board.layout_shown is not None
+
+
 async def test_an_illegal_choice_says_why(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)

@@ -59,6 +59,7 @@ class BoardScreen(Screen[None]):
         self._first_title = title
         self._lines: dict[str, str] = {}
         self._keys_shown: tuple[bool | None, ...] = ()
+        self._edges_shown: tuple[str, ...] | None = None
 
     @property
     def client(self) -> TabuleiroApp:
@@ -114,6 +115,11 @@ class BoardScreen(Screen[None]):
 
     def show_position(self, view: BoardView, make_overlay: OverlayMaker) -> None:
         """Draw a position, and the note about the cell that is pointed at."""
+        edges = tuple(edge.text for edge in view.edges)
+        if edges != self._edges_shown:
+            # What is written at the edges of the board comes and goes, and takes columns.
+            self._edges_shown = edges
+            self.part_columns(self.size)
         self.board.show(view, make_overlay)
         self.show_note()
 
