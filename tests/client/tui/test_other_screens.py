@@ -227,3 +227,17 @@ async def test_the_help_page_is_about_the_screen_it_is_opened_on_every_time():
         assert "Connect to a server." not in at.text("keys")
         assert "Go to the next field." in at.text("keys")
         assert at.text("keys").rindex("Leave the program") > at.text("keys").index("Go to the next field.")
+
+
+@pytest.mark.parametrize("width", [80, 52])
+async def test_no_word_of_the_rules_is_cut_off_at_the_side(width):
+    async with visit((width, 24)) as at:
+        await at.press("r")
+        screen = await at.arrive(RulesScreen)
+        for game in registry.names():
+            screen.action_open_game(game)
+            await at.pilot.pause()
+            page = screen.query_one("#page")
+            assert page.region.right <= page.parent.scrollable_content_region.right
+            drawn = [page.render_line(row).text for row in range(page.size.height)]
+            assert " ".join(drawn).split() == registry.game_type(game).rules_page.split()
