@@ -14,6 +14,7 @@ from tabuleiro.protocol.messages import Resign
 from tabuleiro.rules import registry
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.library import connect
+from tabuleiro_client.tui.palette import PaletteCommands
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
@@ -197,6 +198,18 @@ async def test_the_palette_offers_what_the_present_screen_can_do():
         await at.arrive(RulesScreen)
         await palette(at, "here: try it")
         await at.arrive(TryScreen)
+
+
+async def test_the_palette_names_every_command_once_and_none_that_only_moves_the_cursor():
+    async with visit() as at:
+        await at.press("r")
+        await at.arrive(RulesScreen)
+        await at.press("t")
+        screen = await at.arrive(TryScreen)
+        titles = [hit.display async for hit in PaletteCommands(screen).discover()]
+        assert "here: type" in titles
+        assert not {"here: next", "here: before", "here: left"} & set(titles)
+        assert len(titles) == len(set(titles))
 
 
 async def test_with_ascii_nothing_beyond_it_is_drawn():
