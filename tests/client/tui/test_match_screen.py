@@ -24,6 +24,7 @@ from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.chat import Entry
+from tabuleiro_client.tui.widgets.top_bar import TopBar
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 
@@ -181,6 +182,17 @@ async def test_the_panel_gives_way_when_words_come_back_to_the_edges_of_the_boar
         await until(pilot, lambda: at.screen.model.view.edges)
         await until(pilot, lambda: at.screen.board.size.width >= 46)
         assert at.screen.board.layout_shown is not None
+
+
+@pytest.mark.parametrize("key", ["w", "enter"])
+async def test_what_is_said_of_a_cell_makes_room_for_what_there_is_to_do_when_the_cursor_goes_on(real_server, key):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await type_actions(pilot, "b4")
+        await pilot.press("end", "home", "right", "right", key)
+        await until(pilot, lambda: "next to it" in text_of(at, "say"))
+        await pilot.press("left")
+        await until(pilot, lambda: text_of(at, "say") == "b4 - go on, or s sends it now")
 
 
 async def test_an_illegal_choice_says_why(real_server):
@@ -400,3 +412,14 @@ async def test_a_turn_at_random_and_a_hint_of_the_other_are_said(one_room):
     makeshift = msgspec.structs.replace(played, event=msgspec.structs.replace(played.event, is_makeshift=True))
     assert told(makeshift) == "you played b3 c2 (at random: the computer gave no answer in time)"
     assert told(room.add(HintTaken(1, Ply(2), 1))).endswith("takes a hint")
+
+
+async def test_what_would_be_drawn_later_is_not_when_the_screen_has_been_left_meanwhile(real_server):
+    # A room in which something had just happened ended the program with an error.
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        screen = at.screen
+        await screen.query_one(TopBar).remove()
+        screen._show_late()
+        screen.show_players()
+        assert not screen.is_whole

@@ -66,7 +66,7 @@ class MatchScreen(LiveScreen):
     def show_all(self) -> None:
         super().show_all()
         model = self.model
-        if model is not None and self.is_attached:
+        if model is not None and self.is_whole:
             is_composing = model.can_act and model.is_live
             self.query_one(Choices).show(model.composer.choices() if is_composing else [])
 
