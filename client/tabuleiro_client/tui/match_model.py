@@ -47,7 +47,7 @@ class MatchModel:
     def __init__(self, mirror: Mirror, style: TextStyle, *, is_watching: bool = False) -> None:
         self.mirror = mirror
         self.is_watching = is_watching
-        self.message = ""
+        self.message = self._announcement = ""
         self.is_linked = True
         self.is_sending = False
         self.is_gone = False
@@ -151,7 +151,7 @@ class MatchModel:
                 self.is_linked = True
                 self.message = "connected again"
             case Said(text):
-                self.message = f"the server says: {showable(text, self._style)}"
+                self.message = self._announcement = f"the server says: {showable(text, self._style)}"
             case Gone(reason):
                 self.is_gone = True
                 self.message = f"the room is gone: {showable(reason, self._style)}"
@@ -170,6 +170,8 @@ class MatchModel:
                 self.message = self.cast.sentence(event)
             case ActionsPlayed(is_makeshift=True):
                 self.message = self.cast.sentence(event)
+            case ActionsPlayed() if self.message != self._announcement:
+                self.message = ""  # it was about the position before
             case TurnTakenBack(player=player):
                 self.message = f"{self.cast.actor(player)} took the last turn back"
             case OfferEnded(kind=kind, player=player, how="declined") if player in self.own_seats:

@@ -6,9 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import structlog
+
 from tabuleiro.clock import Correspondence
 from tabuleiro.errors import CommandError, GameOptionError
 from tabuleiro.ids import RoomCode, Seq
+from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import (
@@ -35,6 +38,8 @@ from tabuleiro_server.runtime.room_task import Missed, RoomTask, RoomUnloadedErr
 from tabuleiro_server.runtime.services import Services
 from tabuleiro_server.runtime.session import Session
 
+log = structlog.get_logger(__name__)
+
 
 class Requests:
     """Answers the requests of all sessions."""
@@ -59,6 +64,7 @@ class Requests:
     async def _hello(self, session: Session, message: messages.Hello) -> None:
         identified = await self._services.guests.identify(message.name, message.token)
         account = identified.account
+        log.debug("hello", account=account.id, client=strip_controls(message.client))
         session.welcome(account.id, account.name)
         self._services.guests.arrive(account.id)
         self._services.lobby.arrive(account.name)
@@ -86,9 +92,8 @@ class Requests:
         session.send(Ok(message.id, record))
 
     async def _subscribe(self, session: Session, message: messages.SubscribeLobby) -> None:
-        wanted = RoomFilter(message.game, message.phases)
-        self._services.lobby.subscribe(session, wanted)
-        session.send(Ok(message.id, RoomList(*self._services.lobby.rooms(wanted))))
+        listed = self._services.lobby.subscribe(session, RoomFilter(message.game, message.phases))
+        session.send(Ok(message.id, RoomList(*listed)))
 
     async def _unsubscribe(self, session: Session, message: messages.UnsubscribeLobby) -> None:
         self._services.lobby.unsubscribe(session)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 from tables import Table, table, until
@@ -14,7 +16,7 @@ from tabuleiro.protocol.messages import Answer, Error, Offer, Play, Say, Update
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_client.backoff import Backoff
 from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.entered_room import Happened, watch_room
+from tabuleiro_client.entered_room import Happened, Said, watch_room
 from tabuleiro_client.link import Link, LinkSettings
 from tabuleiro_client.mirror import Mirror
 from tabuleiro_client.tui.app import TabuleiroApp
@@ -398,20 +400,34 @@ async def test_the_key_for_hints_does_nothing_where_the_room_gives_none(real_ser
         assert not at.screen.check_action("hint", ())
 
 
+def said_after(model: MatchModel, room: Any, event: SequencedEvent) -> str:
+    for step in model.mirror.update(Update(room.head(), (event,))):
+        model.take(Happened(step, model.mirror.head))
+    return model.message
+
+
 async def test_a_turn_at_random_and_a_hint_of_the_other_are_said(one_room):
     room = one_room()
-    mirror = Mirror(AccountId("a1"), room.entered())
-    model = MatchModel(mirror, TextStyle(color=False, ascii=True))
-
-    def told(event: SequencedEvent) -> str:
-        for step in mirror.update(Update(room.head(), (event,))):
-            model.take(Happened(step, mirror.head))
-        return model.message
-
+    model = MatchModel(Mirror(AccountId("a1"), room.entered()), TextStyle(color=False, ascii=True))
     played = room.play(0, "b3", "c2")
     makeshift = msgspec.structs.replace(played, event=msgspec.structs.replace(played.event, is_makeshift=True))
-    assert told(makeshift) == "you played b3 c2 (at random: the computer gave no answer in time)"
-    assert told(room.add(HintTaken(1, Ply(2), 1))).endswith("takes a hint")
+    assert (
+        said_after(model, room, makeshift) == "you played b3 c2 (at random: the computer gave no answer in time)"
+    )
+    assert said_after(model, room, room.add(HintTaken(1, Ply(2), 1))).endswith("takes a hint")
+
+
+async def test_what_was_said_of_the_position_before_goes_with_it_and_what_the_server_says_stays(one_room):
+    room = one_room()
+    model = MatchModel(Mirror(AccountId("a1"), room.entered()), TextStyle(color=False, ascii=True))
+    model.type_actions("a99")
+    assert "a99" in model.message
+    assert said_after(model, room, room.play(0, "b3", "c2")) == ""
+    model.take(Said("a restart in a minute"))
+    assert (
+        said_after(model, room, room.play(2, room.state.action_to_string(room.state.legal_actions()[0])))
+        == "the server says: a restart in a minute"
+    )
 
 
 async def test_what_would_be_drawn_later_is_not_when_the_screen_has_been_left_meanwhile(real_server):

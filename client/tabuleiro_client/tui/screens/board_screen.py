@@ -159,9 +159,6 @@ class BoardScreen(Screen[None]):
     def on_board_pointed(self, event: Board.Pointed) -> None:
         self.show_note()
 
-    def on_entry_given_up(self, event: Entry.GivenUp) -> None:
-        self.board.focus()
-
     def action_back(self) -> None:
         """Leave the screen."""
         self.client.leave_screen()
