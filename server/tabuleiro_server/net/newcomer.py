@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Final
 from websockets.asyncio.server import ServerConnection
 from websockets.protocol import State
 
-from tabuleiro.protocol.version import SUBPROTOCOL_JSON
 from tabuleiro_server.net.admission import Door
 from tabuleiro_server.net.framing import framed
 
@@ -35,7 +34,10 @@ class Post:
 
 
 class Newcomer(ServerConnection):
-    """Cut at once when there is no place. ``peer_address`` is the socket's: a proxy's behind a proxy."""
+    """Cut at once when there is no place.
+
+    ``peer_address`` is the socket's: a proxy's behind a proxy. ``is_text`` tells how :meth:`send_now` sends.
+    """
 
     door: ClassVar[Door]
     post: ClassVar[Post]
@@ -43,6 +45,7 @@ class Newcomer(ServerConnection):
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.peer_address = ""
+        self.is_text = False
         self._unsent: list[bytes] = []
         self._unsent_bytes = 0
 
@@ -64,22 +67,27 @@ class Newcomer(ServerConnection):
         It goes straight to the transport, as with `websockets.broadcast`, which costs a part of what awaiting
         :meth:`send` does.
         """
-        transport = self.transport
-        if self.protocol.state is not State.OPEN or transport.is_closing():
+        is_first = not self._unsent
+        if is_first:
+            if not self._can_write():
+                return False
+            self._unsent_bytes = self.transport.get_write_buffer_size()
+        if self._unsent_bytes > UNSENT_MAX_BYTES:
             return False
-        if self._unsent_bytes + transport.get_write_buffer_size() > UNSENT_MAX_BYTES:
-            return False
-        if not self._unsent:
+        if is_first:
             self.post.add(self)
-        self._unsent.append(framed(message, is_text=self.subprotocol == SUBPROTOCOL_JSON))
+        self._unsent.append(framed(message, is_text=self.is_text))
         self._unsent_bytes += len(message)
         return True
 
     def flush(self) -> None:
         """Write what was sent in this turn of the loop, e.g. an answer and the news it made, in one go."""
-        frames, self._unsent, self._unsent_bytes = self._unsent, [], 0
-        if self.protocol.state is State.OPEN and not self.transport.is_closing():
+        frames, self._unsent = self._unsent, []
+        if self._can_write():
             self.transport.write(b"".join(frames))
+
+    def _can_write(self) -> bool:
+        return self.protocol.state is State.OPEN and not self.transport.is_closing()
 
     def cut(self) -> None:
         """End the connection without a word."""
