@@ -430,6 +430,14 @@ async def test_what_was_said_of_the_position_before_goes_with_it_and_what_the_se
     )
 
 
+async def test_the_match_is_drawn_beside_the_tooltips_and_notes_that_a_terminal_has(real_server):
+    # They are children of the screen as well, and not there in other tests.
+    looks = {"tooltips": True, "notifications": True}
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test(**looks) as pilot:
+        await entered(at, pilot)
+        await until(pilot, lambda: text_of(at, "turn").startswith("your turn"))
+
+
 async def test_what_would_be_drawn_later_is_not_when_the_screen_has_been_left_meanwhile(real_server):
     # A room in which something had just happened ended the program with an error.
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:

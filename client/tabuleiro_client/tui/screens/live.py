@@ -123,7 +123,7 @@ class LiveScreen(BoardScreen):
     @property
     def is_whole(self) -> bool:
         """Whether there is something to draw on: a screen that is being left loses its first widget first."""
-        return self.is_attached and any(isinstance(child, TopBar) for child in self.children[:1])
+        return self.is_attached and any(isinstance(child, TopBar) for child in self.children)
 
     def current_view(self) -> BoardView | None:
         return None if self.model is None else self.model.view
