@@ -42,6 +42,9 @@ ROOM_COUNT: Final = 50
 LIMIT_S: Final = 300.0
 """How long one seed may take before it counts as hanging."""
 
+TELLING_S: Final = 5.0
+"""How long before that it is told where everything waits."""
+
 LEAVING_LIMIT_S: Final = 30.0
 """How long after the last guest has gone anything of the guests may still be there."""
 
@@ -112,10 +115,12 @@ class Swarm:
                 running_server(Config(db=str(self._db), port=0, **_SERVER)) as server,
             ):
                 own_tasks = asyncio.all_tasks()
+                telling = asyncio.get_running_loop().call_later(LIMIT_S - TELLING_S, tell_what_waits, own_tasks)
                 async with faulty_network(server.port, self._seed) as network:
                     self.url, self.faults = network.url, network.counts
                     await self._play()
                     await self._check_nothing_left(server, network, own_tasks)
+                telling.cancel()
         stored = await self.ledger.check(self._db, self._folder, is_thorough=True)
         self._check_ends(stored)
         return stored
@@ -150,6 +155,12 @@ class Swarm:
             end = stored.ended[key]
             assert (match.winner, match.termination) == (end.winner, end.termination), key
             assert match.digest == stored.lines[key][-1][-1].digest() == visit.room.mirror.state.digest(), key
+
+
+def tell_what_waits(apart_from: set[asyncio.Task[object]]) -> None:
+    """Print where each task waits: a run that comes to its limit is to be understood afterwards."""
+    for task in asyncio.all_tasks() - apart_from:
+        task.print_stack(limit=3)
 
 
 class Table:
