@@ -154,8 +154,10 @@ ROOM: Final = (
     key("t", "chat", "chat", "Write to the room.", sign="t"),
 )
 
+SUBMIT: Final = key("ctrl+s", "submit", "start", "Ask for what is filled in.", sign="^s")
+
 FORM: Final = (
-    key("ctrl+s", "submit", "start", "Ask for what is filled in.", sign="^s"),
+    SUBMIT,
     key("down", "next_field", "next", "Go to the next field.", shown=False),
     key("up", "field_before", "before", "Go to the field before.", shown=False),
 )

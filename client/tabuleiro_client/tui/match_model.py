@@ -56,6 +56,7 @@ class MatchModel:
         self.composer: TurnComposer = composer_for(mirror.state)
         self._style = style
         self._reasons_of: int | None = None
+        self._spoken_of: tuple[Target, str] | None = None
         self._hinted: frozenset[int] = frozenset()
         self._hinted_state: State | None = None
         self._picture_back: tuple[State, BoardView] | None = None
@@ -192,8 +193,22 @@ class MatchModel:
         if not self._may_compose():
             return False
         is_chosen = self.composer.choose(target)
-        self.message = self.composer.message
+        self._say_of(target, self.composer.message)
         return is_chosen
+
+    def _say_of(self, target: Target, text: str) -> None:
+        """Say something about a target, until another one is pointed at."""
+        self.message = text
+        self._spoken_of = (target, text)
+
+    def point(self, target: Target | None) -> bool:
+        """Take note of what is pointed at; return whether what was said of another target is out of place now."""
+        if self._spoken_of is None or self._spoken_of[0] == target:
+            return False
+        if self.message == self._spoken_of[1]:
+            self.message = ""
+        self._reasons_of = self._spoken_of = None
+        return True
 
     def type_actions(self, text: str) -> bool:
         """Add typed actions to the turn in the making; return whether they were legal."""
@@ -223,10 +238,11 @@ class MatchModel:
         """Say what is known of a cell, and mark the cells that this is about; a second time: no more."""
         if not isinstance(target, int) or self._reasons_of == target:
             self._reasons_of = None
+            self.point(None)
             return
         hints = hints_of_cell(self.view, target)
         self._reasons_of = target if hints else None
-        self.message = " ".join(hint.text for hint in hints) or self._why_not(target)
+        self._say_of(target, " ".join(hint.text for hint in hints) or self._why_not(target))
 
     def _why_not(self, cell: int) -> str:
         name, state = self.view.cells[cell].name, self.state

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _KEYS_ONLY = (
     "move(",
+    "jump_legal(",
     "cursor_",
     "app.",
     "back",
@@ -56,9 +57,12 @@ class PaletteCommands(Provider):
 
     def _commands(self) -> Iterator[tuple[str, str, Callable[[], Any]]]:
         client = cast("TabuleiroApp", self.app)
+        told: set[str] = set()
         for active in self.screen.active_bindings.values():
             binding = active.binding
-            if binding.tooltip and active.enabled and not binding.action.startswith(_KEYS_ONLY):
+            is_command = bool(binding.tooltip) and active.enabled and not binding.action.startswith(_KEYS_ONLY)
+            if is_command and binding.action not in told:
+                told.add(binding.action)  # several keys may do the same
                 run = partial(client.run_action, binding.action, active.node)
                 yield f"here: {binding.description}", binding.tooltip, run
         for title, sentence, way in PLACES.values():

@@ -35,6 +35,7 @@ class Session:
         self._on_change = on_change
         self._keeping: asyncio.Task[None] | None = None
         self._leaving = asyncio.Event()
+        self._moving = asyncio.Lock()
 
     @property
     def state(self) -> LinkState:
@@ -75,15 +76,17 @@ class Session:
         self.venue = None
 
     async def _go(self, place: AbstractAsyncContextManager[Venue]) -> Venue:
-        await self.leave()
-        self._leaving = asyncio.Event()
-        arrived: asyncio.Future[Venue] = asyncio.get_running_loop().create_future()
-        self._keeping = asyncio.create_task(self._keep(place, arrived, self._leaving), name="session")
-        try:
-            return await arrived
-        except BaseException:
+        # One after the other: a way that is given up must leave its own place, and not that of the next.
+        async with self._moving:
             await self.leave()
-            raise
+            self._leaving = asyncio.Event()
+            arrived: asyncio.Future[Venue] = asyncio.get_running_loop().create_future()
+            self._keeping = asyncio.create_task(self._keep(place, arrived, self._leaving), name="session")
+            try:
+                return await arrived
+            except BaseException:
+                await self.leave()
+                raise
 
     async def _keep(
         self,
@@ -96,7 +99,8 @@ class Session:
             async with place as venue:
                 self.venue, self.reason = venue, ""
                 listening = asyncio.create_task(self._listen(venue), name="session listening")
-                arrived.set_result(venue)
+                if not arrived.done():  # nobody waits any more for a way that was given up
+                    arrived.set_result(venue)
                 self._on_change()
                 try:
                     await leaving.wait()

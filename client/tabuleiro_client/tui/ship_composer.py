@@ -123,7 +123,7 @@ class ShipComposer(TurnComposer):
         if self.landed is not None and not self.is_dropping and not self.is_boosting:
             return [BOOST, REPROGRAM, UNDO]
         if self.position.is_setup and not self.is_complete:
-            ships = [Choice(str(value), f"{count} left", f"ship({value})") for value, count in self._supply()]
+            ships = [Choice(str(value), f"({count} left)", f"ship({value})") for value, count in self._supply()]
             return [*ships, *super().choices()]
         return super().choices()
 

@@ -45,7 +45,7 @@ class Lifecycle:
         """What clients are told about the stop, ``None`` when there is none."""
         if self._stops_at_ms is None:
             return None
-        text = "the server restarts; matches go on where they are as soon as it is back"
+        text = "the server restarts; matches go on when it is back"
         return Announcement(text, max(self._stops_at_ms - self._now_ms(), 0))
 
     def check_is_running(self) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import asynccontextmanager
+
 import pytest
 from tables import until
 from visits import Visit, lobby_visit, visit
 
 from tabuleiro.rules import registry
+from tabuleiro_client import venue as venues
 from tabuleiro_client.library import Client
+from tabuleiro_client.link_state import LinkState
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
@@ -188,3 +193,26 @@ async def test_values_chosen_faster_than_the_form_is_drawn_are_all_taken():
         await until(at.pilot, lambda: screen.form.game.name == registry.names()[3])
         await at.pilot.pause()
         assert at.row("game").text == registry.names()[3]
+
+
+@pytest.mark.parametrize("key", ["1", "2"])
+async def test_a_match_asked_for_before_the_server_of_this_machine_runs_starts_when_it_does(key, monkeypatch):
+    # The way to the server was given up for the one that followed, and then ended that one.
+    may_go_on = asyncio.Event()
+    local_venue = venues.local_venue
+
+    @asynccontextmanager
+    async def slow(identities, name):
+        await may_go_on.wait()
+        async with local_venue(identities, name) as venue:
+            yield venue
+
+    monkeypatch.setattr(venues, "local_venue", slow)
+    async with visit() as at:
+        await at.press(key)
+        await at.arrive(NewMatchScreen)
+        await at.press("ctrl+s")
+        may_go_on.set()
+        match = await at.arrive(MatchScreen)
+        await until(at.pilot, lambda: match.model is not None)
+        assert at.app.session.state is LinkState.CONNECTED

@@ -47,6 +47,9 @@ async def test_a_watcher_looks_back_while_the_match_goes_on_and_comes_back_to_th
         async with join_room(zoe, at.opponent.room.code, 0) as first, at.app.run_test() as pilot:
             await until(pilot, lambda: at.screen.model is not None)
             model = watching(at).model
+            offered = {active.binding.description for active in at.screen.active_bindings.values()}
+            assert {"back", "why?"} <= offered
+            assert not {"choose", "next"} & offered
             await first.play(["b4", "c3"])
             await until(pilot, lambda: model.timeline.last_ply == 2)
             await pilot.press("left_square_bracket")

@@ -26,6 +26,7 @@ from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.chat import Entry
+from tabuleiro_client.tui.widgets.top_bar import TopBar
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 
@@ -120,14 +121,80 @@ async def test_the_footer_offers_a_rematch_after_the_match_and_a_yes_only_to_the
             return {active.binding.description for active in at.screen.active_bindings.values()}
 
         assert not {"rematch", "yes", "no"} & keys_now()
+        assert "choose" in keys_now()
         await pilot.press("R", "y")
         await until(pilot, lambda: "rematch" in keys_now())
+        assert "choose" not in keys_now()
         assert any(
             active.binding.show and active.binding.key == "r" for active in at.screen.active_bindings.values()
         )
         await pilot.press("r")
         await until(pilot, lambda: "no" in keys_now())
         assert "yes" not in keys_now()
+
+
+async def test_what_is_too_long_for_a_line_is_said_in_two(real_server):
+    # What the server said about its restart was cut at 80 columns.
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test(size=(80, 24)) as pilot:
+        await entered(at, pilot)
+        line = at.screen.query_one("#say")
+        at.screen.say("the server says: " + "a long word " * 6 + "and the end")
+        await until(pilot, lambda: line.size.height == 2)
+        shown = [line.render_line(row).text.rstrip() for row in range(2)]
+        assert " ".join(shown).endswith("and the end")
+        at.screen.say("short")
+        await until(pilot, lambda: line.size.height == 1)
+
+
+VALUES, LANDINGS = {"1", "2", "3"}, {"boost", "reprogram"}
+
+
+@pytest.mark.parametrize(
+    ("options", "works", "rests"),
+    [({}, VALUES, LANDINGS), ({"position": "123123/000000/000000/000000/000000/231231 0"}, LANDINGS, VALUES)],
+    ids=["setup", "later"],
+)
+async def test_values_of_ships_are_keys_of_the_setup_and_landings_of_what_follows(
+    real_server, options, works, rests
+):
+    async with table(real_server, "xero-g", options) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        offered = {active.binding.description for active in at.screen.active_bindings.values()}
+        assert works <= offered
+        assert not rests & offered
+
+
+async def test_the_panel_gives_way_when_words_come_back_to_the_edges_of_the_board(real_server):
+    # A rematch of Virus Wars from the edges said that the window was too small.
+    options: dict[str, int | str] = {"rows": 10, "cols": 10, "steps": 3, "opening": "edges"}
+    async with table(real_server, "virus-wars", options) as at, at.app.run_test(size=(80, 24)) as pilot:
+        await entered(at, pilot)
+        await type_actions(pilot, "a1 a2 a3")
+        await pilot.press("enter")
+        await until(pilot, lambda: at.opponent.room.mirror.is_my_turn)
+        await at.opponent.room.play(["j1", "j2", "j3"])
+        await entered(at, pilot)
+        await until(
+            pilot, lambda: not at.screen.model.view.edges and at.screen.query_one("#panel").size.width > 36
+        )
+        await pilot.press("R", "y")
+        await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
+        await pilot.press("r")
+        await other_asks(at, Offer, kind="rematch")
+        await until(pilot, lambda: at.screen.model.view.edges)
+        await until(pilot, lambda: at.screen.board.size.width >= 46)
+        assert at.screen.board.layout_shown is not None
+
+
+@pytest.mark.parametrize("key", ["w", "enter"])
+async def test_what_is_said_of_a_cell_makes_room_for_what_there_is_to_do_when_the_cursor_goes_on(real_server, key):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await type_actions(pilot, "b4")
+        await pilot.press("end", "home", "right", "right", key)
+        await until(pilot, lambda: "next to it" in text_of(at, "say"))
+        await pilot.press("left")
+        await until(pilot, lambda: text_of(at, "say") == "b4 - go on, or s sends it now")
 
 
 async def test_an_illegal_choice_says_why(real_server):
@@ -361,3 +428,22 @@ async def test_what_was_said_of_the_position_before_goes_with_it_and_what_the_se
         said_after(model, room, room.play(2, room.state.action_to_string(room.state.legal_actions()[0])))
         == "the server says: a restart in a minute"
     )
+
+
+async def test_the_match_is_drawn_beside_the_tooltips_and_notes_that_a_terminal_has(real_server):
+    # They are children of the screen as well, and not there in other tests.
+    looks = {"tooltips": True, "notifications": True}
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test(**looks) as pilot:
+        await entered(at, pilot)
+        await until(pilot, lambda: text_of(at, "turn").startswith("your turn"))
+
+
+async def test_what_would_be_drawn_later_is_not_when_the_screen_has_been_left_meanwhile(real_server):
+    # A room in which something had just happened ended the program with an error.
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        screen = at.screen
+        await screen.query_one(TopBar).remove()
+        screen._show_late()
+        screen.show_players()
+        assert not screen.is_whole

@@ -14,6 +14,7 @@ from tabuleiro.protocol.messages import Resign
 from tabuleiro.rules import registry
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.library import connect
+from tabuleiro_client.tui.palette import PaletteCommands
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
@@ -199,6 +200,18 @@ async def test_the_palette_offers_what_the_present_screen_can_do():
         await at.arrive(TryScreen)
 
 
+async def test_the_palette_names_every_command_once_and_none_that_only_moves_the_cursor():
+    async with visit() as at:
+        await at.press("r")
+        await at.arrive(RulesScreen)
+        await at.press("t")
+        screen = await at.arrive(TryScreen)
+        titles = [hit.display async for hit in PaletteCommands(screen).discover()]
+        assert "here: type" in titles
+        assert not {"here: next", "here: before", "here: left"} & set(titles)
+        assert len(titles) == len(set(titles))
+
+
 async def test_with_ascii_nothing_beyond_it_is_drawn():
     async with visit(looks=Settings(is_ascii=True)) as at:
         for key in ("1", "s", "r", "p", "o", "question_mark"):
@@ -227,3 +240,17 @@ async def test_the_help_page_is_about_the_screen_it_is_opened_on_every_time():
         assert "Connect to a server." not in at.text("keys")
         assert "Go to the next field." in at.text("keys")
         assert at.text("keys").rindex("Leave the program") > at.text("keys").index("Go to the next field.")
+
+
+@pytest.mark.parametrize("width", [80, 52])
+async def test_no_word_of_the_rules_is_cut_off_at_the_side(width):
+    async with visit((width, 24)) as at:
+        await at.press("r")
+        screen = await at.arrive(RulesScreen)
+        for game in registry.names():
+            screen.action_open_game(game)
+            await at.pilot.pause()
+            page = screen.query_one("#page")
+            assert page.region.right <= page.parent.scrollable_content_region.right
+            drawn = [page.render_line(row).text for row in range(page.size.height)]
+            assert " ".join(drawn).split() == registry.game_type(game).rules_page.split()

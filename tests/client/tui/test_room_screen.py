@@ -208,6 +208,8 @@ async def test_the_host_changes_the_settings_and_the_match_is_played_with_them(r
         await at.press("e")
         form = await at.arrive(RoomSettingsScreen)
         await until(at.pilot, lambda: len(form.query(FieldRow)) == len(form.form.fields()))
+        assert "change" in at.footer()
+        assert "start" not in at.footer()
         at.row("clock").take_focus()
         await at.type("soon")
         await at.press("ctrl+s")

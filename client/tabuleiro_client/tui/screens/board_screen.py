@@ -59,6 +59,7 @@ class BoardScreen(Screen[None]):
         self._first_title = title
         self._lines: dict[str, str] = {}
         self._keys_shown: tuple[bool | None, ...] = ()
+        self._edges_shown: tuple[str, ...] | None = None
 
     @property
     def client(self) -> TabuleiroApp:
@@ -79,7 +80,7 @@ class BoardScreen(Screen[None]):
         with Vertical(id="lines"):
             yield Line(id="brief")
             yield Line(id="turn")
-            yield Line(id="say")
+            yield Line(id="say", rows_count=2)
             yield Line(id="note")
             yield Choices(id="choices")
         yield Entry(id="entry")
@@ -114,6 +115,11 @@ class BoardScreen(Screen[None]):
 
     def show_position(self, view: BoardView, make_overlay: OverlayMaker) -> None:
         """Draw a position, and the note about the cell that is pointed at."""
+        edges = tuple(edge.text for edge in view.edges)
+        if edges != self._edges_shown:
+            # What is written at the edges of the board comes and goes, and takes columns.
+            self._edges_shown = edges
+            self.part_columns(self.size)
         self.board.show(view, make_overlay)
         self.show_note()
 
@@ -130,15 +136,18 @@ class BoardScreen(Screen[None]):
         """Write one of the lines below the board: ``brief`` (for the panel), ``turn``, ``say``, ``note``."""
         if self._lines.get(name) != text:
             self._lines[name] = text
-            self.query_one(f"#{name}", Line).update(text, layout=False)
+            self.query_one(f"#{name}", Line).write(text)
 
     def show_keys(self) -> None:
         """Let the footer show the keys that do something now, if they are others than before."""
-        keys_now = tuple(
-            self.check_action(name, parameters)
-            for name, parameters in (
-                parse(binding.action)[1:] for binding in self.BINDINGS if isinstance(binding, Binding)
-            )
+        keys_now = (
+            self.board.can_choose,
+            *(
+                self.check_action(name, parameters)
+                for name, parameters in (
+                    parse(binding.action)[1:] for binding in self.BINDINGS if isinstance(binding, Binding)
+                )
+            ),
         )
         if keys_now != self._keys_shown:
             self._keys_shown = keys_now

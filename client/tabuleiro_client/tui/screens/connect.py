@@ -32,8 +32,8 @@ class ConnectScreen(DialogScreen[Destination]):
         super().__init__("Play online", _FIELDS, values, {"connect": "connect"})
         self._first_problem = (problem, field)
 
-    def on_mount(self) -> None:
-        super().on_mount()
+    def begin(self) -> None:
+        super().begin()
         if any(self._first_problem):
             self.show_problem(*self._first_problem)
 

@@ -67,6 +67,10 @@ class DialogScreen(ModalScreen[Answer | None]):
                 yield Static("Esc closes", classes="way-out", markup=False)
 
     def on_mount(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Put the cursor where the filling in begins."""
         self.query(FieldRow).first().take_focus()
 
     def answer(self, button: str) -> Answer | None:

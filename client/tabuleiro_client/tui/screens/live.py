@@ -26,6 +26,7 @@ from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.present.players import brief_text, player_lines
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
+from tabuleiro_client.tui.widgets.board import Board
 from tabuleiro_client.tui.widgets.chat import Chat
 from tabuleiro_client.tui.widgets.moves import Moves
 from tabuleiro_client.tui.widgets.players import Players
@@ -119,6 +120,11 @@ class LiveScreen(BoardScreen):
         self._is_drawing_later = False
         self.show_all()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is something to draw on: a screen that is being left loses its first widget first."""
+        return self.is_attached and any(isinstance(child, TopBar) for child in self.children)
+
     def current_view(self) -> BoardView | None:
         return None if self.model is None else self.model.view
 
@@ -130,7 +136,7 @@ class LiveScreen(BoardScreen):
     def show_all(self) -> None:
         """Draw everything anew."""
         model = self.model
-        if model is None or not self.is_attached:
+        if model is None or not self.is_whole:
             return
         self._drawn_at_s = monotonic()
         head, game = model.mirror.head, model.mirror.game
@@ -147,6 +153,7 @@ class LiveScreen(BoardScreen):
         self.write_line("turn", "  ".join(part for part in (model.turn_text(), *model.view.notices) if part))
         self.write_line("say", model.message or model.prompt())
         self.query_one("#say").set_class(bool(model.message), "message")
+        self.board.can_choose = bool(model.own_seats) and model.mirror.head.phase == "playing"
         self.show_keys()
         self._call_for_attention()
 
@@ -154,10 +161,15 @@ class LiveScreen(BoardScreen):
         """What can be done after the match, for the end card."""
         return "[ ] look back   Esc leave"
 
+    def on_board_pointed(self, event: Board.Pointed) -> None:
+        board = self.board
+        if self.model is not None and self.model.point(board.cursor if board.hover is None else board.hover):
+            self.show_all()
+
     def show_players(self) -> None:
         """Draw names and clocks, if they show something else by now."""
         model, room = self.model, self.room
-        if model is None or room is None or not self.is_attached:
+        if model is None or room is None or not self.is_whole:
             return
         mirror, now_ms = model.mirror, room.server_now_ms()
         lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.client.writing)

@@ -47,7 +47,8 @@ class MatchScreen(LiveScreen):
         if action == "hint":
             return model.can_ask_for_hint
         if action in _SHIP_ACTIONS:
-            return isinstance(model.composer, ShipComposer)
+            ships = model.composer if isinstance(model.composer, ShipComposer) else None
+            return ships is not None and ships.position.is_setup == (action == "ship")
         if action == "undo":
             return model.can_act and (model.composer.can_step_back or model.undo_request() is not None)
         if action == "send":
@@ -65,7 +66,7 @@ class MatchScreen(LiveScreen):
     def show_all(self) -> None:
         super().show_all()
         model = self.model
-        if model is not None and self.is_attached:
+        if model is not None and self.is_whole:
             is_composing = model.can_act and model.is_live
             self.query_one(Choices).show(model.composer.choices() if is_composing else [])
 

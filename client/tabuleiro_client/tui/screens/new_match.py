@@ -42,6 +42,7 @@ class NewMatchScreen(PageScreen):
         self.form = form
         self._has_tried = False
         self._drawing = asyncio.Lock()
+        self._has_begun = asyncio.Event()
 
     def compose_body(self) -> Iterable[Widget]:
         with Horizontal():
@@ -56,16 +57,20 @@ class NewMatchScreen(PageScreen):
         venue = self.client.session.venue
         if not self.form.is_local and venue is not None:
             self.form.know_levels(venue.link.welcome.levels)
-        self.start(self._begin())
+        # Not in place of what is started here: who asks for the match at once must find the server on its way.
+        self.run_worker(self._told(self._begin()), name="begin", group="begin")
 
     async def _begin(self) -> None:
-        await self._show_all()
-        self._rows()[0].take_focus()
-        if not self.form.is_local:
-            return
-        venue = await arrive_local(self.client.session, self.client.settings.name or None)
-        self.form.know_levels(venue.link.welcome.levels)
-        await self._show_all()
+        try:
+            await self._show_all()
+            self._rows()[0].take_focus()
+            if not self.form.is_local:
+                return
+            venue = await arrive_local(self.client.session, self.client.settings.name or None)
+            self.form.know_levels(venue.link.welcome.levels)
+            await self._show_all()
+        finally:
+            self._has_begun.set()
 
     def on_resize(self, event: events.Resize) -> None:
         self._fit(event.size.width)
@@ -154,6 +159,10 @@ class NewMatchScreen(PageScreen):
 
     def action_submit(self) -> None:
         """Ask the server for the room, or go to the first field that is wrong."""
+        if self.form.is_local and not self._has_begun.is_set():
+            self.say("starting the server ...")
+            self.start(self._submit_later())
+            return
         self._take_in_rows()
         problems = self.form.errors()
         for row in self._rows():
@@ -164,6 +173,12 @@ class NewMatchScreen(PageScreen):
                 return
         self.say("")
         self.start(self._open_room())
+
+    async def _submit_later(self) -> None:
+        """Ask again once the server of this machine runs; why it does not has been said."""
+        await self._has_begun.wait()
+        if self.client.session.venue is not None:
+            self.action_submit()
 
     def _take_in_rows(self) -> None:
         """Take in what the fields hold: the key that asks can come before the word of the last one."""

@@ -42,9 +42,9 @@ class RulesScreen(PageScreen):
         key("pageup", "scroll_page(-10)", "back up", "Scroll the page back.", shown=False),
     ]
     DEFAULT_CSS = """
-    RulesScreen #games { height: 1; margin: 1 1 0 1; link-style: none; }
+    RulesScreen #games { height: 2; padding: 1 1 0 1; link-style: none; }
     RulesScreen VerticalScroll { height: 1fr; margin-top: 1; padding-left: 1; scrollbar-size-vertical: 1; }
-    RulesScreen #page { width: auto; height: auto; }
+    RulesScreen #page { width: 1fr; height: auto; }
     """
 
     def __init__(self) -> None:

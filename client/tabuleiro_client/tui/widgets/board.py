@@ -35,7 +35,7 @@ OverlayMaker = Callable[[Target | None, Target | None], Overlay]
 class Board(Widget, can_focus=True):
     """Draws what :meth:`show` was given last; ``cursor`` and ``hover`` are what is pointed at.
 
-    ``choose`` is called with what is clicked, or chosen by a key.
+    ``choose`` is called with what is clicked, or chosen by a key; keys do so only while ``can_choose``.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = list(keys.BOARD)
@@ -50,6 +50,7 @@ class Board(Widget, can_focus=True):
         super().__init__(id=id)
         # Called at once, not told by a message: a key pressed right after must find the choice made.
         self._choose = choose
+        self.can_choose = True
         self.cursor: Target | None = None
         self.hover: Target | None = None
         self.layout_shown: Layout | None = None
@@ -189,6 +190,10 @@ class Board(Widget, can_focus=True):
         self.hover = None
         self.redraw()
         self.post_message(self.Pointed())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether a key does something now; the footer shows those that do."""
+        return self.can_choose or action not in ("choose", "jump_legal")
 
     def action_choose(self) -> None:
         """Choose what is under the cursor."""
