@@ -2,8 +2,8 @@
 
     python tests/bench/bench_tui_lag.py [--keys 200] [--events 100] [--game minefield] [--profile FILE]
 
-Four processes: the Textual client on a terminal of its own, `busy_room.py` as its server, a bot that thinks all the
-time, and this one, which types ten keys a second. A key moves the cursor; the last that is drawn of that is
+Four processes: the Textual client on a terminal of its own, `busy_room.py` as its server, a bot that thinks all
+the time, and this one, which types ten keys a second. A key moves the cursor; the last that is drawn of that is
 the line below the board that names the cell. The client counts the events that reach it.
 
 Prints figures, asserts none. Whatever else the machine does is in the times of a key; the processor time that the
@@ -29,10 +29,10 @@ from counting_client import COUNT
 
 from tabuleiro.rules import registry
 
-BENCHES: Final = Path(__file__).parent
-sys.path.insert(0, str(BENCHES.parent / "e2e"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
 from terminal_process import Terminal, terminal
 
+BENCHES: Final = Path(__file__).parent
 WARM_UP_KEYS: Final = 20
 KEY_EVERY_S: Final = (0.07, 0.13)
 """Between two keys: no even pace, so that the client's own rhythms are met at all their places."""
@@ -48,7 +48,8 @@ class BusyRoom:
 
     async def order(self, line: str) -> None:
         """Send an order and wait until it is carried out."""
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.write(f"{line}\n".encode())
         await self._process.stdout.readline()
 
@@ -59,7 +60,8 @@ async def busy_room(game: str, events_per_s: float) -> AsyncIterator[BusyRoom]:
     command = (str(BENCHES / "busy_room.py"), game, str(events_per_s))
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(sys.executable, *command, stdin=pipe, stdout=pipe)
-    assert process.stdin is not None and process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout is not None
     try:
         url, code = (await process.stdout.readline()).decode().split()
         yield BusyRoom(process, url, code)
@@ -167,10 +169,12 @@ def report_work(calm: Phase, typing: Phase, busy: Phase, both: Phase) -> None:
         for name, phase in (("nothing", calm), ("keys", typing), ("events", busy), ("both", both))
     )
     per_key = (typing.share - calm.share) * typing.lasted_s / len(typing.lags_ms)
-    per_event = (busy.share - calm.share) * busy.lasted_s / (busy.events - calm.events / calm.lasted_s * busy.lasted_s)
+    events_per_s = busy.events / busy.lasted_s - calm.events / calm.lasted_s
+    per_event = (busy.share - calm.share) / events_per_s
     busy_key = (both.share - busy.share) * both.lasted_s / len(both.lags_ms)
     print(f"the client uses of a processor: {shares}")
-    print(f"a key {1000 * per_key:.2f} ms, among events {1000 * busy_key:.2f} ms; an event {1000 * per_event:.3f} ms")
+    print(f"a key {1000 * per_key:.2f} ms, among events {1000 * busy_key:.2f} ms")
+    print(f"an event {1000 * per_event:.3f} ms")
 
 
 async def measure(game: str, keys: int, events_per_s: float, profile: Path | None) -> None:
@@ -179,7 +183,8 @@ async def measure(game: str, keys: int, events_per_s: float, profile: Path | Non
         folder = Path(name)
         counts = folder / "counts"
         counts.write_bytes(COUNT.pack(0))
-        program = (*(("-m", "cProfile", "-o", str(profile)) if profile else ()), str(BENCHES / "counting_client.py"))
+        profiler = ("-m", "cProfile", "-o", str(profile)) if profile else ()
+        program = (*profiler, str(BENCHES / "counting_client.py"))
         async with busy_room(game, events_per_s) as room:
             arguments = (str(counts), "watch", room.code, "--server", room.url, "--name", "eva")
             size = {"COLUMNS": "120", "LINES": "40", "COLORTERM": "truecolor"}

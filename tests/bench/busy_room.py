@@ -2,10 +2,10 @@
 
     python tests/bench/busy_room.py GAME EVENTS
 
-Prints its address, then obeys lines: ``busy`` makes EVENTS events a second, ``quiet`` one (the bots' moves); the end
-of the input ends it all. Every line is answered with itself. A script, because a real room would not stand for so
-much: it lets nobody talk that often, and tells at most ten times a second that people come and go. Every message is
-one that a server could send, and is checked by the client as ever. Measuring is left to the benches.
+Prints its address, then obeys lines: ``busy`` makes EVENTS events a second, ``quiet`` one (the bots' moves); the
+end of the input ends it all. Every line is answered with itself. A script, because a real room would not stand for
+so much: it lets nobody talk that often, and tells at most ten times a second that people come and go. All messages
+are such as a server could send, and are checked by the client as ever. Measuring is left to the benches.
 """
 
 from __future__ import annotations
@@ -21,9 +21,18 @@ import msgspec
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
+from tabuleiro.clock import Fischer, begin_turn, new_clock
 from tabuleiro.ids import AccountId, Ply, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.codec import MsgpackCodec
-from tabuleiro.protocol.events import ActionsPlayed, Event, MatchEnded, MatchStarted, Said, SeatInfo, SequencedEvent
+from tabuleiro.protocol.events import (
+    ActionsPlayed,
+    Event,
+    MatchEnded,
+    MatchStarted,
+    Said,
+    SeatInfo,
+    SequencedEvent,
+)
 from tabuleiro.protocol.messages import (
     BotThought,
     ClientMessage,
@@ -41,7 +50,6 @@ from tabuleiro.protocol.messages import (
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro.rules import State, registry
-from tabuleiro.clock import Fischer, begin_turn, new_clock
 
 NICENESS: Final = 5
 """Of the bot, as in a server; this process gives way as well, as a server on another machine would."""
@@ -66,7 +74,8 @@ class Script:
         self._state: State = self._game.initial_state()
         self._actions: list[str] = []
         self._count = 0
-        seats = tuple(SeatView(SeatInfo("bot", AccountId(f"b{seat}"), f"bot {seat}", "expert"), True) for seat in "01")
+        bots = (SeatInfo("bot", AccountId(f"b{seat}"), f"bot {seat}", "expert") for seat in "01")
+        seats = tuple(SeatView(bot, True) for bot in bots)
         self.head = RoomHead(
             room=RoomCode(CODE),
             seq=Seq(1),
