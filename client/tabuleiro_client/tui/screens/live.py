@@ -16,7 +16,8 @@ from textual.widgets import Static
 
 from tabuleiro.errors import CommandError, ConnectionLostError, TabuleiroError
 from tabuleiro.ids import RoomCode
-from tabuleiro.protocol.messages import ClientMessage, MatchView
+from tabuleiro.protocol.messages import ClientMessage, MatchView, RoomHead
+from tabuleiro.rules import Game
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.entered_room import EnteredRoom
 from tabuleiro_client.sentences import options_text, side_glyphs
@@ -63,6 +64,7 @@ class LiveScreen(BoardScreen):
         self._banners: dict[str, str] = {}
         self._drawn_at_s = -REDRAW_S
         self._is_drawing_later = False
+        self._titled: tuple[Game, str] | None = None
 
     def compose_panel(self) -> Iterable[Widget]:
         yield Players(id="players")
@@ -134,7 +136,7 @@ class LiveScreen(BoardScreen):
             return
         self._drawn_at_s = monotonic()
         head, game = model.mirror.head, model.mirror.game
-        title = f"{game.title} ({options_text(type(game), head.options)})  room {head.room}"
+        title = self._title(game, head)
         self.query_one(TopBar).show_title(f"{title}  {head.watchers} watching" if head.watchers else title)
         self.show_position(model.view, self.make_overlay)
         self.show_players()
@@ -149,6 +151,14 @@ class LiveScreen(BoardScreen):
         self.query_one("#say").set_class(bool(model.message), "message")
         self.show_keys()
         self._call_for_attention()
+
+    def _title(self, game: Game, head: RoomHead) -> str:
+        """The game with its options, and the room."""
+        if self._titled is None or self._titled[0] is not game:
+            # Kept, because to say options in few words takes making games of them.
+            options = options_text(type(game), head.options)
+            self._titled = (game, f"{game.title} ({options})  room {head.room}")
+        return self._titled[1]
 
     def next_steps(self) -> str:
         """What can be done after the match, for the end card."""
