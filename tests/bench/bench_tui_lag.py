@@ -125,6 +125,7 @@ class Bench:
         due_s = time.perf_counter()
         for number in range(count):
             await asyncio.sleep(max(0.0, due_s - time.perf_counter()))
+            self._screen.forget()
             is_back = number % 2 == 1
             pressed_s = time.perf_counter()
             self._screen.press(LEFT if is_back else RIGHT)
