@@ -73,7 +73,7 @@ class BoardScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield TopBar(self._first_title)
         with Horizontal(id="table"):
-            yield Board(self.choose, id="board")
+            yield Board(self.choose, self.show_note, id="board")
             with Vertical(id="panel"):
                 yield from self.compose_panel()
         with Vertical(id="lines"):
@@ -146,9 +146,6 @@ class BoardScreen(Screen[None]):
 
     def choose(self, target: Target) -> None:
         """A cell or an edge was chosen on the board."""
-
-    def on_board_pointed(self, event: Board.Pointed) -> None:
-        self.show_note()
 
     def on_entry_given_up(self, event: Entry.GivenUp) -> None:
         self.board.focus()

@@ -13,7 +13,6 @@ from rich.style import Style
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Region
-from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -39,7 +38,8 @@ Picture = tuple[BoardView, Layout, Overlay, GlyphSet]
 class Board(Widget, can_focus=True):
     """Draws what :meth:`show` was given last; ``cursor`` and ``hover`` are what is pointed at.
 
-    ``choose`` is called with what is clicked, or chosen by a key.
+    ``choose`` is called with what is clicked, or chosen by a key, ``pointed`` when the cursor or the mouse is
+    somewhere else.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = list(keys.BOARD)
@@ -47,13 +47,18 @@ class Board(Widget, can_focus=True):
     Board { width: 1fr; height: 1fr; }
     """
 
-    class Pointed(Message):
-        """The cursor or the mouse is somewhere else."""
-
-    def __init__(self, choose: Callable[[Target], None], *, id: str | None = None) -> None:
+    def __init__(
+        self,
+        choose: Callable[[Target], None],
+        pointed: Callable[[], None] = lambda: None,
+        *,
+        id: str | None = None,
+    ) -> None:
         super().__init__(id=id)
-        # Called at once, not told by a message: a key pressed right after must find the choice made.
+        # Called at once, not told by messages: a key pressed right after must find the choice made, and what is
+        # written about the cell pointed at is drawn together with the cursor, not a frame later.
         self._choose = choose
+        self._pointed = pointed
         self.cursor: Target | None = None
         self.hover: Target | None = None
         self.layout_shown: Layout | None = None
@@ -189,7 +194,7 @@ class Board(Widget, can_focus=True):
         if target != self.hover:
             self.hover = target
             self.redraw()
-            self.post_message(self.Pointed())
+            self._pointed()
 
     def _put_cursor(self, target: Target) -> None:
         if isinstance(target, int) and self._view is not None:
@@ -197,7 +202,7 @@ class Board(Widget, can_focus=True):
         self.cursor = target
         self.hover = None
         self.redraw()
-        self.post_message(self.Pointed())
+        self._pointed()
 
     def action_choose(self) -> None:
         """Choose what is under the cursor."""
