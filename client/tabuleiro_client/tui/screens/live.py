@@ -39,8 +39,8 @@ TICK_S: Final = 0.1
 """How often clocks are looked at; they are drawn only when they show something else."""
 
 
-REDRAW_S: Final = 0.1
-"""What happens within so much time is drawn together."""
+REDRAW_S: Final = 0.2
+"""What happens within so much time is drawn together; what comes after a quiet moment is drawn at once."""
 
 
 class LiveScreen(BoardScreen):

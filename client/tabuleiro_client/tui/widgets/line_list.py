@@ -31,6 +31,7 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.auto_links = False  # there are none, and looking for their style takes longer than wrapping a line
         self._entries: Sequence[EntryT] = ()
         self._known: dict[int, dict[EntryT, list[Strip]]] = {}
         self._known_for: object = None
