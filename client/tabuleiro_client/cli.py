@@ -34,7 +34,7 @@ from typing import Annotated
 import typer
 
 from tabuleiro import __version__
-from tabuleiro.errors import ConfigError, GameOptionError, TabuleiroError
+from tabuleiro.errors import ConfigError, GameOptionError, TabuleiroError, shown
 
 COMMAND_GROUP = "tabuleiro.commands"
 """The entry point group that holds the commands."""
@@ -44,6 +44,7 @@ _EXTRA = re.compile(r"^([A-Za-z0-9._-]+).*\bextra\s*==\s*['\"]([^'\"]+)['\"]")
 
 def main() -> None:
     """Run the command line of this process and exit with its status."""
+    _open_closed_streams()
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -58,7 +59,19 @@ def exit_status(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         _discard_output()
         return 1
+    except OSError as error:
+        # What a command has not put into words itself: an output that takes no more, a path that cannot be one.
+        _discard_output()
+        place = "" if error.filename is None else f"{shown(str(error.filename))}: "
+        return _complain(f"{place}{error.strerror or error}", 1)
     return status
+
+
+def _open_closed_streams() -> None:
+    """Put an empty input and an output that nobody sees in the place of standard streams that are closed."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (open until the end)
 
 
 def _run_reporting_errors(arguments: Sequence[str]) -> int:

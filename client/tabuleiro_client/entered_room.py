@@ -137,9 +137,12 @@ class EnteredRoom(RoomRequests):
         """Yield the position each time that this account may act, until the match is over.
 
         What to do is the caller's: to play, resign, or wait for the next change. Waits for a match to begin.
+        Changes not yet read are dropped: the mirror holds them, and who plays both sides would never read any.
         """
         asked: object = None
         while True:
+            while self.has_unread and await self.next_change() is not None:
+                pass
             mirror = self.mirror
             moment = (mirror.match, mirror.state) if mirror.is_my_turn else None
             if moment is not None and moment != asked:

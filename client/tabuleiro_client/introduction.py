@@ -6,7 +6,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from tabuleiro.errors import ClientError, CommandError, NotationError, shown
+from tabuleiro.errors import ClientError, CommandError, GuestNameTakenError, NotationError
 from tabuleiro.ids import ROOM_CODE_LETTERS
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.names import parse_name
@@ -93,10 +93,7 @@ async def _new_guest(
             if error.code not in (ErrorCode.NAME_TAKEN, ErrorCode.BAD_NAME):
                 raise
             if wanted is not None and error.code == ErrorCode.NAME_TAKEN:
-                raise ClientError(
-                    f"the name {shown(name)} is taken on {url}, and its token is not on this machine; "
-                    "choose another with --name"
-                ) from error
+                raise GuestNameTakenError(name, url) from error
             if wanted is not None:
                 raise ClientError(error.message) from error
             why = error.message

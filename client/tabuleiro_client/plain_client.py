@@ -12,7 +12,10 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final, Self
 
+from tabuleiro.errors import ClientError, NotationError
+from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
+from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.options import OptionValue
 from tabuleiro.rules.outcome import Player
@@ -154,6 +157,9 @@ class PlainClient:
             self.screen.say(str(self._identities.damaged.pop(0)))
 
 
-def _code(text: str) -> str:
-    """A room code as it is written, however it was typed."""
-    return text.strip().upper()
+def _code(text: str) -> RoomCode:
+    """A room code as it is written, however it was typed. Raises: ClientError for what can be none."""
+    try:
+        return parse_room_code(text)
+    except NotationError as error:
+        raise ClientError(str(error)) from error

@@ -39,6 +39,7 @@ class RecordBrowser:
 
     @property
     def last_ply(self) -> int:
+        """The number of actions in the record."""
         return len(self.states) - 1
 
     def introduction(self) -> list[str]:

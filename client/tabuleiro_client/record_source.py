@@ -6,11 +6,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tabuleiro.errors import ClientError, RecordError, shown
-from tabuleiro.ids import ROOM_CODE_LENGTH, ROOM_CODE_LETTERS
+from tabuleiro.errors import ClientError, NotationError, RecordError, shown
 from tabuleiro.notation.match_record import MatchRecord
 from tabuleiro.notation.record import parse_record
 from tabuleiro.protocol.records import record_of
+from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.input_file import STANDARD_INPUT, read_text
@@ -45,8 +45,10 @@ def is_file(source: str) -> bool:
     """
     if source == STANDARD_INPUT or Path(source).exists():
         return True
-    if _room_code(source) is None:
-        raise ClientError(f"there is no file {shown(source)}, and it is no code of a room either")
+    try:
+        parse_room_code(source)
+    except NotationError as error:
+        raise ClientError(f"there is no file {shown(source)}, and it is no code of a room either") from error
     return False
 
 
@@ -59,7 +61,7 @@ def record_in_file(name: str) -> FoundRecord:
 
 
 async def record_of_room(code: str, wanted: RoomMatch) -> FoundRecord:
-    """Ask a server for a match of a room. Raises: ClientError, CommandError."""
+    """Ask a server for a match of a room. Raises: ClientError, CommandError, NotationError for no code."""
     identities = IdentityFolder(config_folder())
     if wanted.guest is None:
         gallery = remote_gallery(wanted.server, identities)
@@ -68,15 +70,9 @@ async def record_of_room(code: str, wanted: RoomMatch) -> FoundRecord:
     async with gallery as venue:
         for damage in identities.damaged:
             print(damage, file=sys.stderr)
-        played = await venue.link.get_record(_room_code(code) or code, wanted.number, wanted.secret)
+        played = await venue.link.get_record(parse_room_code(code), wanted.number, wanted.secret)
     try:
         record = record_of(played)
     except ValueError as error:
         raise ClientError(f"this version of tabuleiro cannot read the match: {error}") from error
     return FoundRecord(record, f"{played.room}-{played.match}")
-
-
-def _room_code(text: str) -> str | None:
-    code = "".join(text.split()).upper()
-    is_code = len(code) == ROOM_CODE_LENGTH and all(letter in ROOM_CODE_LETTERS for letter in code)
-    return code if is_code else None

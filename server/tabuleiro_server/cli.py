@@ -23,7 +23,7 @@ from tabuleiro_server.wiring import now_ms, running_server
 GARBAGE_THRESHOLDS: Final = (50_000, 10, 10)
 """New objects before the youngest are looked through; of these rounds, before older and all ones are as well."""
 
-SWITCH_INTERVAL_S: Final = 0.0005
+SWITCH_INTERVAL_S: Final = 0.001
 """How long the thread that commits waits at most for the interpreter: everybody waits for the commit."""
 
 STOP_PARTS_COUNT: Final = 8

@@ -16,9 +16,9 @@ from tabuleiro.ids import RoomCode
 from tabuleiro.notation.record import format_record
 from tabuleiro.notation.record_json import export_json
 from tabuleiro.protocol.records import record_of
+from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_server.runtime.archive import records_of
 from tabuleiro_server.runtime.journal import read_events, rows_of
-from tabuleiro_server.runtime.refusals import parse_room_code
 from tabuleiro_server.store import consistency, maintenance
 from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
 
@@ -101,7 +101,7 @@ def export(
     format: Annotated[ExportFormat, typer.Option(help="How to write it.")] = ExportFormat.RECORD,
 ) -> None:
     """Write a match of a room as a record or as JSON, straight from the file."""
-    stored = asyncio.run(maintenance.read_room(_existing(db), _room_code(code)))
+    stored = asyncio.run(maintenance.read_room(_existing(db), parse_room_code(code)))
     if stored is None or not stored.events:
         raise ClientError(f"there is no room {code!a} in {db}")
     _, played = records_of(read_events(stored.code, stored.events))
@@ -120,13 +120,6 @@ def _existing(path: Path) -> Path:
     if not path.is_file():
         raise StoreError(f"{path}: there is no such file; name the database with --db")
     return path
-
-
-def _room_code(text: str) -> RoomCode:
-    code = parse_room_code(text)
-    if code is None:
-        raise ClientError(f"{text!a} is no room code, expected five letters and digits such as K7MQ4")
-    return code
 
 
 def _rows(code: RoomCode, events: Sequence[StoredEvent]) -> tuple[RoomRow, list[MatchRow]]:

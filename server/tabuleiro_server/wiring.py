@@ -75,6 +75,7 @@ def now_ms() -> TimestampMs:
     return TimestampMs(time.time_ns() // 1_000_000)
 
 
+# Longer than other functions: what is started here ends in the reverse order, which is best seen in one place.
 @asynccontextmanager
 async def running_server(
     config: Config,

@@ -24,6 +24,7 @@
     ├── BotError                 a computer player gave no usable answer
     ├── ConfigError              a setting that cannot be used
     └── ClientError              what a person at the client has to be told
+        ├── GuestNameTakenError  somebody else has the wanted name on the server
         └── ConnectionLostError  no connection to the server, or it broke
 
 ``str()`` of each is written for the person who reads it: it says what was wrong and what would be right.
@@ -226,6 +227,18 @@ class ConfigError(TabuleiroError):
 
 class ClientError(TabuleiroError):
     """Something the person at the client has to know and can act on."""
+
+
+class GuestNameTakenError(ClientError):
+    """The ``name`` wanted on the server at ``url`` is that of a guest whose token is not on this machine."""
+
+    def __init__(self, name: str, url: str) -> None:
+        self.name = name
+        self.url = url
+        super().__init__(
+            f"the name {shown(name)} is taken on {url}, and its token is not on this machine; "
+            "choose another with --name"
+        )
 
 
 class ConnectionLostError(ClientError):

@@ -185,3 +185,28 @@ def test_a_closed_pipe_ends_quietly() -> None:
     finally:
         os.close(writer)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_are_no_fault(closed: str, tmp_path: Path) -> None:
+    record = tmp_path / "game.txt"
+    record.write_text('[Game "iris"]\n', encoding="utf-8")
+    command = f'exec "$0" -m tabuleiro_client replay "$1" {closed}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable, str(record)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("Iris" in done.stdout) == (">&-" not in closed.replace("2>&-", ""))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_an_output_that_takes_no_more_is_one_line_and_status_1() -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", "tabuleiro_client", "rules", "virus-wars"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "tabuleiro: No space left on device\n")
+
+
+def test_a_path_that_cannot_be_one_is_one_line_and_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.exit_status(["export", "a" * 5000]) == 1
+    assert capsys.readouterr().err == f"tabuleiro: '{'a' * 60}'...: File name too long\n"

@@ -12,7 +12,7 @@ import pytest
 
 from tabuleiro.errors import CommandError
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client import connect
+from tabuleiro_client import connect, entered_room
 from tabuleiro_client.library import ME, OPEN, bot
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
@@ -49,6 +49,18 @@ async def test_turns_of_several_actions_are_asked_for_one_by_one(server: Running
                 asked += 1
                 await room.play([state.action_to_string(state.legal_actions()[-1])])
             assert asked == len(room.mirror.actions)
+
+
+async def test_both_sides_are_played_in_a_match_of_more_changes_than_are_kept_unread(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entered_room, "_UNSEEN_MAX_COUNT", 5)
+    async with asyncio.timeout(LIMIT_S), connect(server.url, name="ana") as client:
+        async with client.create("minefield", {"size": 5}, seats=(ME, ME)) as room:
+            async for state in room.turns():
+                await room.play([state.action_to_string(state.legal_actions()[0])])
+            assert room.mirror.match is not None
+            assert room.mirror.match.termination in ("connection", "deadlock")
 
 
 async def test_a_private_room_takes_its_secret(server: RunningServer) -> None:

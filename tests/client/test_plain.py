@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from tabuleiro.errors import CommandError
+from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.rules import registry
 from tabuleiro_client import plain
 from tabuleiro_client.board_text import TextStyle
@@ -267,3 +267,9 @@ async def test_a_script_plays_against_a_bot_and_leaves_when_it_ends(person):
 async def test_a_level_that_no_bot_has_is_refused_with_those_there_are(person):
     with pytest.raises(CommandError, match="no bot of level 'clever' plays virus-wars, expected one of random"):
         await person().play(level="clever")
+
+
+async def test_what_can_be_no_code_of_a_room_is_told_before_the_server_is_asked(real_server, person):
+    """Symptom: 'bad-message: watch-room: Expected `str` of length <= 20 - at `$.room`'."""
+    with pytest.raises(ClientError, match="expected the code of a room: 5 letters and digits"):
+        await person("ana").play(server=real_server.url, room="the one that rui has made")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -62,6 +63,21 @@ async def leave(*people_and_tasks):
     await asyncio.gather(*(task for _, task in people_and_tasks))
 
 
+@pytest.fixture
+def two_at_a_table(real_server, person):
+    """Ana opens a room with ``wishes`` and rui joins; at the end both leave."""
+
+    @asynccontextmanager
+    async def sit(**wishes):
+        ana, rui = person("ana"), person("rui")
+        ana_plays, code = await opens(ana, real_server, **wishes)
+        rui_plays = rui.play(server=real_server.url, room=code)
+        yield ana, rui
+        await leave((ana, ana_plays), (rui, rui_plays))
+
+    return sit
+
+
 async def test_a_private_room_prints_its_invitations_and_lets_in_who_has_them(real_server, person):
     ana, rui, eva, nosy = person("ana"), person("rui"), person("eva"), person("nosy")
     ana_plays, code = await opens(ana, real_server, settings=RoomSettings(is_private=True))
@@ -94,20 +110,17 @@ async def test_quick_play_brings_two_people_together(real_server, person):
     await leave((ana, ana_plays), (rui, rui_plays))
 
 
-async def test_after_the_end_people_talk_and_play_again_with_sides_swapped(real_server, person):
-    ana, rui = person("ana"), person("rui")
-    ana_plays, code = await opens(ana, real_server)
-    rui_plays = rui.play(server=real_server.url, room=code)
-    await rui.shows("ana (blue, x) to move")
-    ana.type("resign", "yes")
-    await rui.shows("winner: rui (red, o)\nrematch asks for another match, say TEXT talks, quit leaves\n")
-    rui.type("say well played", "rematch")
-    await ana.shows("rui: well played")
-    await ana.shows("rui asks for a rematch: accept or decline")
-    ana.type("accept")
-    await ana.shows("the match begins: rui (blue, x) against ana (red, o)")
-    await rui.shows("your turn (blue, x), 2 steps left")
-    await leave((rui, rui_plays), (ana, ana_plays))
+async def test_after_the_end_people_talk_and_play_again_with_sides_swapped(two_at_a_table):
+    async with two_at_a_table() as (ana, rui):
+        await rui.shows("ana (blue, x) to move")
+        ana.type("resign", "yes")
+        await rui.shows("winner: rui (red, o)\nrematch asks for another match, say TEXT talks, quit leaves\n")
+        rui.type("say well played", "rematch")
+        await ana.shows("rui: well played")
+        await ana.shows("rui asks for a rematch: accept or decline")
+        ana.type("accept")
+        await ana.shows("the match begins: rui (blue, x) against ana (red, o)")
+        await rui.shows("your turn (blue, x), 2 steps left")
 
 
 async def test_a_host_changes_the_settings_for_the_rematch_and_both_are_told(real_server, person):
@@ -119,7 +132,7 @@ async def test_a_host_changes_the_settings_for_the_rematch_and_both_are_told(rea
     await rui.shows("in this room: no undoing within a turn")
     await rui.shows("ana (blue, x) to move")
     ana.type("set time 5+3")
-    await ana.shows("the server refuses: not while the match runs")
+    await ana.shows("the server refuses: not while the match runs; it can be done once that is over")
     ana.type("resign", "yes", "set tme 5+3", "set")
     await ana.shows("expected one of time, casual, hints, draw-first,")
     await ana.shows("settings: no undoing within a turn")
@@ -138,28 +151,25 @@ async def test_a_host_changes_the_settings_for_the_rematch_and_both_are_told(rea
     await leave((rui, rui_plays), (ana, ana_plays))
 
 
-async def test_offers_undo_and_takeback_between_two_people(real_server, person):
-    ana, rui = person("ana"), person("rui")
-    ana_plays, code = await opens(ana, real_server)
-    rui_plays = rui.play(server=real_server.url, room=code)
-    await ana.shows("your turn")
-    ana.type("b3", "undo", "b3 c2")
-    await ana.shows("you took the last actions back")
-    await rui.shows("ana played b3 c2")
-    await rui.shows("your turn (red, o), 2 steps left")
-    ana.type("takeback")
-    await rui.shows("ana asks to take the last turn back: accept or decline")
-    rui.type("accept takeback")
-    await ana.shows("your turn (blue, x), 2 steps left")
-    ana.type("draw")
-    await ana.shows("you ask for a draw (decline withdraws it)")
-    ana.type("decline")
-    await rui.shows("for a draw was withdrawn")
-    rui.type("draw")
-    await ana.shows("rui asks for a draw: accept or decline")
-    ana.type("draw")
-    await rui.shows("a draw by agreement\nwinner: nobody\n")
-    await leave((ana, ana_plays), (rui, rui_plays))
+async def test_offers_undo_and_takeback_between_two_people(two_at_a_table):
+    async with two_at_a_table() as (ana, rui):
+        await ana.shows("your turn")
+        ana.type("b3", "undo", "b3 c2")
+        await ana.shows("you took the last actions back")
+        await rui.shows("ana played b3 c2")
+        await rui.shows("your turn (red, o), 2 steps left")
+        ana.type("takeback")
+        await rui.shows("ana asks to take the last turn back: accept or decline")
+        rui.type("accept takeback")
+        await ana.shows("your turn (blue, x), 2 steps left")
+        ana.type("draw")
+        await ana.shows("you ask for a draw (decline withdraws it)")
+        ana.type("decline")
+        await rui.shows("for a draw was withdrawn")
+        rui.type("draw")
+        await ana.shows("rui asks for a draw: accept or decline")
+        ana.type("draw")
+        await rui.shows("a draw by agreement\nwinner: nobody\n")
 
 
 async def test_a_host_seats_a_bot_takes_it_off_swaps_and_mutes(real_server, person):
@@ -188,19 +198,16 @@ async def test_a_host_seats_a_bot_takes_it_off_swaps_and_mutes(real_server, pers
     await leave((ana, ana_plays), (eva, eva_watches))
 
 
-async def test_a_match_hardly_begun_is_aborted_and_nobody_can_be_claimed_over_who_is_here(real_server, person):
-    ana, rui = person("ana"), person("rui")
-    ana_plays, code = await opens(ana, real_server, settings=RoomSettings(may_undo=False))
-    rui_plays = rui.play(server=real_server.url, room=code)
-    await rui.shows("in this room: no undoing within a turn")
-    await rui.shows("to move")
-    rui.type("claim")
-    await rui.shows("the server refuses: the opponent is here")
-    ana.type("b3", "undo")
-    await ana.shows("the server refuses: this room does not allow undoing")
-    rui.type("abort")
-    await ana.shows("the match was aborted\nwinner: nobody\n")
-    await leave((ana, ana_plays), (rui, rui_plays))
+async def test_a_match_hardly_begun_is_aborted_and_nobody_can_be_claimed_over_who_is_here(two_at_a_table):
+    async with two_at_a_table(settings=RoomSettings(may_undo=False)) as (ana, rui):
+        await rui.shows("in this room: no undoing within a turn")
+        await rui.shows("to move")
+        rui.type("claim")
+        await rui.shows("the server refuses: the opponent is here")
+        ana.type("b3", "undo")
+        await ana.shows("the server refuses: this room does not allow undoing")
+        rui.type("abort")
+        await ana.shows("the match was aborted\nwinner: nobody\n")
 
 
 async def test_a_bot_comes_to_who_has_waited_in_vain(real_server, person):
@@ -251,28 +258,22 @@ async def test_xero_g_is_played_by_naming_ships_and_answering_in_words(real_serv
     await leave((ana, playing))
 
 
-async def test_a_hint_is_told_to_who_asked_and_noted_for_the_other(real_server, person):
-    ana, rui = person("ana"), person("rui")
+async def test_a_hint_is_told_to_who_asked_and_noted_for_the_other(two_at_a_table):
     hints = RoomSettings(hints=True)
-    ana_plays, code = await opens(ana, real_server, options={**SMALL, "steps": 1}, settings=hints)
-    rui_plays = rui.play(server=real_server.url, room=code)
-    await rui.shows("in this room: hints are given")
-    await ana.shows("your turn (blue, x)")
-    rui.type("hint")
-    await rui.shows("the server refuses: hints are for the player to move, and it is the other player's turn")
-    ana.type("hint")
-    await ana.shows("hint: ")
-    await rui.shows("ana takes a hint")
-    ana.type("hint")
-    await ana.shows("the server refuses: you had a hint just now")
-    await leave((ana, ana_plays), (rui, rui_plays))
+    async with two_at_a_table(options={**SMALL, "steps": 1}, settings=hints) as (ana, rui):
+        await rui.shows("in this room: hints are given")
+        await ana.shows("your turn (blue, x)")
+        rui.type("hint")
+        await rui.shows("the server refuses: hints are for the player to move, and it is the other player's turn")
+        ana.type("hint")
+        await ana.shows("hint: ")
+        await rui.shows("ana takes a hint")
+        ana.type("hint")
+        await ana.shows("the server refuses: you had a hint just now")
 
 
-async def test_a_room_without_hints_refuses_them(real_server, person):
-    ana, rui = person("ana"), person("rui")
-    ana_plays, code = await opens(ana, real_server)
-    rui_plays = rui.play(server=real_server.url, room=code)
-    await ana.shows("your turn (blue, x)")
-    ana.type("hint")
-    await ana.shows("the server refuses: this room gives no hints")
-    await leave((ana, ana_plays), (rui, rui_plays))
+async def test_a_room_without_hints_refuses_them(two_at_a_table):
+    async with two_at_a_table() as (ana, _):
+        await ana.shows("your turn (blue, x)")
+        ana.type("hint")
+        await ana.shows("the server refuses: this room gives no hints")

@@ -58,6 +58,15 @@ def test_the_container_copies_what_exists_and_installs_it() -> None:
     assert install[install.index("-c") + 1] == "constraints.txt"
 
 
+def test_the_container_is_built_from_what_it_copies_and_nothing_else() -> None:
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    let_in = {line.removeprefix("!") for line in lines if line.startswith("!")}
+    assert let_in == {
+        source for name, arguments in instructions() if name == "COPY" for source in arguments.split()[:-1]
+    }
+    assert lines.index("*") < min(lines.index(f"!{source}") for source in let_in)
+
+
 def test_the_container_starts_the_command_that_there_is() -> None:
     made = dict(instructions())
     assert msgspec.json.decode(made["ENTRYPOINT"]) == ["tabuleiro"]

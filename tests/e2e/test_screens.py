@@ -145,8 +145,6 @@ def code_of_room(lines: Sequence[str]) -> str | None:
     return None if found is None else found[1].replace(" ", "")
 
 
-# Not yet in the default run: letters typed in one burst right after a line was opened may arrive out of order.
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "kinds",
     [

@@ -157,6 +157,21 @@ def test_what_is_no_message_is_refused_and_the_connection_lives(codec: Codec, va
 
 
 @pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (b"\x91" * 4000, "nested too deep"),
+        (b"\xc1", "a byte that begins no value"),
+        (b"\x81\xa4type", "incomplete input"),
+        (msgpack.packb([1]) + b"\x00", "extra data"),
+    ],
+    ids=["deep", "strange", "cut", "followed"],
+)
+def test_bytes_that_are_no_msgpack_are_told_what_is_wrong_with_them(frame: bytes, reason: str) -> None:
+    with pytest.raises(RemoteProtocolError, match=f"not a msgpack message: .*{reason}"):
+        MsgpackCodec().decode_client(frame)
+
+
+@pytest.mark.parametrize(
     "frame",
     [
         b"",

@@ -15,7 +15,10 @@ def test_good_names(text: str) -> None:
     assert parse_name(text) == text.strip()
 
 
-@pytest.mark.parametrize("text", ["", "a", "a" * 21, "a b", "a\x1b[1m", "ana\u202e", "ana!", "bot/1", "a\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "a", "a" * 21, "a b", "a\x1b[1m", "ana\u202e", "ana!", "bot/1", "a\n", "an\u3164a", "\u115f\u1160"],
+)
 def test_bad_names_are_refused_with_the_rule(text: str) -> None:
     with pytest.raises(NotationError, match="2 to 20 letters"):
         parse_name(text)

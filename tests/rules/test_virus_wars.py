@@ -119,6 +119,8 @@ def test_report_forms_name_row_and_column(text: str) -> None:
         ({"position": "..../..../..../..?. 0 1"}, "only '.xoXO'"),
         ({"position": "..../..../..../x..o 2 1"}, "0 or 1 as the player to move"),
         ({"position": "..../..../..../x..o 0 3"}, "1 to 2 actions left"),
+        ({"position": "..../..../..../x..o 0 0011111"}, "1 to 2 actions left"),
+        ({"position": "..../..../..../x..o 0 \u0662"}, "1 to 2 actions left"),
         ({"position": "..../..../..../...o 0 2"}, "a virus of player 0"),
     ],
 )

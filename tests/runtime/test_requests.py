@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed, SeatDisconnected, Withheld
@@ -157,3 +158,12 @@ async def test_a_level_that_no_bot_of_the_game_has_is_refused(stage: Any) -> Non
     seats = (SeatRequest("me"), SeatRequest("bot", "genius"))
     answer = await stage.client("ana").ask(messages.CreateRoom, game="virus-wars", seats=seats)
     assert answer.code == "unknown-level"
+
+
+async def test_the_log_tells_which_program_says_hello(stage: Any) -> None:
+    newcomer = stage.client("ana")
+    newcomer.session.account_id = ""
+    with capture_logs() as entries:
+        answer = await newcomer.ask(messages.Hello, name="ana", client="robo \x1b[31m1.0")
+    told = [entry for entry in entries if entry["event"] == "hello"]
+    assert [(entry["client"], entry["account"]) for entry in told] == [("robo 1.0", answer.account)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
@@ -60,6 +61,16 @@ async def test_a_database_that_cannot_be_is_named(tmp_path: Path) -> None:
         assert isinstance(error, kind)
         assert path.name in str(error)
     assert letter.read_text(encoding="utf-8").startswith("Dear database")
+
+
+@pytest.mark.parametrize("path", [".", "..", "/", ""])
+async def test_a_folder_in_place_of_a_database_is_named_and_nothing_is_left_there(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    error = await failure_of(port=0, db=path)
+    assert str(error).endswith("it is a folder, expected a file")
+    assert os.listdir(tmp_path) == []
 
 
 async def test_stopping_tells_every_client_to_come_back(start_server: StartServer) -> None:

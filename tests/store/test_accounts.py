@@ -55,19 +55,6 @@ async def test_id_and_hash_are_never_given_twice(accounts: Accounts, id: Account
     await accounts.create(RUI, "Rui", b"2", NOW)
 
 
-async def test_renaming_frees_the_old_name_and_respects_the_others(accounts: Accounts) -> None:
-    await accounts.create(ANA, "Ana", b"1", NOW)
-    await accounts.create(RUI, "Rui", b"2", NOW)
-    with pytest.raises(NameTakenError, match="the name 'RUI' is taken"):
-        await accounts.rename(ANA, "RUI")
-    await accounts.rename(ANA, "ANA")
-    await accounts.rename(RUI, "Rua")
-    await accounts.rename(ANA, "Rui")
-    assert await accounts.find_by_token_hash(b"1") == Account(ANA, "Rui", NOW, NOW)
-    with pytest.raises(StoreError, match="no account z9"):
-        await accounts.rename(AccountId("z9"), "Zé")
-
-
 async def test_touch_notes_when_a_guest_was_seen(accounts: Accounts) -> None:
     await accounts.create(ANA, "Ana", b"1", NOW)
     await accounts.touch(ANA, TimestampMs(5_000))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tabuleiro.errors import ConflictError, DamagedRoomError, StorageUnavailableError, StoreError
-from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
+from tabuleiro.ids import RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.event_log import EventLog, Snapshot, StoredEvent
 
 ROOM = RoomCode("K7MQ4")
@@ -116,23 +116,12 @@ async def test_rooms_are_found_by_phase(log: EventLog, make: Any) -> None:
 
 
 async def test_rooms_are_due_from_their_deadline_on(log: EventLog, make: Any) -> None:
-    assert await log.next_deadline_ms() is None
     for code, deadline_ms in (("AAAAA", 500), ("BBBBB", None), ("CCCCC", 300), ("DDDDD", 501)):
         await log.append(RoomCode(code), Seq(0), make.events(1, 1), make.room(code, deadline_ms=deadline_ms))
-    assert await log.next_deadline_ms() == 300
     assert await log.due_rooms(TimestampMs(299)) == []
     assert await log.due_rooms(TimestampMs(500)) == ["CCCCC", "AAAAA"]
     await log.append(RoomCode("CCCCC"), Seq(1), make.events(2, 2), make.room("CCCCC"))
-    assert await log.next_deadline_ms() == 500
-
-
-async def test_matches_of_an_account_come_latest_first(log: EventLog, make: Any) -> None:
-    for number, code in enumerate(("AAAAA", "BBBBB", "CCCCC"), start=1):
-        await log.append(
-            RoomCode(code), Seq(0), make.events(1, 1), None, [make.match(code, number), make.match(code, 9, "rui")]
-        )
-    found = await log.matches_of(AccountId("ana"), limit_count=2)
-    assert found == [make.match("CCCCC", 3), make.match("BBBBB", 2)]
+    assert await log.due_rooms(TimestampMs(500)) == ["AAAAA"]
 
 
 async def test_snapshot_takes_the_place_of_the_former_one(log: EventLog, make: Any) -> None:

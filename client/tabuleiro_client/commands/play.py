@@ -43,6 +43,7 @@ SeatOption = Annotated[
 ]
 
 
+# Longer than other functions: it takes a line for each option.
 def play(
     server: ServerOption = None,
     room: RoomOption = None,

@@ -18,7 +18,6 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
 from textual.screen import Screen
-from textual.widgets import Input
 
 from tabuleiro.errors import ClientError
 from tabuleiro_client.board_text import TextStyle
@@ -35,6 +34,7 @@ from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings, load_settings, save_settings
 from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
+from tabuleiro_client.tui.turnstile import Turnstile, Typed
 from tabuleiro_client.tui.widgets.scroll_bars import use_whole_cells
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 
@@ -87,6 +87,7 @@ class TabuleiroApp(App[int]):
         self._opening = opening
         self._force_ascii = force_ascii
         self._has_no_colour = has_no_colour
+        self._turnstile = Turnstile(self, super().on_event)
         use_whole_cells()
         self._brushes: dict[tuple[str, bool], Brush] = {}
         for theme in THEMES.values():
@@ -142,16 +143,12 @@ class TabuleiroApp(App[int]):
         self.exit(1, return_code=1, message=Text(write_report(data_folder(), error)))
         self._close_messages_no_wait()
 
-    def on_key(self, event: events.Key) -> None:
-        """Write what was typed into the line that has been opened meanwhile.
-
-        A letter typed right after the key that opens a line has been on its way to the widget before: a line
-        itself takes its letters, so that none of those comes here.
-        """
-        line = self.focused
-        if isinstance(line, Input) and event.is_printable and event.character is not None:
-            event.prevent_default()
-            line.insert_text_at_cursor(event.character)
+    async def on_event(self, event: events.Event) -> None:
+        """Take what is typed one after another; see :mod:`tabuleiro_client.tui.turnstile`."""
+        if isinstance(event, Typed) and not event.is_forwarded:
+            await self._turnstile.take(event)
+        else:
+            await super().on_event(event)
 
     def on_app_focus(self) -> None:
         self.is_looked_at = True

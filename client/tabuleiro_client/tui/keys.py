@@ -38,8 +38,8 @@ BOARD: Final = (
     key("down,j", "move(0, 1)", "down", "Move the cursor down.", shown=False),
     key("up,k", "move(0, -1)", "up", "Move the cursor up.", shown=False),
     key("right,l", "move(1, 0)", "right", "Move the cursor right.", shown=False),
-    key("home", "jump_legal(-1)", "before", "Jump to the cell before that can be chosen.", shown=False),
-    key("end", "jump_legal(1)", "next", "Jump to the next cell that can be chosen.", shown=False),
+    key("home,shift+tab", "jump_legal(-1)", "before", "Jump to the cell before that can be chosen.", shown=False),
+    key("end,tab", "jump_legal(1)", "next", "Jump to the next cell that can be chosen.", shown=False),
     key("enter,space", "choose", "choose", "Choose the cell under the cursor, as a click does.", sign="Enter"),
 )
 
@@ -59,7 +59,7 @@ MATCH: Final = (
     key("t", "chat", "chat", "Write to the room.", sign="t"),
     key("d", "offer('draw')", "draw", "Offer a draw.", shown=False),
     key("b", "offer('takeback')", "take back", "Ask to take your last turn back.", shown=False),
-    key("r", "offer('rematch')", "rematch", "Offer a rematch once the match is over.", shown=False),
+    key("r", "offer('rematch')", "rematch", "Offer a rematch once the match is over.", sign="r"),
     key("y", "answer(True)", "yes", "Accept the offer on the banner.", shown=False),
     key("n", "answer(False)", "no", "Decline the offer on the banner, or withdraw your own.", shown=False),
     key("R", "resign", "resign", "Give the match up, after a question.", shown=False, sign="R"),

@@ -47,7 +47,7 @@ class MatchModel:
     def __init__(self, mirror: Mirror, style: TextStyle, *, is_watching: bool = False) -> None:
         self.mirror = mirror
         self.is_watching = is_watching
-        self.message = ""
+        self.message = self._announcement = ""
         self.is_linked = True
         self.is_sending = False
         self.is_gone = False
@@ -131,6 +131,8 @@ class MatchModel:
         if type(composer_for(self.mirror.state)) is not type(self.composer):
             self.composer = composer_for(self.mirror.state)
         dropped = self.composer.rebase(self.mirror.state)
+        if self.mirror.head.phase != "playing" and self.composer.can_step_back:
+            self.composer.drop()  # the board of a match that is over shows what was played, and nothing else
         if self.shown_ply is not None and self.shown_ply >= self.timeline.last_ply:
             self.shown_ply = None
         if dropped:
@@ -148,7 +150,7 @@ class MatchModel:
                 self.is_linked = True
                 self.message = "connected again"
             case Said(text):
-                self.message = f"the server says: {showable(text, self._style)}"
+                self.message = self._announcement = f"the server says: {showable(text, self._style)}"
             case Gone(reason):
                 self.is_gone = True
                 self.message = f"the room is gone: {showable(reason, self._style)}"
@@ -167,6 +169,8 @@ class MatchModel:
                 self.message = self.cast.sentence(event)
             case ActionsPlayed(is_makeshift=True):
                 self.message = self.cast.sentence(event)
+            case ActionsPlayed() if self.message != self._announcement:
+                self.message = ""  # it was about the position before
             case TurnTakenBack(player=player):
                 self.message = f"{self.cast.actor(player)} took the last turn back"
             case OfferEnded(kind=kind, player=player, how="declined") if player in self.own_seats:
@@ -274,6 +278,10 @@ class MatchModel:
         """The own offer that waits for the other player, ``None`` when none does."""
         own = [offer for offer in self.mirror.head.offers if offer.player in self.own_seats]
         return own[0] if own else None
+
+    def can_answer(self, *, accept: bool) -> bool:
+        """Whether there is an offer to accept, or else one to decline or to withdraw."""
+        return self.offer_to_answer() is not None or (not accept and self.own_offer() is not None)
 
     def offer_text(self) -> str:
         """The banner of an offer; empty when none waits."""

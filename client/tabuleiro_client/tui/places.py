@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from tabuleiro.errors import CommandError, ConfigError, TabuleiroError
+from tabuleiro.errors import CommandError, ConfigError, GuestNameTakenError, TabuleiroError
 from tabuleiro.protocol.messages import Phase
 from tabuleiro_client.identity import LOOKING_ON
 from tabuleiro_client.link_state import LinkState
@@ -85,17 +85,19 @@ async def ask_for_server(client: TabuleiroApp) -> Venue | None:
 
     known = known_servers(client)
     url, name = known[0] if known else (_usual_server(), client.settings.name or login_name())
-    problem = ""
+    problem: tuple[str, str | None] = ("", None)
     while True:
-        chosen = await client.push_screen_wait(ConnectScreen(url, name, problem))
+        chosen = await client.push_screen_wait(ConnectScreen(url, name, *problem))
         if chosen is None:
             return None
         url, name = chosen.url, chosen.name
         client.tell(f"connecting to {url} ...")
         try:
             return await arrive_online(client.session, url, name)
+        except GuestNameTakenError as error:
+            problem = f"{error.name} is somebody else there; choose another name", "name"
         except TabuleiroError as error:
-            problem = problem_text(error)
+            problem = problem_text(error), None
         finally:
             client.tell("")
 

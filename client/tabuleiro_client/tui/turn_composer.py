@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tabuleiro.errors import IllegalActionError, MatchOverError, NotationError, TurnError
+from tabuleiro.errors import IllegalActionError, MatchOverError, NotationError, TurnError, shown
 from tabuleiro.notation.actions import format_turn, parse_turn
 from tabuleiro.rules import State
 from tabuleiro.rules.games.iris import IrisState
@@ -129,7 +129,7 @@ class TurnComposer:
         try:
             actions = parse_turn(self.state, text)
         except TurnError as error:
-            self.message = str(error)
+            self.message = f"{shown(error.text)}: {error.expected}"
             return False
         self.actions += actions
         self._replay()

@@ -23,6 +23,7 @@ class Tally:
 
     @property
     def game_count(self) -> int:
+        """How many games were played."""
         return self.wins + self.draws + self.losses
 
     @property

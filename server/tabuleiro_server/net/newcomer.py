@@ -8,21 +8,44 @@ from typing import Any, ClassVar, Final
 from websockets.asyncio.server import ServerConnection
 from websockets.protocol import State
 
-from tabuleiro.protocol.version import SUBPROTOCOL_JSON
 from tabuleiro_server.net.admission import Door
+from tabuleiro_server.net.framing import framed
 
 UNSENT_MAX_BYTES: Final = 64 * 1024
 """With more than this on its way to the socket a reader is slow: what follows waits in its outbox."""
 
 
+class Post:
+    """The connections that have something to write in this turn of the loop: at its end they do."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Newcomer] = []
+
+    def add(self, connection: Newcomer) -> None:
+        """Note a connection that has not been noted since it was last flushed."""
+        if not self._waiting:
+            connection.loop.call_soon(self._flush)
+        self._waiting.append(connection)
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for connection in waiting:
+            connection.flush()
+
+
 class Newcomer(ServerConnection):
-    """Cut at once when there is no place. ``peer_address`` is the socket's: a proxy's behind a proxy."""
+    """Cut at once when there is no place.
+
+    ``peer_address`` is the socket's: a proxy's behind a proxy. ``is_text`` tells how :meth:`send_now` sends.
+    """
 
     door: ClassVar[Door]
+    post: ClassVar[Post]
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.peer_address = ""
+        self.is_text = False
         self._unsent: list[bytes] = []
         self._unsent_bytes = 0
 
@@ -38,31 +61,33 @@ class Newcomer(ServerConnection):
         self.door.leave(self)
         super().connection_lost(exc)
 
-    def send_now(self, frame: bytes) -> bool:
-        """Send a frame unless that means waiting for a slow reader; tells whether it was sent.
+    def send_now(self, message: bytes) -> bool:
+        """Send a message unless that means waiting for a slow reader; tells whether it was sent.
 
-        It goes the way of `websockets.broadcast`, which costs a part of what awaiting :meth:`send` does.
+        It goes straight to the transport, as with `websockets.broadcast`, which costs a part of what awaiting
+        :meth:`send` does.
         """
-        transport = self.transport
-        if self.protocol.state is not State.OPEN or transport.is_closing():
+        is_first = not self._unsent
+        if is_first:
+            if not self._can_write():
+                return False
+            self._unsent_bytes = self.transport.get_write_buffer_size()
+        if self._unsent_bytes > UNSENT_MAX_BYTES:
             return False
-        if self._unsent_bytes + transport.get_write_buffer_size() > UNSENT_MAX_BYTES:
-            return False
-        if not self._unsent:
-            self.loop.call_soon(self._flush)
-        self._unsent.append(frame)
-        self._unsent_bytes += len(frame)
+        if is_first:
+            self.post.add(self)
+        self._unsent.append(framed(message, is_text=self.is_text))
+        self._unsent_bytes += len(message)
         return True
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
         """Write what was sent in this turn of the loop, e.g. an answer and the news it made, in one go."""
-        frames, self._unsent, self._unsent_bytes = self._unsent, [], 0
-        if self.protocol.state is not State.OPEN or self.transport.is_closing():
-            return
-        send = self.protocol.send_text if self.subprotocol == SUBPROTOCOL_JSON else self.protocol.send_binary
-        for frame in frames:
-            send(frame)
-        self.transport.write(b"".join(self.protocol.data_to_send()))
+        frames, self._unsent = self._unsent, []
+        if self._can_write():
+            self.transport.write(b"".join(frames))
+
+    def _can_write(self) -> bool:
+        return self.protocol.state is State.OPEN and not self.transport.is_closing()
 
     def cut(self) -> None:
         """End the connection without a word."""
@@ -76,4 +101,5 @@ def newcomers_at(door: Door) -> type[Newcomer]:
         """A connection that comes to this door."""
 
     NewcomerHere.door = door
+    NewcomerHere.post = Post()
     return NewcomerHere

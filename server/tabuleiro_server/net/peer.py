@@ -42,8 +42,10 @@ class Peer:
         self._outbox = Outbox(
             config.outbox_frames_count, config.outbox_bytes, self._cut_slow_reader, connection.send_now
         )
+        codec = codec_for(connection.subprotocol)
+        connection.is_text = codec.is_text
         self._session = Session(
-            codec_for(connection.subprotocol),
+            codec,
             self._outbox,
             requests.answer,
             requests.farewell,
@@ -99,17 +101,16 @@ class Peer:
         try:
             async with asyncio.timeout(self._config.hello_timeout_ms / 1000):
                 while not session.is_welcomed:
-                    await self._take_frame()
+                    await self._take(await self._connection.recv())
         except TimeoutError:
             reason = f"hello_timeout_ms: no hello within {self._config.hello_timeout_ms} ms"
             raise RemoteProtocolError(reason, CloseCode.HELLO_TIMEOUT) from None
         while True:
-            await self._take_frame()
+            await self._take(await self._connection.recv())
 
-    async def _take_frame(self) -> None:
-        """Wait for the next frame and answer it. Raises: RemoteProtocolError when the connection has to end."""
+    async def _take(self, frame: str | bytes) -> None:
+        """Answer a frame. Raises: RemoteProtocolError when the connection has to end."""
         session = self._session
-        frame = await self._connection.recv()
         if self._is_ending:
             return
         self._figures.frame_count += 1

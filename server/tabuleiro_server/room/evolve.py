@@ -28,7 +28,10 @@ from tabuleiro_server.room.state import (
 
 
 def evolve(room: RoomState | None, sequenced: SequencedEvent) -> RoomState:
-    """The room after an event; ``None`` before the first, which must be `RoomOpened`."""
+    """The room after an event; ``None`` before the first.
+
+    Raises: ValueError when the first is not `RoomOpened`; nothing else is refused.
+    """
     event, at_ms = sequenced.event, sequenced.at_ms
     if isinstance(event, events.RoomOpened):
         return _opened(event, sequenced)

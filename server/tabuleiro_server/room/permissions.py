@@ -56,4 +56,4 @@ def check_host(room: RoomState, account: AccountId) -> None:
 def check_not_playing(room: RoomState) -> None:
     """Raises: CommandError wrong-phase while a match runs."""
     if room.phase == "playing":
-        refuse(ErrorCode.WRONG_PHASE, "not while the match runs")
+        refuse(ErrorCode.WRONG_PHASE, "not while the match runs; it can be done once that is over")

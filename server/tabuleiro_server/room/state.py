@@ -136,6 +136,10 @@ class RoomState(msgspec.Struct, frozen=True):
     @property
     def is_bot_to_move(self) -> bool:
         """Whether the running match waits for a bot."""
+        # Asked at every move, and most rooms have no bot at all.
+        first, second = self.seats
+        if "bot" not in (first.kind, second.kind) and first.stand_in is None and second.stand_in is None:
+            return False
         if self.phase != "playing" or self.match is None or self.match.to_move is None:
             return False
         return self.is_played_by_bot(self.match.to_move)

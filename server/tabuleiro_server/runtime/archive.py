@@ -2,43 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import structlog
 
 from tabuleiro.clock import format_time_control
-from tabuleiro.errors import CommandError, StoreError
+from tabuleiro.errors import CommandError, DamagedRoomError, GameOptionError, NotationError, StoreError
 from tabuleiro.ids import Seq
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import MatchEnded, SequencedEvent
 from tabuleiro.protocol.messages import RecordPlayed
+from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_server.room.commands import Watch
 from tabuleiro_server.room.evolve import evolve
 from tabuleiro_server.room.seating import decide_watch
 from tabuleiro_server.room.state import Match, RoomState
 from tabuleiro_server.runtime.journal import Journal
-from tabuleiro_server.runtime.refusals import no_such_room, parse_room_code, unavailable
+from tabuleiro_server.runtime.refusals import damaged, no_such_room, unavailable
+
+log = structlog.get_logger(__name__)
+
+EVENTS_AT_ONCE_COUNT: Final = 100
+"""Events that are replayed before the rest of the server has its turn: about two milliseconds of them."""
 
 
 class Archive:
-    """All matches of all rooms, also of closed ones."""
+    """All matches of all rooms, also of closed ones.
+
+    Replaying a long match takes a while, and anybody may ask for it again and again: it is done in pieces, and for
+    one who asks after the other.
+    """
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
+        self._replaying = asyncio.Lock()
 
     async def find(self, code_text: str, number: int | None, watch: Watch) -> RecordPlayed:
         """Return a match of a room: the last one when ``number`` is ``None``.
 
-        Raises: CommandError when there is none, when ``watch`` is refused, or when the disk refuses.
+        Raises: CommandError when there is none, when ``watch`` is refused, when the disk refuses, or what is on
+        it cannot be replayed.
         """
-        code = parse_room_code(code_text)
-        if code is None:
-            raise no_such_room(code_text)
         try:
-            events = await self._journal.events_after(code, Seq(0))
-        except StoreError as error:
-            raise unavailable(error) from error
-        if not events:
-            raise no_such_room(code_text)
-        room, records = records_of(events)
+            code = parse_room_code(code_text)
+        except NotationError as error:
+            raise no_such_room(code_text) from error
+        async with self._replaying:
+            try:
+                events = await self._journal.events_after(code, Seq(0))
+                if not events:
+                    raise no_such_room(code_text)
+                room, records = await _records_in_pieces(events)
+            except (DamagedRoomError, GameOptionError, NotationError) as error:
+                # What is stored cannot be read, or cannot be by the rules: waiting mends nothing.
+                log.warning("room damaged", room=code, reason=str(error))
+                raise damaged(code) from error
+            except StoreError as error:
+                raise unavailable(error) from error
         decide_watch(room, watch, room.updated_at_ms)
         wanted = [record for record in records if number in (None, record.match)]
         if not wanted:
@@ -49,16 +71,39 @@ class Archive:
 
 def records_of(events: Iterable[SequencedEvent]) -> tuple[RoomState, list[RecordPlayed]]:
     """Replay a room; return it and its matches in order, a running one last. ``events`` is not empty."""
-    room: RoomState | None = None
-    records = []
-    for event in events:
-        room = evolve(room, event)
-        if isinstance(event.event, MatchEnded) and room.match is not None:
-            records.append(_record(room, room.match))
-    assert room is not None
-    if room.match is not None and room.match.termination is None:
-        records.append(_record(room, room.match))
-    return room, records
+    replay = _Replay()
+    replay.take(events)
+    return replay.result()
+
+
+async def _records_in_pieces(events: Sequence[SequencedEvent]) -> tuple[RoomState, list[RecordPlayed]]:
+    """What :func:`records_of` returns, with pauses in which the rest of the server goes on."""
+    replay = _Replay()
+    for start in range(0, len(events), EVENTS_AT_ONCE_COUNT):
+        replay.take(events[start : start + EVENTS_AT_ONCE_COUNT])
+        await asyncio.sleep(0)
+    return replay.result()
+
+
+class _Replay:
+    """A room that is being replayed, and its matches that have ended so far."""
+
+    def __init__(self) -> None:
+        self._room: RoomState | None = None
+        self._records: list[RecordPlayed] = []
+
+    def take(self, events: Iterable[SequencedEvent]) -> None:
+        for event in events:
+            self._room = evolve(self._room, event)
+            if isinstance(event.event, MatchEnded) and self._room.match is not None:
+                self._records.append(_record(self._room, self._room.match))
+
+    def result(self) -> tuple[RoomState, list[RecordPlayed]]:
+        room = self._room
+        assert room is not None
+        if room.match is not None and room.match.termination is None:
+            return room, [*self._records, _record(room, room.match)]
+        return room, self._records
 
 
 def _record(room: RoomState, match: Match) -> RecordPlayed:

@@ -54,6 +54,9 @@ class Caretaker:
                 await self._round()
             except (StoreError, OSError) as error:
                 log.warning("caretaker's round failed", reason=str(error))
+            except Exception:
+                # A fault of ours in one room must not keep the hour of all others from coming.
+                log.exception("caretaker's round failed")
             await asyncio.sleep(self._config.lobby_wake_ms / 1000)
 
     async def _round(self) -> None:

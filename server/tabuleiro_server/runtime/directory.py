@@ -8,15 +8,16 @@ from collections.abc import Callable
 
 import structlog
 
-from tabuleiro.errors import CommandError, DamagedRoomError, StoreError
+from tabuleiro.errors import CommandError, DamagedRoomError, NotationError, StoreError
 from tabuleiro.ids import ROOM_CODE_LENGTH, ROOM_CODE_LETTERS, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import SequencedEvent
+from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import OpenRoom, Resume
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.runtime.journal import Journal
-from tabuleiro_server.runtime.refusals import damaged, no_such_room, parse_room_code, unavailable
+from tabuleiro_server.runtime.refusals import damaged, no_such_room, unavailable
 from tabuleiro_server.runtime.room_task import RoomTask
 
 log = structlog.get_logger(__name__)
@@ -85,9 +86,10 @@ class Directory:
         room = self.loaded(text)
         if room is not None:
             return room
-        code = parse_room_code(text)
-        if code is None:
-            raise no_such_room(text)
+        try:
+            code = parse_room_code(text)
+        except NotationError as error:
+            raise no_such_room(text) from error
         room = self._rooms.get(code)
         if room is not None:
             return room

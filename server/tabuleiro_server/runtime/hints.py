@@ -70,6 +70,8 @@ class Hints:
 
     def consider(self, room: RoomTask) -> None:
         """Look at a room that has changed: hints for a position that is no longer there end."""
+        if not self._pending:
+            return
         match = room.state.match
         is_over = match is None or match.to_move is None
         place = None if is_over or match is None else (match.number, len(match.actions), match.revision)

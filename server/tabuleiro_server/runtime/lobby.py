@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from tabuleiro.ids import RoomCode
@@ -47,6 +47,15 @@ class RoomFilter:
         return summary.phase in phases and self.game in (None, summary.game)
 
 
+@dataclass(slots=True)
+class _Subscription:
+    """What a subscriber wants to know, and what it knows: the rooms in its list, and who is here."""
+
+    wanted: RoomFilter
+    known: set[RoomCode] = field(default_factory=set)
+    people: tuple[tuple[str, ...], int] | None = None
+
+
 class Lobby:
     """Summaries of the listed rooms that are not closed, and the names of who is here."""
 
@@ -54,8 +63,7 @@ class Lobby:
         by_age = sorted(summaries, key=lambda summary: summary.created_at_ms)
         self._summaries: dict[RoomCode, RoomSummary] = {summary.room: summary for summary in by_age}
         self._people: Counter[str] = Counter()
-        self._subscribers: dict[Subscriber, RoomFilter] = {}
-        self._told_people: dict[Subscriber, tuple[tuple[str, ...], int]] = {}
+        self._subscriptions: dict[Subscriber, _Subscription] = {}
         self._stale: dict[RoomCode, Callable[[], RoomSummary]] = {}
         self._changed: dict[RoomCode, None] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -79,7 +87,7 @@ class Lobby:
             self._summaries.pop(summary.room, None)
         else:
             self._summaries[summary.room] = summary
-        if self._subscribers and old != self._summaries.get(summary.room):
+        if self._subscriptions and old != self._summaries.get(summary.room):
             self._changed[summary.room] = None
             self._tell_soon()
 
@@ -116,25 +124,28 @@ class Lobby:
             del self._people[name]
         self._tell_soon()
 
-    def subscribe(self, subscriber: Subscriber, wanted: RoomFilter) -> None:
-        """Tell ``subscriber`` of changes from now on, instead of what it asked for before."""
-        self._subscribers[subscriber] = wanted
-        self._told_people.pop(subscriber, None)
+    def subscribe(self, subscriber: Subscriber, wanted: RoomFilter) -> tuple[tuple[RoomSummary, ...], bool]:
+        """Tell ``subscriber`` of changes from now on, instead of what it asked for before.
+
+        Returns what :meth:`rooms` does: the list that will change.
+        """
+        listed, is_cut = self.rooms(wanted)
+        self._subscriptions[subscriber] = _Subscription(wanted, {summary.room for summary in listed})
         self._tell_soon()
+        return listed, is_cut
 
     def unsubscribe(self, subscriber: Subscriber) -> None:
         """Tell it no more."""
-        self._subscribers.pop(subscriber, None)
-        self._told_people.pop(subscriber, None)
+        self._subscriptions.pop(subscriber, None)
 
     def stop(self) -> None:
         """Tell nobody any more."""
-        self._subscribers.clear()
+        self._subscriptions.clear()
         if self._timer is not None:
             self._timer.cancel()
 
     def _tell_soon(self) -> None:
-        if self._subscribers and self._timer is None:
+        if self._subscriptions and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(UPDATE_DELAY_S, self._tell)
 
     def _tell(self) -> None:
@@ -143,11 +154,14 @@ class Lobby:
         changed = tuple(self._changed)
         self._changed.clear()
         people = (tuple(sorted(self._people, key=str.casefold)[:LISTED_PEOPLE_COUNT]), len(self._people))
-        for subscriber, wanted in self._subscribers.items():
-            lines = {code: self._summaries.get(code) for code in changed}
+        lines = {code: self._summaries.get(code) for code in changed}
+        for subscriber, subscription in self._subscriptions.items():
+            wanted, known = subscription.wanted, subscription.known
             rooms = tuple(line for line in lines.values() if line is not None and wanted.matches(line))
             listed = {line.room for line in rooms}
-            gone = tuple(code for code in changed if code not in listed)
-            if rooms or gone or self._told_people.get(subscriber) != people:
-                self._told_people[subscriber] = people
+            gone = tuple(code for code in changed if code in known and code not in listed)
+            known |= listed
+            known.difference_update(gone)
+            if rooms or gone or subscription.people != people:
+                subscription.people = people
                 subscriber.send(LobbyUpdate(rooms, gone, *people))

@@ -1,21 +1,14 @@
-"""Reading room codes, and the answers when a room is not to be had."""
+"""The answers when a room is not to be had."""
 
 from __future__ import annotations
 
 import structlog
 
 from tabuleiro.errors import CommandError, StoreError
-from tabuleiro.ids import ROOM_CODE_LENGTH, ROOM_CODE_LETTERS, RoomCode
+from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codes import ErrorCode
 
 log = structlog.get_logger(__name__)
-
-
-def parse_room_code(text: str) -> RoomCode | None:
-    """Read a room code as people type it: case and spaces don't matter. ``None`` when it can be none."""
-    code = "".join(text.split()).upper()
-    is_code = len(code) == ROOM_CODE_LENGTH and all(letter in ROOM_CODE_LETTERS for letter in code)
-    return RoomCode(code) if is_code else None
 
 
 def no_such_room(text: str) -> CommandError:

@@ -6,9 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import structlog
+
 from tabuleiro.clock import Correspondence
 from tabuleiro.errors import CommandError, GameOptionError
 from tabuleiro.ids import RoomCode, Seq
+from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import (
@@ -35,6 +38,8 @@ from tabuleiro_server.runtime.room_task import Missed, RoomTask, RoomUnloadedErr
 from tabuleiro_server.runtime.services import Services
 from tabuleiro_server.runtime.session import Session
 
+log = structlog.get_logger(__name__)
+
 
 class Requests:
     """Answers the requests of all sessions."""
@@ -44,11 +49,14 @@ class Requests:
         self._services = services
         self._quick_play_lock = asyncio.Lock()
 
-    async def answer(self, session: Session, message: ClientMessage) -> None:
-        """Do what ``message`` asks for and acknowledge it. Raises: CommandError when it is refused."""
+    def answer(self, session: Session, message: ClientMessage) -> Awaitable[None]:
+        """Do what ``message`` asks for and acknowledge it.
+
+        Raises, here or when it is awaited: CommandError when it is refused.
+        """
         if isinstance(message, messages.Hello) == session.is_welcomed:
             raise CommandError(ErrorCode.HELLO_FIRST, "the first message is hello, and there is only one")
-        await _ANSWERERS[type(message)](self, session, message)
+        return _ANSWERERS[type(message)](self, session, message)
 
     def farewell(self, session: Session) -> None:
         """Forget a session that has ended."""
@@ -59,6 +67,7 @@ class Requests:
     async def _hello(self, session: Session, message: messages.Hello) -> None:
         identified = await self._services.guests.identify(message.name, message.token)
         account = identified.account
+        log.debug("hello", account=account.id, client=strip_controls(message.client))
         session.welcome(account.id, account.name)
         self._services.guests.arrive(account.id)
         self._services.lobby.arrive(account.name)
@@ -86,9 +95,8 @@ class Requests:
         session.send(Ok(message.id, record))
 
     async def _subscribe(self, session: Session, message: messages.SubscribeLobby) -> None:
-        wanted = RoomFilter(message.game, message.phases)
-        self._services.lobby.subscribe(session, wanted)
-        session.send(Ok(message.id, RoomList(*self._services.lobby.rooms(wanted))))
+        listed = self._services.lobby.subscribe(session, RoomFilter(message.game, message.phases))
+        session.send(Ok(message.id, RoomList(*listed)))
 
     async def _unsubscribe(self, session: Session, message: messages.UnsubscribeLobby) -> None:
         self._services.lobby.unsubscribe(session)
@@ -202,14 +210,14 @@ class Requests:
 
         await self._with_room(message.room, leave)
 
-    async def _play(self, session: Session, message: messages.Play) -> None:
+    def _play(self, session: Session, message: messages.Play) -> Awaitable[None]:
         command = commands.Play(
             session.account_id, message.match, message.ply, message.actions, message.revision, session.lag_ms
         )
-        await self._perform(session, message, command)
+        return self._perform(session, message, command)
 
-    async def _undo(self, session: Session, message: messages.Undo) -> None:
-        await self._perform(session, message, commands.Undo(session.account_id, message.match, message.ply))
+    def _undo(self, session: Session, message: messages.Undo) -> Awaitable[None]:
+        return self._perform(session, message, commands.Undo(session.account_id, message.match, message.ply))
 
     async def _take_hint(self, session: Session, message: messages.TakeHint) -> None:
         """Answered later, so that the player can go on meanwhile."""
@@ -225,21 +233,21 @@ class Requests:
 
         self._services.hints.start(room, wish, answer, lambda: session.is_in(room.state.code))
 
-    async def _resign(self, session: Session, message: messages.Resign) -> None:
-        await self._perform(session, message, commands.Resign(session.account_id, message.match))
+    def _resign(self, session: Session, message: messages.Resign) -> Awaitable[None]:
+        return self._perform(session, message, commands.Resign(session.account_id, message.match))
 
-    async def _abort(self, session: Session, message: messages.Abort) -> None:
-        await self._perform(session, message, commands.Abort(session.account_id, message.match))
+    def _abort(self, session: Session, message: messages.Abort) -> Awaitable[None]:
+        return self._perform(session, message, commands.Abort(session.account_id, message.match))
 
-    async def _claim_win(self, session: Session, message: messages.ClaimWin) -> None:
-        await self._perform(session, message, commands.ClaimWin(session.account_id, message.match))
+    def _claim_win(self, session: Session, message: messages.ClaimWin) -> Awaitable[None]:
+        return self._perform(session, message, commands.ClaimWin(session.account_id, message.match))
 
-    async def _offer(self, session: Session, message: messages.Offer) -> None:
-        await self._perform(session, message, commands.MakeOffer(session.account_id, message.kind, draw()))
+    def _offer(self, session: Session, message: messages.Offer) -> Awaitable[None]:
+        return self._perform(session, message, commands.MakeOffer(session.account_id, message.kind, draw()))
 
-    async def _answer_offer(self, session: Session, message: messages.Answer) -> None:
+    def _answer_offer(self, session: Session, message: messages.Answer) -> Awaitable[None]:
         command = commands.AnswerOffer(session.account_id, message.kind, message.accept, draw())
-        await self._perform(session, message, command)
+        return self._perform(session, message, command)
 
     async def _seat_bot(self, session: Session, message: messages.SeatBot) -> None:
         async def perform(room: RoomTask) -> None:
@@ -250,8 +258,8 @@ class Requests:
 
         await self._with_room(message.room, perform)
 
-    async def _swap_seats(self, session: Session, message: messages.SwapSeats) -> None:
-        await self._perform(session, message, commands.SwapSeats(session.account_id))
+    def _swap_seats(self, session: Session, message: messages.SwapSeats) -> Awaitable[None]:
+        return self._perform(session, message, commands.SwapSeats(session.account_id))
 
     async def _change_settings(self, session: Session, message: messages.ChangeSettings) -> None:
         room = await self._services.directory.find(message.room)
@@ -259,12 +267,12 @@ class Requests:
         command = commands.ChangeSettings(session.account_id, message.settings, levels)
         await self._perform(session, message, command)
 
-    async def _say(self, session: Session, message: messages.Say) -> None:
-        await self._perform(session, message, commands.Say(session.account_id, session.name, message.text))
+    def _say(self, session: Session, message: messages.Say) -> Awaitable[None]:
+        return self._perform(session, message, commands.Say(session.account_id, session.name, message.text))
 
-    async def _mute(self, session: Session, message: messages.Mute) -> None:
+    def _mute(self, session: Session, message: messages.Mute) -> Awaitable[None]:
         command = commands.Mute(session.account_id, message.name, message.is_muted)
-        await self._perform(session, message, command)
+        return self._perform(session, message, command)
 
     async def _perform(self, session: Session, message: Any, command: commands.Command) -> None:
         def acknowledge(_: RoomState) -> None:

@@ -235,7 +235,9 @@ class RoomTask:
                 self._pending = None
             match item:
                 case _Wish():
-                    await self._grant(item)
+                    await self._do(item.command, acknowledge=item.acknowledge)
+                    if not item.done.done():
+                        item.done.set_result(self.state)
                 case _Entry():
                     await self._let_in(item)
                 case _PresenceCheck():
@@ -273,11 +275,6 @@ class RoomTask:
             self._announce(events)
         self._presence_changed()
 
-    async def _grant(self, wish: _Wish) -> None:
-        await self._do(wish.command, acknowledge=wish.acknowledge)
-        if not wish.done.done():
-            wish.done.set_result(self.state)
-
     async def _do(self, *commands: Command, acknowledge: Callable[[RoomState], None] | None = None) -> None:
         """Decide, store, acknowledge, publish: all of the commands or none."""
         events = self._decided(commands)
@@ -294,7 +291,8 @@ class RoomTask:
         now_ms, room = self._now_ms(), self.state
         found: tuple[SequencedEvent, ...] = ()
         for command in commands:
-            room = replay(found[room.seq - self.state.seq :], room)
+            if found:
+                room = replay(found, self.state)
             decided = enumerate(decide(room, command, now_ms), start=room.seq + 1)
             found += tuple([SequencedEvent(Seq(seq), now_ms, event) for seq, event in decided])
         return found
@@ -302,7 +300,8 @@ class RoomTask:
     def _announce(self, events: tuple[SequencedEvent, ...]) -> None:
         """Tell everybody what is on disk and in the state now."""
         self._recent.extend(events)
-        self._thinking = self._thinking if self.state.is_bot_to_move else None
+        if self._thinking is not None and not self.state.is_bot_to_move:
+            self._thinking = None
         self.visitors.publish(self.state, self.head(), events)
         self._on_change(self)
 

@@ -60,21 +60,6 @@ class Accounts:
 
         return await self._database.read(select)
 
-    async def rename(self, id: AccountId, name: str) -> None:
-        """Give the guest another name, or its own in another case.
-
-        Raises: NameTakenError; StoreError for an unknown guest; StorageUnavailableError.
-        """
-
-        def update(connection: sqlite3.Connection) -> None:
-            _check_name_is_free(connection, id, name)
-            changed = connection.execute(
-                "UPDATE accounts SET name = ?, name_key = ? WHERE id = ?", (name, name_key(name), id)
-            )
-            _check_is_known(changed, id)
-
-        await self._writer.call(update)
-
     async def touch(self, id: AccountId, now_ms: TimestampMs) -> None:
         """Note that the guest is here now. Raises: StoreError for an unknown guest; StorageUnavailableError."""
 

@@ -71,6 +71,8 @@ class ConnectionSettings:
         try:
             connection.execute(f"PRAGMA synchronous = {self.synchronous}")
             connection.execute("PRAGMA foreign_keys = ON")
+            # What undoes a statement that fails half-way: a file made and removed at every commit otherwise.
+            connection.execute("PRAGMA temp_store = MEMORY")
             connection.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT_BYTES}")
         except BaseException:
             connection.close()

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from tabuleiro.ids import AccountId, DurationMs, RoomCode, Seq, TimestampMs
+from tabuleiro.ids import DurationMs, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.figures import CommitFigures
 from tabuleiro_server.store.log_tables import select_events, select_openings, select_snapshot, upsert_snapshot
@@ -18,8 +18,6 @@ from tabuleiro_server.store.query_tables import (
     select_codes,
     select_due_rooms,
     select_matches,
-    select_matches_of,
-    select_next_deadline_ms,
     select_room,
     select_rooms,
 )
@@ -127,17 +125,6 @@ class EventLog:
         """
         return await self.database.read(lambda connection: select_due_rooms(connection, before_ms))
 
-    async def next_deadline_ms(self) -> TimestampMs | None:
-        """Return the earliest deadline of all rooms, ``None`` if none has one. Raises: StorageUnavailableError."""
-        return await self.database.read(select_next_deadline_ms)
-
     async def matches(self, room: RoomCode) -> list[MatchRow]:
         """Return the room's matches by number. Raises: StorageUnavailableError."""
         return await self.database.read(lambda connection: select_matches(connection, room))
-
-    async def matches_of(self, account: AccountId, limit_count: int) -> list[MatchRow]:
-        """Return at most ``limit_count`` matches of the account, the latest first.
-
-        Raises: StorageUnavailableError.
-        """
-        return await self.database.read(lambda connection: select_matches_of(connection, account, limit_count))

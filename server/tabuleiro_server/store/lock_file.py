@@ -44,6 +44,8 @@ class LockFile:
         Raises: DatabaseLockedError when another process (or this one, elsewhere) holds it;
         StorageUnavailableError when the lock file cannot be made.
         """
+        if database_path.is_dir():
+            raise StorageUnavailableError(f"cannot open {database_path}: it is a folder, expected a file")
         self._path = path = database_path.with_name(database_path.name + ".lock")
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)

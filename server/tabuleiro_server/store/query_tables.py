@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from tabuleiro.ids import AccountId, RoomCode, TimestampMs
+from tabuleiro.ids import RoomCode
 from tabuleiro_server.store.batches import insert_rows
 from tabuleiro_server.store.rows import MatchRow, PlayerRow, RoomRow
 
@@ -128,27 +128,10 @@ def select_due_rooms(connection: sqlite3.Connection, before_ms: int) -> list[Roo
     return [code for (code,) in connection.execute(query, (before_ms,)).fetchall()]
 
 
-def select_next_deadline_ms(connection: sqlite3.Connection) -> TimestampMs | None:
-    """Return the earliest deadline of all rooms, ``None`` when no room has one."""
-    query = "SELECT min(next_deadline_ms) FROM rooms WHERE next_deadline_ms IS NOT NULL"
-    found: TimestampMs | None = connection.execute(query).fetchone()[0]
-    return found
-
-
 def select_matches(connection: sqlite3.Connection, room: RoomCode) -> list[MatchRow]:
     """Return the room's matches by number."""
     found = connection.execute(f"{_SELECT_MATCHES} WHERE matches.room = ? ORDER BY number", (room,))
     return [_match_row(values) for values in found.fetchall()]
-
-
-def select_matches_of(connection: sqlite3.Connection, account: AccountId, limit_count: int) -> list[MatchRow]:
-    """Return the matches that the account played, the latest first, at most ``limit_count``."""
-    query = (
-        f"{_SELECT_MATCHES} WHERE (matches.room, number) IN"
-        " (SELECT room, match_number FROM players WHERE account_id = ?)"
-        " ORDER BY started_at_ms DESC, matches.room, number LIMIT ?"
-    )
-    return [_match_row(values) for values in connection.execute(query, (account, limit_count)).fetchall()]
 
 
 def _match_row(values: Sequence[Any]) -> MatchRow:

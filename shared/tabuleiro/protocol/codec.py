@@ -24,6 +24,12 @@ CLIENT_FRAME_MAX_BYTES: Final = 16 * 1024
 SERVER_FRAME_MAX_BYTES: Final = 4 * 1024 * 1024
 """Largest frame a server may send: a snapshot of a very long match fits."""
 
+_UNSAID_REASONS: Final[dict[type[Exception], str]] = {
+    msgpack.exceptions.StackError: "nested too deep",
+    msgpack.exceptions.FormatError: "a byte that begins no value",
+}
+"""What is wrong where msgpack raises an error without a text."""
+
 _CLIENT_TYPES: Final = frozenset(str(message.__struct_config__.tag) for message in ClientMessage.__args__)
 
 
@@ -136,7 +142,7 @@ def _unpack(frame: bytes, limit_bytes: int) -> Any:
             max_ext_len=0,
         )
     except (ValueError, msgpack.exceptions.UnpackException) as error:
-        reason = str(error) or type(error).__name__
+        reason = _UNSAID_REASONS.get(type(error)) or str(error)
         raise RemoteProtocolError(f"not a msgpack message: {reason}", CloseCode.INVALID_DATA) from error
 
 

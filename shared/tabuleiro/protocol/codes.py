@@ -58,7 +58,6 @@ class ErrorCode(StrEnum):
 class CloseCode(IntEnum):
     """Why the server closed a connection (RFC 6455 codes, and our own from 4000)."""
 
-    GOING_AWAY = 1001
     PROTOCOL_ERROR = 1002
     """The peer's fault: no known subprotocol."""
     UNSUPPORTED_DATA = 1003

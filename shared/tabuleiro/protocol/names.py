@@ -6,6 +6,7 @@ import unicodedata
 from typing import Final
 
 from tabuleiro.errors import NotationError
+from tabuleiro.notation.plain_text import strip_controls
 
 NAME_MIN_CHARS: Final = 2
 NAME_MAX_CHARS: Final = 20
@@ -23,7 +24,9 @@ def parse_name(text: str) -> str:
     name = unicodedata.normalize("NFC", text.strip())
     if not NAME_MIN_CHARS <= len(name) <= NAME_MAX_CHARS:
         raise NotationError(text, f"a name of {NAME_RULE}")
-    if not all(character.isalpha() or character in "0123456789-_" for character in name):
+    is_spelled_right = all(character.isalpha() or character in "0123456789-_" for character in name)
+    # Some letters show nothing: what is left of the name without them could be somebody else's.
+    if not is_spelled_right or strip_controls(name) != name:
         raise NotationError(text, f"a name of {NAME_RULE}")
     return name
 

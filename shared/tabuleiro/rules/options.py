@@ -26,6 +26,7 @@ class IntOption:
 
     @property
     def expected(self) -> str:
+        """What a value may be, for messages and forms."""
         return f"a whole number from {self.low} to {self.high}"
 
     def check(self, value: object) -> OptionValue:
@@ -53,6 +54,7 @@ class ChoiceOption:
 
     @property
     def expected(self) -> str:
+        """What a value may be, for messages and forms."""
         return "one of " + ", ".join(self.choices)
 
     def check(self, value: object) -> OptionValue:
@@ -80,6 +82,7 @@ class PositionOption:
 
     @property
     def expected(self) -> str:
+        """What a value may be, for messages and forms."""
         return f"a position text of at most {self.max_chars} characters"
 
     def check(self, value: object) -> OptionValue:

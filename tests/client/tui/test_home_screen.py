@@ -113,8 +113,12 @@ async def test_a_name_that_somebody_has_is_told_in_the_question(real_server):
         await at.press("tab")
         await at.type("ana")
         await at.press("enter")
-        await until(at.pilot, lambda: at.app.screen.query("#problem.open"))
-        assert "is taken" in at.text("problem")
+        await until(at.pilot, lambda: at.app.screen.query(".hint.wrong"))
+        assert at.problem("name") == "! ana is somebody else there; choose another name"
+        await until(at.pilot, lambda: at.row("name").has_focus_within)
+        await at.type("eva")
+        await at.press("enter")
+        await at.arrive(LobbyScreen)
 
 
 async def test_a_server_once_visited_is_listed_and_leads_to_its_lobby(real_server):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 from tables import Table, table, until
@@ -14,7 +16,7 @@ from tabuleiro.protocol.messages import Answer, Error, Offer, Play, Say, Update
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_client.backoff import Backoff
 from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.entered_room import Happened, watch_room
+from tabuleiro_client.entered_room import Happened, Said, watch_room
 from tabuleiro_client.link import Link, LinkSettings
 from tabuleiro_client.mirror import Mirror
 from tabuleiro_client.tui.app import TabuleiroApp
@@ -74,6 +76,58 @@ async def test_an_action_sent_early_is_undone_on_the_server(real_server):
         await entered(at, pilot)
         await pilot.press("u")
         await until(pilot, lambda: at.opponent.room.mirror.actions == [])
+
+
+async def test_a_turn_not_sent_before_the_end_is_not_on_the_board_of_the_match_that_is_over(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await type_actions(pilot, "b4 c3")
+        assert at.screen.model.composer.texts() == ["b4", "c3"]
+        await pilot.press("R", "y")
+        await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
+        assert at.screen.model.view == at.opponent.room.mirror.state.view()
+        assert text_of(at, "say") == "red wins: blue resigned"
+        # It was still there when the rematch began from the same position.
+        await pilot.press("r")
+        await other_asks(at, Offer, kind="rematch")
+        await until(pilot, lambda: at.opponent.room.mirror.head.phase == "playing")
+        await until(pilot, lambda: at.screen.model.mirror.head.phase == "playing")
+        assert at.screen.model.composer.actions == []
+
+
+async def test_what_is_wrong_with_a_typed_action_is_said_without_its_column(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        await type_actions(pilot, "b4 d1")
+        assert text_of(at, "say") == "'d1': you have no virus or awake zombie next to it"
+
+
+async def test_tab_goes_from_one_cell_that_can_be_chosen_to_the_next(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        names = []
+        for key in ("tab", "tab", "tab", "shift+tab"):
+            await pilot.press(key)
+            names.append(at.screen.model.view.cells[at.screen.board.cursor].name)
+        assert names == ["b4", "a3", "b3", "a3"]
+
+
+async def test_the_footer_offers_a_rematch_after_the_match_and_a_yes_only_to_the_other(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+
+        def keys_now() -> set[str]:
+            return {active.binding.description for active in at.screen.active_bindings.values()}
+
+        assert not {"rematch", "yes", "no"} & keys_now()
+        await pilot.press("R", "y")
+        await until(pilot, lambda: "rematch" in keys_now())
+        assert any(
+            active.binding.show and active.binding.key == "r" for active in at.screen.active_bindings.values()
+        )
+        await pilot.press("r")
+        await until(pilot, lambda: "no" in keys_now())
+        assert "yes" not in keys_now()
 
 
 async def test_an_illegal_choice_says_why(real_server):
@@ -279,17 +333,31 @@ async def test_the_key_for_hints_does_nothing_where_the_room_gives_none(real_ser
         assert not at.screen.check_action("hint", ())
 
 
+def said_after(model: MatchModel, room: Any, event: SequencedEvent) -> str:
+    for step in model.mirror.update(Update(room.head(), (event,))):
+        model.take(Happened(step, model.mirror.head))
+    return model.message
+
+
 async def test_a_turn_at_random_and_a_hint_of_the_other_are_said(one_room):
     room = one_room()
-    mirror = Mirror(AccountId("a1"), room.entered())
-    model = MatchModel(mirror, TextStyle(color=False, ascii=True))
-
-    def told(event: SequencedEvent) -> str:
-        for step in mirror.update(Update(room.head(), (event,))):
-            model.take(Happened(step, mirror.head))
-        return model.message
-
+    model = MatchModel(Mirror(AccountId("a1"), room.entered()), TextStyle(color=False, ascii=True))
     played = room.play(0, "b3", "c2")
     makeshift = msgspec.structs.replace(played, event=msgspec.structs.replace(played.event, is_makeshift=True))
-    assert told(makeshift) == "you played b3 c2 (at random: the computer gave no answer in time)"
-    assert told(room.add(HintTaken(1, Ply(2), 1))).endswith("takes a hint")
+    assert (
+        said_after(model, room, makeshift) == "you played b3 c2 (at random: the computer gave no answer in time)"
+    )
+    assert said_after(model, room, room.add(HintTaken(1, Ply(2), 1))).endswith("takes a hint")
+
+
+async def test_what_was_said_of_the_position_before_goes_with_it_and_what_the_server_says_stays(one_room):
+    room = one_room()
+    model = MatchModel(Mirror(AccountId("a1"), room.entered()), TextStyle(color=False, ascii=True))
+    model.type_actions("a99")
+    assert "a99" in model.message
+    assert said_after(model, room, room.play(0, "b3", "c2")) == ""
+    model.take(Said("a restart in a minute"))
+    assert (
+        said_after(model, room, room.play(2, room.state.action_to_string(room.state.legal_actions()[0])))
+        == "the server says: a restart in a minute"
+    )

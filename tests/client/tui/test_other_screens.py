@@ -14,6 +14,7 @@ from tabuleiro.protocol.messages import Resign
 from tabuleiro.rules import registry
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.library import connect
+from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
@@ -211,3 +212,18 @@ async def test_with_ascii_nothing_beyond_it_is_drawn():
             assert [letter for letter in set(drawn) if ord(letter) > 126] == []
             await at.press("escape")
             await at.arrive(HomeScreen)
+
+
+async def test_the_help_page_is_about_the_screen_it_is_opened_on_every_time():
+    # It told the keys of the screen on which it had been opened first.
+    async with visit() as at:
+        await at.press("question_mark")
+        await at.arrive(HelpScreen)
+        assert "Connect to a server." in at.text("keys")
+        await at.press("escape")
+        await open_settings(at)
+        await at.press("f1")
+        await at.arrive(HelpScreen)
+        assert "Connect to a server." not in at.text("keys")
+        assert "Go to the next field." in at.text("keys")
+        assert at.text("keys").rindex("Leave the program") > at.text("keys").index("Go to the next field.")

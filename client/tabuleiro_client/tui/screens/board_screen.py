@@ -147,9 +147,6 @@ class BoardScreen(Screen[None]):
     def choose(self, target: Target) -> None:
         """A cell or an edge was chosen on the board."""
 
-    def on_entry_given_up(self, event: Entry.GivenUp) -> None:
-        self.board.focus()
-
     def action_back(self) -> None:
         """Leave the screen."""
         self.client.leave_screen()

@@ -25,17 +25,17 @@ class Destination:
 
 
 class ConnectScreen(DialogScreen[Destination]):
-    """Asks for a server; ``problem`` is why the last answer led nowhere."""
+    """Asks for a server; ``problem`` is why the last answer led nowhere, ``field`` whose it is, if it is one's."""
 
-    def __init__(self, url: str, name: str, problem: str = "") -> None:
+    def __init__(self, url: str, name: str, problem: str = "", field: str | None = None) -> None:
         values = {"address": url, "name": name}
         super().__init__("Play online", _FIELDS, values, {"connect": "connect"})
-        self._first_problem = problem
+        self._first_problem = (problem, field)
 
     def on_mount(self) -> None:
         super().on_mount()
-        if self._first_problem:
-            self.show_problem(self._first_problem)
+        if any(self._first_problem):
+            self.show_problem(*self._first_problem)
 
     def answer(self, button: str) -> Destination | None:
         try:

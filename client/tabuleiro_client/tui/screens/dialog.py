@@ -38,6 +38,7 @@ class DialogScreen(ModalScreen[Answer | None]):
     DialogScreen #problem.open { display: block; }
     DialogScreen #buttons { height: auto; }
     DialogScreen Button { margin-right: 2; }
+    DialogScreen .way-out { width: 1fr; text-align: right; color: $text-muted; }
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class DialogScreen(ModalScreen[Answer | None]):
             with Horizontal(id="buttons"):
                 for place, (name, label) in enumerate(self._buttons.items()):
                     yield Button(label, id=name, variant="default" if place else "primary", compact=True)
+                yield Static("Esc closes", classes="way-out", markup=False)
 
     def on_mount(self) -> None:
         self.query(FieldRow).first().take_focus()

@@ -29,13 +29,17 @@ class HelpScreen(ModalScreen[None]):
     """
 
     def compose(self) -> ComposeResult:
-        below = self.app.screen_stack[-2] if len(self.app.screen_stack) > 1 else self
-        bindings = [active.binding for active in below.active_bindings.values()]
         with VerticalScroll():
-            yield Static(key_page(bindings), id="keys", markup=False)
+            yield Static("", id="keys", markup=False)
 
-    def on_mount(self) -> None:
-        self.query_one(VerticalScroll).focus()
+    def on_screen_resume(self) -> None:
+        # A screen that is opened by its name is made once, and opened again and again.
+        below = self.app.screen_stack[-2] if len(self.app.screen_stack) > 1 else self
+        active = sorted(below.active_bindings.values(), key=lambda active: active.node is self.app)
+        self.query_one("#keys", Static).update(key_page(one.binding for one in active))
+        page = self.query_one(VerticalScroll)
+        page.scroll_home(animate=False)
+        page.focus()
 
     def action_close(self) -> None:
         """Close the page."""
@@ -74,6 +78,7 @@ _SIGNS = {
     "backspace": "Backspace",
     "pageup": "PgUp",
     "pagedown": "PgDn",
+    "shift+tab": "Shift-Tab",
 }
 
 

@@ -67,7 +67,7 @@ class LobbyScreen(PageScreen):
         with Horizontal():
             yield RoomTable(cursor_type="row", zebra_stripes=False)
             yield Static(
-                "There is no such room now.\n\nn makes one, q plays with whoever waits, f and g show others.",
+                "No rooms to show here now.\n\nn makes one, q plays with whoever waits, f and g show others.",
                 id="empty",
                 markup=False,
             )

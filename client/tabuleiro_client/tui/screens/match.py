@@ -57,7 +57,7 @@ class MatchScreen(LiveScreen):
         if action == "offer":
             return bool(model.own_seats) and (phase == "finished") == (parameters == ("rematch",))
         if action == "answer":
-            return model.offer_to_answer() is not None or model.own_offer() is not None
+            return model.can_answer(accept=parameters == (True,))
         if action in ("resign", "abort", "claim"):
             return phase == "playing" and bool(model.own_seats)
         return True
@@ -197,7 +197,6 @@ class MatchScreen(LiveScreen):
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
         """A line was typed: a word to the room, or actions."""
-        self.board.focus()
         if event.kind == "say":
             if self.room is not None:
                 self.run_asking(self.room.request(Say(id=0, room=self.room.code, text=event.text)))

@@ -86,15 +86,15 @@ class NewMatchScreen(PageScreen):
             await self._draw()
 
     async def _draw(self) -> None:
-        """Show every field as it is now; rows are made anew only when other fields are asked for."""
+        """Show every field as it is now, with the rows that are asked for now."""
         form, rows = self.form, self._rows()
         fields = form.fields()
         problems = form.errors()
-        if [row.field.name for row in rows] != [field.name for field in fields]:
-            await self._make_rows(fields, problems)
-        else:
-            for row, field in zip(rows, fields, strict=True):
-                row.show(field, form.values[field.name], problems.get(field.name, ""))
+        if not (len(rows) == len(fields) and all(map(FieldRow.fits, rows, fields))):
+            await self._renew_rows(fields)
+            rows = self._rows()
+        for row, field in zip(rows, fields, strict=True):
+            row.show(field, form.values[field.name], problems.get(field.name, ""))
         view = form.preview()
         if view is not None:
             self.query_one(BoardPicture).show(view, lambda cursor, hover: NOTHING)
@@ -106,20 +106,30 @@ class NewMatchScreen(PageScreen):
             self._has_tried = False
             self.say("")
 
-    async def _make_rows(self, fields: list[Field], problems: dict[str, str]) -> None:
-        box = self.query_one(FormBox)
-        had_focus = next((row.field.name for row in self._rows() if row.has_focus_within), None)
+    async def _renew_rows(self, fields: list[Field]) -> None:
+        """Take away the rows of fields that are not asked for now, and make those that are missing.
+
+        A row that stays keeps the focus, and with it the keys that are on their way to it.
+        """
+        box, rows = self.query_one(FormBox), {row.field.name: row for row in self._rows()}
+        staying = {field.name for field in fields if field.name in rows and rows[field.name].fits(field)}
+        going = {*rows} - staying
         with self.app.batch_update():
-            await box.remove_children()
-            made: list[Widget] = []
+            for widget in [child for child in box.children if child.name in going]:
+                await widget.remove()
+            above: Widget | None = None
             for field in fields:
-                if field.heading:
-                    made.append(Static(field.heading, classes="heading", markup=False))
-                made.append(FieldRow(field, self.form.values[field.name], problems.get(field.name, "")))
-            await box.mount_all(made)
-        for row in self._rows():
-            if row.field.name == had_focus:
-                row.take_focus()
+                if field.name not in staying:
+                    made = self._widgets_for(field)
+                    await box.mount_all(made, before=0 if above is None else None, after=above)
+                above = next(child for child in reversed(box.children) if child.name == field.name)
+
+    def _widgets_for(self, field: Field) -> list[Widget]:
+        """The row of a field, and its heading if it has one."""
+        row = FieldRow(field, self.form.values[field.name], "")
+        if not field.heading:
+            return [row]
+        return [Static(field.heading, name=field.name, classes="heading", markup=False), row]
 
     async def on_field_row_filled(self, event: FieldRow.Filled) -> None:
         self.form.set(event.name, event.text)

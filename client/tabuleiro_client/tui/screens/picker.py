@@ -27,6 +27,7 @@ class PickerScreen(ModalScreen[str | None]):
     PickerScreen OptionList {
         height: auto; max-height: 12; margin-top: 1; border: none; background: $panel; padding: 0;
     }
+    PickerScreen .way-out { margin-top: 1; color: $text-muted; }
     PickerScreen OptionList:focus { border: none; background-tint: $foreground 0%; }
     """
 
@@ -40,6 +41,7 @@ class PickerScreen(ModalScreen[str | None]):
             yield Static(self._question, markup=False)
             options = [Option(title, id=value) for value, title in self._choices.items()]
             yield OptionList(*options, markup=False)
+            yield Static("Enter picks, Esc closes", classes="way-out", markup=False)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()

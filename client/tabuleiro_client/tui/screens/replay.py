@@ -133,7 +133,6 @@ class ReplayScreen(BoardScreen):
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
         """A line was typed: the number of a turn, or actions to try."""
-        self.board.focus()
         if event.kind == "play":
             self.model.type_actions(event.text)
             self.show_all()

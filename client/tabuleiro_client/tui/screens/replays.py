@@ -21,7 +21,6 @@ from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
-from tabuleiro_client.tui.widgets.line_input import LineInput
 
 
 class ReplaysScreen(PageScreen):
@@ -44,7 +43,7 @@ class ReplaysScreen(PageScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         yield Static("A record in a file", classes="heading", markup=False)
-        yield LineInput(placeholder="name of the file, Enter opens it")
+        yield Input(placeholder="name of the file, Enter opens it", compact=True, select_on_focus=False)
         yield Static("Your matches, the last ones first", classes="heading", markup=False)
         yield DataTable(cursor_type="row")
         yield Static("None yet: the matches you play are listed here.", id="none", markup=False)

@@ -197,7 +197,7 @@ class RoomScreen(PageScreen):
         if action == "rematch":
             return head.phase == "finished" and bool(self.model.own_seats)
         if action == "answer":
-            return bool(self.model.offer_text())
+            return self.model.can_answer(accept=parameters == (True,))
         if action == "open_match":
             return head.match is not None
         return True
@@ -295,11 +295,7 @@ class RoomScreen(PageScreen):
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
         """A word to the room was typed."""
-        self.set_focus(None)
         self.ask(Say(id=0, room=self._code, text=event.text))
-
-    def on_entry_given_up(self, event: Entry.GivenUp) -> None:
-        self.set_focus(None)
 
     def action_back(self) -> None:
         """Leave the room, and give the seat up; nothing is lost by it."""

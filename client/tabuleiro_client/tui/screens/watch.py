@@ -55,7 +55,6 @@ class WatchScreen(LiveScreen):
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
         """A line was typed: a word to the room, or the number of a turn."""
-        self.board.focus()
         if event.kind == "say":
             if self.room is not None:
                 self.run_asking(self.room.request(Say(id=0, room=self.room.code, text=event.text)))

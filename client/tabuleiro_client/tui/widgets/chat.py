@@ -10,6 +10,7 @@ from textual import events
 from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input
 
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ChatLine
@@ -81,32 +82,33 @@ class Entry(Input):
         kind: EntryKind
         text: str
 
-    class GivenUp(Message):
-        """The line was left."""
-
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, max_length=CHAT_MAX_CHARS)
         self._kind: EntryKind = "say"
+        self._focused_before: Widget | None = None
 
     def open_for(self, kind: EntryKind) -> None:
-        """Show the line and take the keys."""
+        """Show the line and take the keys, until it is finished or left."""
         self._kind = kind
+        if not self.has_focus:
+            self._focused_before = self.screen.focused
         self.placeholder = _PLACEHOLDERS[kind]
         self.value = ""
         self.add_class("open")
-        self.screen.set_focus(self)  # at once: what is typed right after belongs here
+        self.screen.set_focus(self)
 
     def action_give_up(self) -> None:
         """Leave the line."""
         self._close()
-        self.post_message(self.GivenUp())
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        text = event.value.strip()
+    async def action_submit(self) -> None:
+        """Finish the line; with nothing in it, leave it."""
+        text = self.value.strip()
         self._close()
-        self.post_message(self.Typed(self._kind, text) if text else self.GivenUp())
+        if text:
+            self.post_message(self.Typed(self._kind, text))
 
     def _close(self) -> None:
-        self.remove_class("open")
         self.value = ""
+        self.screen.set_focus(self._focused_before)
+        self.remove_class("open")

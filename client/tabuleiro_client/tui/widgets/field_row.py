@@ -12,7 +12,6 @@ from textual.widgets import Input, Static
 
 from tabuleiro_client.tui.room_form import Field
 from tabuleiro_client.tui.widgets.chooser import Chooser
-from tabuleiro_client.tui.widgets.line_input import LineInput
 
 
 class FieldRow(Horizontal):
@@ -38,7 +37,7 @@ class FieldRow(Horizontal):
         text: str
 
     def __init__(self, field: Field, value: str, problem: str) -> None:
-        super().__init__()
+        super().__init__(name=field.name)
         self.field = field
         self._value = value
         self._problem = problem
@@ -49,11 +48,21 @@ class FieldRow(Horizontal):
         if field.choices is not None:
             yield Chooser(field.choices, self._value)
         else:
-            yield LineInput(self._value, placeholder=field.empty_text)
+            yield Input(self._value, field.empty_text, compact=True, select_on_focus=False)
         yield Static("", classes="hint", markup=False)
 
     def on_mount(self) -> None:
         self.show(self.field, self._value, self._problem)
+
+    def fits(self, field: Field) -> bool:
+        """Whether :meth:`show` can show ``field`` in this row."""
+        own = self.field
+        return (own.name, own.label, own.heading, own.choices is None) == (
+            field.name,
+            field.label,
+            field.heading,
+            field.choices is None,
+        )
 
     def take_focus(self) -> None:
         """Put the cursor into the field."""
@@ -67,7 +76,7 @@ class FieldRow(Horizontal):
         return self.query_one(Input).value
 
     def show(self, field: Field, value: str, problem: str) -> None:
-        """Show the field as it is now; nothing is told of it.
+        """Show the field, which this row must fit, as it is now; nothing is told of it.
 
         What somebody is filling in is left alone: ``value`` may be what it was a key ago.
         """
@@ -78,10 +87,13 @@ class FieldRow(Horizontal):
             if not is_being_filled or chooser.value not in field.choices:
                 self._value = value
             chooser.show(field.choices, self._value)
-        elif not is_being_filled:
-            self._value = value
-            with self.prevent(Input.Changed):
-                self.query_one(Input).value = value
+        else:
+            line = self.query_one(Input)
+            line.placeholder = field.empty_text
+            if not is_being_filled:
+                self._value = value
+                with self.prevent(Input.Changed):
+                    line.value = value
         hint = self.query_one(".hint", Static)
         hint.update(f"! {problem}" if problem else field.help)
         hint.set_class(bool(problem), "wrong")

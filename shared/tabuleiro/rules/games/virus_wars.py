@@ -106,7 +106,7 @@ class VirusWars(Game):
         rows, mover, (left_text,) = split_position(
             text, [board.cols] * board.rows, ".xoXO", ["actions left in the turn"]
         )
-        if not (left_text.isascii() and left_text.isdigit() and 1 <= int(left_text[:3]) <= self.steps):
+        if left_text not in map(str, range(1, self.steps + 1)):
             raise position_error(text, f"1 to {self.steps} actions left in the turn, got {left_text[:9]!a}")
         cells = "".join(rows)
         x, o, big_x, big_o = (

@@ -201,6 +201,7 @@ class XeroGState(State):
         return tuple((value, count) for value, count in left if count)
 
     def free_setup_squares(self) -> int:
+        """In the setup: the squares of the mover's own row that are empty, as a bit set; empty after it."""
         return ROWS[SIDE - 1 if self.mover else 0] & ~self.occupied if self.is_setup else 0
 
     def legal_actions(self) -> tuple[int, ...]:
