@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from tabuleiro.errors import GameOptionError
@@ -34,6 +35,7 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.outcome import Player, Termination, opponent
+from tabuleiro.rules.view import BoardView
 from tabuleiro_client.board_text import TextStyle, piece_glyph
 from tabuleiro_client.settings_text import settings_text
 
@@ -168,12 +170,15 @@ class Cast:
             case _:
                 return ""
 
-    def turn(self, state: State) -> str:
-        """Whose turn it is, and how many steps are left of a turn of several; empty at the end of the game."""
+    def turn(self, state: State, view: BoardView | None = None) -> str:
+        """Whose turn it is, and how many steps are left of a turn of several; empty at the end of the game.
+
+        ``view`` is the picture of ``state`` if it is there already.
+        """
         player = state.to_move
         if player is None:
             return ""
-        left = state.view().actions_left
+        left = (view or state.view()).actions_left
         is_one_action = left == 1 and not state.actions_in_turn
         steps = "" if left is None or is_one_action else f", {left} step{'' if left == 1 else 's'} left"
         if self._own_seats == (player,):
@@ -198,6 +203,7 @@ def said(name: str, text: str, *, is_player: bool) -> str:
     return f"{name}{'' if is_player else ' (watching)'}: {text}"
 
 
+@lru_cache(maxsize=64)
 def side_glyphs(game: Game, style: TextStyle) -> tuple[str, str]:
     """How the pieces of each side are drawn; empty where pieces belong to nobody."""
     names = game.initial_state().view().piece_names

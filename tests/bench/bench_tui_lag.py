@@ -1,113 +1,143 @@
 """How long a key takes until what it does is drawn, while bots think and a hundred events arrive every second.
 
-    python tests/bench/bench_tui_lag.py [--keys 200] [--events 100] [--game minefield]
+    python tests/bench/bench_tui_lag.py [--keys 200] [--events 100] [--game minefield] [--profile FILE]
 
-A server on which two bots play each other, the Textual client on a terminal of its own, and people who talk, come
-and go over connections of their own. A key moves the cursor; that is drawn when the line below the board names
-the cell. Prints figures, asserts none. Beside the client, a bot, the server and this program are at work: with
-fewer processors than that, the figures hold what those take from it. So the last line tells the client's own work.
+Four processes: the Textual client on a terminal of its own, `busy_room.py` as its server, a bot that thinks all
+the time, and this one, which types ten keys a second. A key moves the cursor; the last that is drawn of that is
+the line below the board that names the cell. The client counts the events that reach it.
+
+Prints figures, asserts none. Whatever else the machine does is in the times of a key; the processor time that the
+client takes for a key and for an event is its own doing, and the figure to compare versions by.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import random
 import re
 import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tabuleiro.protocol.messages import CreateRoom, Say, SeatRequest
+from counting_client import COUNT
+
 from tabuleiro.rules import registry
-from tabuleiro_client.entered_room import EnteredRoom, enter_room, watch_room
-from tabuleiro_client.link import Link
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
-from server_process import serving
 from terminal_process import Terminal, terminal
 
-TALKERS: Final = 20
-TALK_EVERY_S: Final = 2.1
-VISITORS: Final = 6
-LEVEL: Final = "expert"
+BENCHES: Final = Path(__file__).parent
 WARM_UP_KEYS: Final = 20
-PAUSE_S: Final = 0.1
-"""Between two keys, as when somebody types quickly."""
-NO_LIMITS: Final = {
-    "messages_per_second_count": 1_000_000,
-    "messages_burst_count": 1_000_000,
-    "connections_per_address_count": 1_000,
-    "log_level": "warning",
-}
+KEY_EVERY_S: Final = (0.07, 0.13)
+"""Between two keys: no even pace, so that the client's own rhythms are met at all their places."""
 LEFT, RIGHT = b"\x1b[D", b"\x1b[C"
 
 
-async def talk(link: Link, code: str) -> None:
-    """Watch the room and say something again and again, as often as a room bears it from one person."""
-    async with watch_room(link, code) as room:
-        while True:
-            await room.request(Say(id=0, room=room.code, text=f"a word of {link.welcome.name}"))
-            await asyncio.sleep(TALK_EVERY_S)
+class BusyRoom:
+    """A room in a process of its own; :meth:`order` tells it what to do."""
 
+    def __init__(self, process: asyncio.subprocess.Process, url: str, code: str) -> None:
+        self.url, self.code = url, code
+        self._process = process
 
-async def come_and_go(link: Link, code: str, every_s: float) -> None:
-    """Watch the room for a moment, again and again: that makes two events."""
-    loop = asyncio.get_running_loop()
-    due_s = loop.time()
-    while True:
-        async with watch_room(link, code):
-            due_s += every_s
-            await asyncio.sleep(max(0.0, due_s - loop.time()))
+    async def order(self, line: str) -> None:
+        """Send an order and wait until it is carried out."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{line}\n".encode())
+        await self._process.stdout.readline()
 
 
 @asynccontextmanager
-async def crowd(url: str, code: str, events_per_s: float) -> AsyncIterator[None]:
-    """People who make so many events a second: some talk, the others come and go."""
-    async with AsyncExitStack() as stack:
-        count = TALKERS + VISITORS
-        links = [await stack.enter_async_context(Link(url, name=f"p{number}")) for number in range(count)]
-        comings_per_s = max(1.0, events_per_s - TALKERS / TALK_EVERY_S) / 2
-        tasks = [asyncio.create_task(talk(link, code)) for link in links[:TALKERS]]
-        tasks += [
-            asyncio.create_task(come_and_go(link, code, VISITORS / comings_per_s)) for link in links[TALKERS:]
-        ]
-        try:
-            yield
-            for task in tasks:
-                if task.done():
-                    task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+async def busy_room(game: str, events_per_s: float) -> AsyncIterator[BusyRoom]:
+    """A room with two bots that play, for as long as the context lasts."""
+    command = (str(BENCHES / "busy_room.py"), game, str(events_per_s))
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(sys.executable, *command, stdin=pipe, stdout=pipe)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        url, code = (await process.stdout.readline()).decode().split()
+        yield BusyRoom(process, url, code)
+    finally:
+        process.stdin.close()
+        await process.wait()
 
 
-async def count_events(room: EnteredRoom, counts: list[int]) -> None:
-    """Count in ``counts[0]`` what is told of the room."""
-    async for _ in room:
-        counts[0] += 1
+@dataclass(frozen=True)
+class Moment:
+    """What was used and counted up to a moment, all in seconds or numbers of events."""
+
+    at_s: float
+    busy_s: float
+    events: int
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What happened within a while: processor time of the client, events it was told, lags of keys."""
+
+    lasted_s: float
+    busy_s: float
+    events: int
+    lags_ms: Sequence[float] = ()
+
+    @property
+    def share(self) -> float:
+        """The part of a processor that the client used."""
+        return self.busy_s / self.lasted_s
+
+
+class Bench:
+    """A client that watches a room, what it has used so far, and keys pressed in it."""
+
+    def __init__(self, screen: Terminal, cells: tuple[str, str], counts: Path) -> None:
+        self._screen, self._cells, self._counts = screen, cells, counts
+
+    def now(self) -> Moment:
+        """The present moment."""
+        # The clock of all threads of another process, as clock_getcpuclockid of the C library makes it.
+        busy_s = time.clock_gettime((~self._screen.process_id << 3) | 2)
+        (events,) = COUNT.unpack(self._counts.read_bytes())
+        return Moment(time.perf_counter(), busy_s, events)
+
+    def since(self, start: Moment, lags_ms: Sequence[float] = ()) -> Phase:
+        """What happened since ``start``."""
+        end = self.now()
+        return Phase(end.at_s - start.at_s, end.busy_s - start.busy_s, end.events - start.events, lags_ms)
+
+    async def idle(self, lasts_s: float) -> Phase:
+        """Press nothing for a while."""
+        start = self.now()
+        await asyncio.sleep(lasts_s)
+        return self.since(start)
+
+    async def type(self, count: int) -> Phase:
+        """Move the cursor between two cells, and measure what each move takes until it is drawn."""
+        start, lags_ms = self.now(), []
+        pace = random.Random(count)
+        due_s = time.perf_counter()
+        for number in range(count):
+            await asyncio.sleep(max(0.0, due_s - time.perf_counter()))
+            self._screen.forget()
+            is_back = number % 2 == 1
+            pressed_s = time.perf_counter()
+            self._screen.press(LEFT if is_back else RIGHT)
+            await self._screen.shows(drawn(self._cells[0] if is_back else self._cells[1]))
+            lags_ms.append(1000 * (time.perf_counter() - pressed_s))
+            due_s = max(due_s + pace.uniform(*KEY_EVERY_S), time.perf_counter())
+        return self.since(start, lags_ms)
 
 
 def drawn(cell: str) -> str:
     """What the terminal is sent when the line below the board begins with the name of a cell."""
     return r"\x1b\[\d+;[1-9]H(?:\x1b\[[\d;]*m)*\s*(?:\x1b\[[\d;]*m)*" + re.escape(cell) + r"\b"
-
-
-async def lags_ms(screen: Terminal, cells: tuple[str, str], count: int) -> list[float]:
-    """Move the cursor between two cells; return what each move took until it was drawn."""
-    times: list[float] = []
-    for number in range(count):
-        is_back = number % 2 == 1
-        started_s = time.perf_counter()
-        screen.press(LEFT if is_back else RIGHT)
-        await screen.shows(drawn(cells[0] if is_back else cells[1]))
-        times.append(1000 * (time.perf_counter() - started_s))
-        await asyncio.sleep(PAUSE_S)
-    return times
 
 
 def middle_cells(game: str) -> tuple[str, str]:
@@ -120,45 +150,59 @@ def middle_cells(game: str) -> tuple[str, str]:
     return middle.name, right.name
 
 
-def report(what: str, times: Sequence[float]) -> None:
-    """Print the middle, the last hundredth and the worst of ``times``."""
-    ordered = sorted(times)
-    p99 = ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)]
-    print(f"{what:<34} p50 {ordered[len(ordered) // 2]:6.1f} ms   p99 {p99:6.1f} ms   max {ordered[-1]:6.1f} ms")
+def report_lags(what: str, phase: Phase) -> None:
+    """Print how lags spread."""
+    ordered = sorted(phase.lags_ms)
+    p50, p90, p99 = (ordered[min(len(ordered) - 1, len(ordered) * part // 100)] for part in (50, 90, 99))
+    events = phase.events / phase.lasted_s
+    keys = len(ordered) / phase.lasted_s
+    print(
+        f"{what:<20} {keys:4.1f} keys/s {events:6.1f} events/s   "
+        f"p50 {p50:6.1f} ms   p90 {p90:6.1f} ms   p99 {p99:6.1f} ms   max {ordered[-1]:6.1f} ms",
+        flush=True,
+    )
 
 
-def busy_s(process_id: int) -> float:
-    """The processor time that a process has used."""
-    fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
+def report_work(calm: Phase, typing: Phase, busy: Phase, both: Phase) -> None:
+    """Print what the client's processor time goes into: what a phase takes beyond the one before it."""
+    shares = "  ".join(
+        f"{name} {100 * phase.share:.1f} %"
+        for name, phase in (("nothing", calm), ("keys", typing), ("events", busy), ("both", both))
+    )
+    per_key = (typing.share - calm.share) * typing.lasted_s / len(typing.lags_ms)
+    events_per_s = busy.events / busy.lasted_s - calm.events / calm.lasted_s
+    per_event = (busy.share - calm.share) / events_per_s
+    busy_key = (both.share - busy.share) * both.lasted_s / len(both.lags_ms)
+    print(f"the client uses of a processor: {shares}")
+    print(f"a key {1000 * per_key:.2f} ms, among events {1000 * busy_key:.2f} ms")
+    print(f"an event {1000 * per_event:.3f} ms")
 
 
-async def measure(game: str, keys: int, events_per_s: float) -> None:
+async def measure(game: str, keys: int, events_per_s: float, profile: Path | None) -> None:
     """Print what keys take in a quiet room, and in a busy one."""
-    bots = (SeatRequest("bot", LEVEL), SeatRequest("bot", LEVEL))
-    cells = middle_cells(game)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        async with serving(folder / "t.db", **NO_LIMITS) as server, Link(server.url, name="host") as link:
-            create = CreateRoom(id=0, game=game, options={}, seats=bots)
-            async with enter_room(link, lambda: link.create_room(create)) as room:
-                arguments = ("watch", room.code, "--server", server.url, "--name", "eva")
-                size = {"COLUMNS": "120", "LINES": "40", "COLORTERM": "truecolor"}
-                async with terminal(folder, *arguments, **size) as screen:
-                    await screen.shows("to move")
-                    await lags_ms(screen, cells, WARM_UP_KEYS)
-                    report("a bot thinks:", await lags_ms(screen, cells, keys))
-                    counts = [0]
-                    counting = asyncio.create_task(count_events(room, counts))
-                    async with crowd(server.url, room.code, events_per_s):
-                        await asyncio.sleep(1)
-                        counts[0], before_s, started_s = 0, busy_s(screen.process_id), time.perf_counter()
-                        times = await lags_ms(screen, cells, keys)
-                        lasted_s = time.perf_counter() - started_s
-                        report(f"and {counts[0] / lasted_s:.0f} events a second arrive:", times)
-                        share = (busy_s(screen.process_id) - before_s) / lasted_s
-                        print(f"the client's own work meanwhile: {100 * share:.0f} % of a processor")
-                    counting.cancel()
+        counts = folder / "counts"
+        counts.write_bytes(COUNT.pack(0))
+        profiler = ("-m", "cProfile", "-o", str(profile)) if profile else ()
+        program = (*profiler, str(BENCHES / "counting_client.py"))
+        async with busy_room(game, events_per_s) as room:
+            arguments = (str(counts), "watch", room.code, "--server", room.url, "--name", "eva")
+            size = {"COLUMNS": "120", "LINES": "40", "COLORTERM": "truecolor"}
+            async with terminal(folder, *arguments, program=program, **size) as screen:
+                await screen.shows("to move")
+                bench = Bench(screen, middle_cells(game), counts)
+                await bench.type(WARM_UP_KEYS)
+                lasts_s = keys / 10
+                calm, typing = await bench.idle(lasts_s), await bench.type(keys)
+                report_lags("bots think:", typing)
+                await room.order("busy")
+                await bench.type(WARM_UP_KEYS)
+                busy, both = await bench.idle(lasts_s), await bench.type(keys)
+                report_lags("and events arrive:", both)
+                report_work(calm, typing, busy, both)
+                screen.press(b"\x11")
+                await screen.wait()
 
 
 def main() -> None:
@@ -166,8 +210,9 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=200)
     parser.add_argument("--events", type=float, default=100.0, help="how many arrive every second")
     parser.add_argument("--game", default="minefield", choices=registry.names())
+    parser.add_argument("--profile", type=Path, help="a file for the client's profile, to read with pstats")
     arguments = parser.parse_args()
-    asyncio.run(measure(arguments.game, arguments.keys, arguments.events))
+    asyncio.run(measure(arguments.game, arguments.keys, arguments.events, arguments.profile))
 
 
 if __name__ == "__main__":

@@ -47,6 +47,9 @@ def unlucky():
 def misconfigured():
     raise ConfigError("tabuleiro.toml", "port", "a port number")
 
+def encore():
+    raise typer.Exit(3)
+
 def late():
     import aiosqlite
 
@@ -64,7 +67,7 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     values = {name: f"dances_for_test:{name}" for name in ("dance", "stopped", "unlucky", "misconfigured")}
-    values |= {name: f"dances_for_test:{name}" for name in ("late", "typo")}
+    values |= {name: f"dances_for_test:{name}" for name in ("late", "typo", "encore")}
     values |= {"ball": "dances_for_test:app", "serve": "served_for_test:serve"}
     found = [EntryPoint(name, value, cli.COMMAND_GROUP) for name, value in values.items()]
     monkeypatch.setattr(cli, "entry_points", lambda group: found)
@@ -134,6 +137,22 @@ def test_errors_are_one_line_and_a_status(
 def test_wrong_usage_is_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.exit_status(arguments) == 2
     assert "Usage: tabuleiro" in "".join(capsys.readouterr())
+
+
+@pytest.mark.usefixtures("commands")
+def test_a_command_typed_alone_is_called_as_it_stands(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "make_app", None)
+    assert cli.exit_status(["dance"]) == 0
+    assert capsys.readouterr().out == "dancing \n"
+    assert cli.exit_status(["encore"]) == 3
+
+
+@pytest.mark.usefixtures("commands")
+@pytest.mark.parametrize("arguments", [[], ["jump"], ["ball"], ["dance", "--times", "2"], ["--help"]])
+def test_all_else_is_read_first(arguments: list[str]) -> None:
+    assert cli.command_without_arguments(arguments) is None
 
 
 def test_extras_are_found_by_module_name() -> None:

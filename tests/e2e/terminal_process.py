@@ -79,6 +79,10 @@ class Terminal:
         self._seen = found.end()
         return found
 
+    def forget(self) -> None:
+        """Let everything count as seen, and keep none of it: searching through hours of output takes its time."""
+        self.text, self._seen = "", 0
+
     def send_signal(self, number: int) -> None:
         """Send the program a signal."""
         self._process.send_signal(number)

@@ -137,10 +137,14 @@ async def run(app: TabuleiroApp) -> int:
     """
     loop = asyncio.get_running_loop()
     stopping: list[int] = []
+    if sys.platform != "win32":
+        from tabuleiro_client.tui.driver import LastingDriver
+
+        app.driver_class = LastingDriver
 
     def stop(number: int) -> None:
         stopping.append(number)
-        # Writing to a terminal that is gone can block for ever, and the loop with it.
+        # Writing to a terminal that is there but takes nothing can block for ever, and the loop with it.
         last_way_out = threading.Timer(LEAVING_LIMIT_S, os._exit, (128 + number,))
         last_way_out.daemon = True
         last_way_out.start()

@@ -322,7 +322,9 @@ class MatchModel:
             return f"waiting for an opponent: the code of this room is {head.room}"
         if head.phase != "playing" or head.match is None:
             return "the match is over" if head.match is not None else "the room is closed"
-        return "your turn is complete" if self.composer.is_complete else self.cast.turn(self.composer.state)
+        if self.composer.is_complete:
+            return "your turn is complete"
+        return self.cast.turn(self.composer.state, self.composer.view)
 
     def prompt(self) -> str:
         """What there is to do, as a sentence; empty when nothing is."""

@@ -25,7 +25,7 @@ from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.settings import Settings
-from tabuleiro_client.tui.widgets.chat import Entry
+from tabuleiro_client.tui.widgets.chat import Chat, Entry
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
@@ -274,7 +274,7 @@ async def test_words_go_both_ways(real_server):
         assert at.opponent.room.mirror.chat[0].text == "hi"
         await at.opponent.room.request(Say(id=0, room=at.opponent.room.code, text="ola"))
         await until(pilot, lambda: len(at.screen.model.mirror.chat) == 2)
-        await until(pilot, lambda: "rui: ola" in str(at.screen.query_one("#chat Static", Static).render()))
+        await until(pilot, lambda: "rui: ola" in at.screen.query_one("#chat", Chat).text)
         await pilot.press("t", "x", "escape")
         assert not at.screen.query_one(Entry).has_class("open")
         assert at.screen.board.has_focus

@@ -19,6 +19,7 @@ from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
+from tabuleiro_client.tui.widgets.chat import Chat
 from tabuleiro_client.tui.widgets.field_row import FieldRow
 from tabuleiro_server.wiring import RunningServer
 
@@ -106,7 +107,7 @@ async def test_what_is_said_is_shown(real_server):
             await until(at.pilot, lambda: len(room_of(screen).mirror.chat) == 1)
             await at.press("t", "h", "i", "enter")
             await until(at.pilot, lambda: len(watching.mirror.chat) == 2)
-            shown = str(screen.query_one("#chat Static").render())
+            shown = screen.query_one("#chat", Chat).text
             assert "zoe (watching): hello" in shown
 
 

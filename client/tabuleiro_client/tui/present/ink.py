@@ -6,7 +6,8 @@ terminal without colours the attributes and the characters alone say everything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -64,7 +65,7 @@ class Ink:
 
     def on(self, bg: Role | None) -> Ink:
         """The same ink on another ground."""
-        return replace(self, bg=bg)
+        return Ink(self.fg, bg, self.bold, self.dim, self.reverse, self.underline)
 
 
 PLAIN: Final = Ink()
@@ -91,26 +92,34 @@ def row_text(row: Row) -> str:
 
 
 class Canvas:
-    """A rectangle of characters that is written on in any order; what lies outside is cut off."""
+    """A rectangle of characters that is written on in any order; what lies outside is cut off.
 
-    def __init__(self, width: int, height: int) -> None:
+    With ``wanted`` only those lines of it are there, and what is written on others is lost.
+    """
+
+    def __init__(self, width: int, height: int, wanted: Collection[int] | None = None) -> None:
         self.width = width
-        self.height = height
-        self._characters = [[" "] * width for _ in range(height)]
-        self._inks = [[PLAIN] * width for _ in range(height)]
+        numbers = range(height) if wanted is None else sorted(y for y in wanted if 0 <= y < height)
+        self._lines = {y: ([" "] * width, [PLAIN] * width) for y in numbers}
+
+    def has(self, y: int) -> bool:
+        """Whether what is written on line ``y`` is kept."""
+        return y in self._lines
 
     def write(self, x: int, y: int, text: str, ink: Ink = PLAIN) -> None:
         """Write ``text`` from column ``x`` of line ``y`` on, all its characters one column wide."""
-        if not 0 <= y < self.height:
+        line = self._lines.get(y)
+        if line is None:
             return
+        characters, inks = line
         for place, character in enumerate(text, start=x):
             if 0 <= place < self.width:
-                self._characters[y][place] = character
-                self._inks[y][place] = ink
+                characters[place] = character
+                inks[place] = ink
 
-    def rows(self) -> list[Row]:
-        """The rows from the top, each as wide as the canvas."""
-        return [_row(line, inks) for line, inks in zip(self._characters, self._inks, strict=True)]
+    def rows(self) -> dict[int, Row]:
+        """The rows by their numbers, from the top, each as wide as the canvas."""
+        return {y: _row(characters, inks) for y, (characters, inks) in self._lines.items()}
 
 
 def _row(characters: list[str], inks: list[Ink]) -> Row:

@@ -14,7 +14,7 @@ Where most empty cells may be chosen, those keep the dot, and the others are bla
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark
@@ -35,25 +35,50 @@ _LABEL_STRONG: Final = Ink(Role.LABEL_STRONG, bold=True)
 
 def board_rows(view: BoardView, layout: Layout, overlay: Overlay, glyphs: GlyphSet) -> list[Row]:
     """Draw ``view``; ``layout`` is one of the same board. The rows are ``layout.width`` wide."""
-    return _Picture(view, layout, overlay, glyphs).rows()
+    return list(_Picture(view, layout, overlay, glyphs).rows().values())
+
+
+def some_rows(
+    wanted: Collection[int], view: BoardView, layout: Layout, overlay: Overlay, glyphs: GlyphSet
+) -> Mapping[int, Row]:
+    """The same rows as :func:`board_rows` draws, by their numbers, but only the ``wanted`` ones."""
+    return _Picture(view, layout, overlay, glyphs, wanted).rows()
 
 
 class _Picture:
-    """A picture in the making."""
+    """A picture in the making; of the ``wanted`` rows, ``None`` for all of them."""
 
-    def __init__(self, view: BoardView, layout: Layout, overlay: Overlay, glyphs: GlyphSet) -> None:
+    def __init__(
+        self,
+        view: BoardView,
+        layout: Layout,
+        overlay: Overlay,
+        glyphs: GlyphSet,
+        wanted: Collection[int] | None = None,
+    ) -> None:
         self._view = view
         self._layout = layout
         self._overlay = overlay
         self._glyphs = glyphs
         self._letters = ground_letters(view)
         self._marks_legal = overlay.shows_legal and not self._is_mostly_legal()
-        self._canvas = Canvas(layout.width, layout.height)
+        self._canvas = Canvas(layout.width, layout.height, wanted)
+        self._cells = view.cells if wanted is None else self._cells_near(wanted)
 
-    def rows(self) -> list[Row]:
+    def _cells_near(self, rows: Collection[int]) -> list[CellView]:
+        """The cells that write on any of ``rows``: also on the lines above and below them."""
+        near = {row + step for row in rows for step in (-1, 0, 1)}
+        boxes = self._layout.boxes
+        return [
+            cell
+            for cell in self._view.cells
+            if not near.isdisjoint(range(boxes[cell.index].y, boxes[cell.index].y + boxes[cell.index].height))
+        ]
+
+    def rows(self) -> dict[int, Row]:
         if self._layout.size is Size.MEDIUM:
             self._draw_lines()
-        for cell in self._view.cells:
+        for cell in self._cells:
             self._draw_cell(cell, self._layout.boxes[cell.index])
         self._draw_labels()
         self._draw_edges()
@@ -74,7 +99,7 @@ class _Picture:
 
     def _draw_lines(self) -> None:
         if self._layout.topology == "hex":
-            for cell in self._view.cells:
+            for cell in self._cells:
                 self._draw_hexagon(cell, self._layout.boxes[cell.index])
             return
         ink = Ink(Role.GRID, Role.GROUND)
@@ -193,6 +218,8 @@ class _Picture:
         layout, cursor = self._layout, self._overlay.cursor
         at = self._view.cells[cursor] if isinstance(cursor, int) else None
         for y, label in enumerate(self._view.row_labels):
+            if not self._canvas.has(layout.row(y)):
+                continue
             ink = _LABEL_STRONG if at is not None and at.y == y else _LABEL
             row = [cell for cell in self._view.cells if cell.y == y]
             if layout.topology == "hex":
@@ -205,7 +232,7 @@ class _Picture:
                 if any(Mark.HOME in cell.marks for cell in row):
                     home = layout.left + layout.board_width + layout.right_bar
                     self._canvas.write(home, layout.row(y), " <", _LABEL_STRONG)
-        for x, label in self._view.column_labels:
+        for x, label in self._view.column_labels if self._canvas.has(layout.below) else ():
             ink = _LABEL_STRONG if at is not None and at.x == x else _LABEL
             self._canvas.write(layout.column(x), layout.below, label, ink)
 

@@ -74,7 +74,7 @@ class BoardScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield TopBar(self._first_title)
         with Horizontal(id="table"):
-            yield Board(self.choose, id="board")
+            yield Board(self.choose, self.point, id="board")
             with Vertical(id="panel"):
                 yield from self.compose_panel()
         with Vertical(id="lines"):
@@ -123,6 +123,10 @@ class BoardScreen(Screen[None]):
         self.board.show(view, make_overlay)
         self.show_note()
 
+    def point(self) -> None:
+        """Something else is pointed at on the board."""
+        self.show_note()
+
     def show_note(self) -> None:
         """Write what is known of the cell that is pointed at."""
         view, board = self.current_view(), self.board
@@ -155,9 +159,6 @@ class BoardScreen(Screen[None]):
 
     def choose(self, target: Target) -> None:
         """A cell or an edge was chosen on the board."""
-
-    def on_board_pointed(self, event: Board.Pointed) -> None:
-        self.show_note()
 
     def action_back(self) -> None:
         """Leave the screen."""

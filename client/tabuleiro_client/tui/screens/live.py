@@ -16,7 +16,8 @@ from textual.widgets import Static
 
 from tabuleiro.errors import CommandError, ConnectionLostError, TabuleiroError
 from tabuleiro.ids import RoomCode
-from tabuleiro.protocol.messages import ClientMessage, MatchView
+from tabuleiro.protocol.messages import ClientMessage, MatchView, RoomHead
+from tabuleiro.rules import Game
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.entered_room import EnteredRoom
 from tabuleiro_client.sentences import options_text, side_glyphs
@@ -26,7 +27,6 @@ from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.present.players import brief_text, player_lines
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
-from tabuleiro_client.tui.widgets.board import Board
 from tabuleiro_client.tui.widgets.chat import Chat
 from tabuleiro_client.tui.widgets.moves import Moves
 from tabuleiro_client.tui.widgets.players import Players
@@ -39,8 +39,8 @@ TICK_S: Final = 0.1
 """How often clocks are looked at; they are drawn only when they show something else."""
 
 
-REDRAW_S: Final = 0.1
-"""What happens within so much time is drawn together."""
+REDRAW_S: Final = 0.2
+"""What happens within so much time is drawn together; what comes after a quiet moment is drawn at once."""
 
 
 class LiveScreen(BoardScreen):
@@ -64,6 +64,7 @@ class LiveScreen(BoardScreen):
         self._banners: dict[str, str] = {}
         self._drawn_at_s = -REDRAW_S
         self._is_drawing_later = False
+        self._titled: tuple[Game, str] | None = None
 
     def compose_panel(self) -> Iterable[Widget]:
         yield Players(id="players")
@@ -140,7 +141,7 @@ class LiveScreen(BoardScreen):
             return
         self._drawn_at_s = monotonic()
         head, game = model.mirror.head, model.mirror.game
-        title = f"{game.title} ({options_text(type(game), head.options)})  room {head.room}"
+        title = self._title(game, head)
         self.query_one(TopBar).show_title(f"{title}  {head.watchers} watching" if head.watchers else title)
         self.show_position(model.view, self.make_overlay)
         self.show_players()
@@ -157,11 +158,20 @@ class LiveScreen(BoardScreen):
         self.show_keys()
         self._call_for_attention()
 
+    def _title(self, game: Game, head: RoomHead) -> str:
+        """The game with its options, and the room."""
+        if self._titled is None or self._titled[0] is not game:
+            # Kept, because to say options in few words takes making games of them.
+            options = options_text(type(game), head.options)
+            self._titled = (game, f"{game.title} ({options})  room {head.room}")
+        return self._titled[1]
+
     def next_steps(self) -> str:
         """What can be done after the match, for the end card."""
         return "[ ] look back   Esc leave"
 
-    def on_board_pointed(self, event: Board.Pointed) -> None:
+    def point(self) -> None:
+        super().point()
         board = self.board
         if self.model is not None and self.model.point(board.cursor if board.hover is None else board.hover):
             self.show_all()

@@ -6,7 +6,6 @@ What is drawn comes from :mod:`tabuleiro_client.tui.present`; what a choice mean
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import is_
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.segment import Segment
@@ -14,16 +13,17 @@ from rich.style import Style
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Region
-from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 from tabuleiro.rules.view import BoardView, CellView, EdgeSide, Mark
 from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.present.changes import changed_rows
+from tabuleiro_client.tui.present.glyphs import GlyphSet
 from tabuleiro_client.tui.present.ink import Row
 from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay, Target
-from tabuleiro_client.tui.present.picture import board_rows
+from tabuleiro_client.tui.present.picture import board_rows, some_rows
 
 if TYPE_CHECKING:
     from tabuleiro_client.tui.app import TabuleiroApp
@@ -31,11 +31,15 @@ if TYPE_CHECKING:
 OverlayMaker = Callable[[Target | None, Target | None], Overlay]
 """Makes the overlay for a cursor and a hovered target."""
 
+Picture = tuple[BoardView, Layout, Overlay, GlyphSet]
+"""All that a picture is made of."""
+
 
 class Board(Widget, can_focus=True):
     """Draws what :meth:`show` was given last; ``cursor`` and ``hover`` are what is pointed at.
 
     ``choose`` is called with what is clicked, or chosen by a key; keys do so only while ``can_choose``.
+    ``pointed`` is called when the cursor or the mouse is somewhere else.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = list(keys.BOARD)
@@ -43,13 +47,18 @@ class Board(Widget, can_focus=True):
     Board { width: 1fr; height: 1fr; }
     """
 
-    class Pointed(Message):
-        """The cursor or the mouse is somewhere else."""
-
-    def __init__(self, choose: Callable[[Target], None], *, id: str | None = None) -> None:
+    def __init__(
+        self,
+        choose: Callable[[Target], None],
+        pointed: Callable[[], None] = lambda: None,
+        *,
+        id: str | None = None,
+    ) -> None:
         super().__init__(id=id)
-        # Called at once, not told by a message: a key pressed right after must find the choice made.
+        # Called at once, not told by messages: a key pressed right after must find the choice made, and what is
+        # written about the cell pointed at is drawn together with the cursor, not a frame later.
         self._choose = choose
+        self._pointed = pointed
         self.can_choose = True
         self.cursor: Target | None = None
         self.hover: Target | None = None
@@ -58,7 +67,7 @@ class Board(Widget, can_focus=True):
         self._make_overlay: OverlayMaker = lambda cursor, hover: NOTHING
         self._overlay = NOTHING
         self._rows: list[Row] = []
-        self._drawn: tuple[object, ...] = (None, None, None)
+        self._drawn: Picture | None = None
         self._drawn_size = self.size
         self._layout_for: tuple[object, ...] = ()
         self._wanted_x = 0
@@ -87,24 +96,29 @@ class Board(Widget, can_focus=True):
         if self._view is None or not self.size.area:
             return
         self._find_layout(self._view)
-        overlay_before = self._overlay
         self._overlay = self._make_overlay(self.cursor if self.has_focus else None, self.hover)
-        drawn = (self._view, self.layout_shown, self._client.glyphs)
-        is_same = self._overlay == overlay_before and self.size == self._drawn_size
-        if is_same and all(map(is_, drawn, self._drawn)):
+        before, size_before, layout = self._drawn, self._drawn_size, self.layout_shown
+        picture = None if layout is None else (self._view, layout, self._overlay, self._client.glyphs)
+        self._drawn, self._drawn_size = picture, self.size
+        if before is not None and picture is not None and self.size == size_before:
+            if before[1] is layout and before[3] is picture[3]:
+                self._redraw_changed(before, picture)
+                return
+        elif before is picture and self.size == size_before:
             return
-        self._drawn = drawn
-        before, self._rows = self._rows, []
-        if self.layout_shown is not None:
-            self._rows = board_rows(self._view, self.layout_shown, self._overlay, self._client.glyphs)
-        if len(before) != len(self._rows) or self.size != self._drawn_size:
-            self._drawn_size = self.size
-            self.refresh()
-        else:
-            # Only what is different: a moved cursor must not cost a whole board.
-            changed = [y for y, row in enumerate(self._rows) if row != before[y]]
-            if changed:  # no region at all would mean the whole of it
-                self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
+        self._rows = [] if picture is None else board_rows(*picture)
+        self.refresh()
+
+    def _redraw_changed(self, before: Picture, picture: Picture) -> None:
+        """Work only those rows out that can be different: a moved cursor must not cost a whole board."""
+        view, layout, overlay, _ = picture
+        wanted = changed_rows(layout, (before[0], before[2]), (view, overlay))
+        rows = some_rows(range(layout.height) if wanted is None else wanted, *picture)
+        changed = [y for y, row in rows.items() if row != self._rows[y]]
+        for y in changed:
+            self._rows[y] = rows[y]
+        if changed:  # no region at all would mean the whole of it
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
 
     def _find_layout(self, view: BoardView) -> None:
         """Lay the board out anew when its shape or the room for it has changed."""
@@ -181,7 +195,7 @@ class Board(Widget, can_focus=True):
         if target != self.hover:
             self.hover = target
             self.redraw()
-            self.post_message(self.Pointed())
+            self._pointed()
 
     def _put_cursor(self, target: Target) -> None:
         if isinstance(target, int) and self._view is not None:
@@ -189,7 +203,7 @@ class Board(Widget, can_focus=True):
         self.cursor = target
         self.hover = None
         self.redraw()
-        self.post_message(self.Pointed())
+        self._pointed()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key does something now; the footer shows those that do."""

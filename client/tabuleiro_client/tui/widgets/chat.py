@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from rich.text import Text
-from textual.app import ComposeResult
+from textual import events
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ChatLine
 from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.keys import key
+from tabuleiro_client.tui.widgets.line_list import LineList
 
 EntryKind = Literal["say", "play", "turn"]
 _PLACEHOLDERS: dict[EntryKind, str] = {
@@ -27,37 +27,40 @@ _PLACEHOLDERS: dict[EntryKind, str] = {
 }
 
 
-class Chat(VerticalScroll, can_focus=False):
+class Chat(LineList[ChatLine | None]):
     """Shows the lines that :meth:`show` was given last, the newest at the bottom."""
 
     DEFAULT_CSS = """
-    Chat { height: 1fr; min-height: 2; padding: 0 1; background: $surface; scrollbar-size-vertical: 1; }
-    Chat Static { height: auto; }
+    Chat { height: 1fr; min-height: 2; padding: 0 1; background: $surface; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._count: object = None
-
-    def compose(self) -> ComposeResult:
-        yield Static("", markup=False)
+        self._newest: object = None
+        self._style = TextStyle(color=True, ascii=False)
 
     def show(self, lines: Sequence[ChatLine], style: TextStyle) -> None:
         """List what was said."""
         newest = (len(lines), lines[-1] if lines else None)
-        if newest == self._count:
+        if newest == self._newest:
             return
-        self._count = newest
-        text = Text()
-        for line in lines:
-            watching = "" if line.is_player else " (watching)"
-            text.append(f"{showable(line.name, style)}{watching}: ", style="bold")
-            text.append(f"{showable(line.text, style)}\n")
-        text.rstrip()
-        if not lines:
-            text.append("nothing was said yet (t: say something)", style="dim")
-        self.query_one(Static).update(text)
-        self.call_after_refresh(self.scroll_end, animate=False)
+        self._newest, self._style = newest, style
+        self.show_entries(tuple(lines) or (None,))
+        self._scroll_to_newest()
+
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        self._scroll_to_newest()
+
+    def _scroll_to_newest(self) -> None:
+        self.scroll_so_that(self.line_count - 1)
+
+    def content_of(self, entry: ChatLine | None) -> Content:
+        if entry is None:
+            return Content.styled("nothing was said yet (t: say something)", "dim")
+        watching = "" if entry.is_player else " (watching)"
+        name = f"{showable(entry.name, self._style)}{watching}: "
+        return Content.assemble((name, "bold"), showable(entry.text, self._style))
 
 
 class Entry(Input):

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.style import Style
-from rich.text import Text
-from textual.app import ComposeResult
-from textual.containers import VerticalScroll
-from textual.widgets import Static
+from textual import events
+from textual.content import Content
 
-from tabuleiro_client.tui.present.moves import move_rows
+from tabuleiro_client.tui.present.moves import MoveRow, move_rows
 from tabuleiro_client.tui.timeline import TurnLine
+from tabuleiro_client.tui.widgets.line_list import LineList
 
 
-class Moves(VerticalScroll, can_focus=False):
+class Moves(LineList[MoveRow]):
     """Shows the turns that :meth:`show` was given last."""
 
     DEFAULT_CSS = """
-    Moves { height: 1fr; min-height: 2; padding: 0 1; scrollbar-size-vertical: 1; }
-    Moves Static { height: auto; }
+    Moves { height: 1fr; min-height: 2; padding: 0 1; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -27,10 +24,8 @@ class Moves(VerticalScroll, can_focus=False):
         self._shown: object = None
         self._given: tuple[Sequence[TurnLine], tuple[str, str], int] = ((), ("", ""), 0)
 
-    def compose(self) -> ComposeResult:
-        yield Static("", markup=False)
-
-    def on_resize(self) -> None:
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
         self.show(*self._given)
 
     def show(self, turns: Sequence[TurnLine], glyphs: tuple[str, str], ply: int) -> None:
@@ -42,8 +37,9 @@ class Moves(VerticalScroll, can_focus=False):
             return
         self._shown = key
         rows = move_rows(turns, glyphs, ply, width)
-        text = Text("\n").join(Text(row.text, style=Style(bold=True) if row.is_shown else "") for row in rows)
-        self.query_one(Static).update(text)
+        self.show_entries(rows)
         shown = [place for place, row in enumerate(rows) if row.is_shown]
-        target = shown[-1] if shown else 0
-        self.call_after_refresh(self.scroll_to, y=max(0, target - self.size.height + 1), animate=False)
+        self.scroll_so_that(shown[-1] if shown else 0)
+
+    def content_of(self, entry: MoveRow) -> Content:
+        return Content.styled(entry.text, "bold") if entry.is_shown else Content(entry.text)

@@ -37,8 +37,9 @@ class Players(Static):
         """Show both players; nothing is drawn when nothing has changed."""
         if (lines, is_stone) == self._shown:
             return
+        is_first = self._shown is None
         self._shown = (lines, is_stone)
-        self.update(self._table(lines, is_stone))
+        self.update(self._table(lines, is_stone), layout=is_first)  # two lines a player, whatever they say
 
     def _table(self, lines: Sequence[PlayerLine], is_stone: bool) -> RenderableType:
         table = Table.grid(expand=True, padding=0)

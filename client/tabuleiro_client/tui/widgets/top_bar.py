@@ -39,7 +39,9 @@ class TopBar(Vertical):
 
     def show_title(self, title: str) -> None:
         """Write another title."""
-        self.query_one("#title", Line).update(title)
+        if title != self._title:
+            self._title = title
+            self.query_one("#title", Line).update(title, layout=False)
 
     def show_connection(self, session: Session) -> None:
         """Write how the connection of ``session`` is now."""

@@ -1,0 +1,112 @@
+"""A list of texts that grows at its end and is drawn line by line: what is there already costs nothing.
+
+What the texts are is left to the widgets made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Generic, TypeVar
+
+from textual import events
+from textual.content import Content
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+from textual.widget import Widget
+
+EntryT = TypeVar("EntryT", bound=Hashable)
+
+
+class LineList(ScrollView, Generic[EntryT], can_focus=False):
+    """Shows the entries that :meth:`show_entries` was given last, wrapped by words.
+
+    Each entry is made into lines once, as long as the width and the styles stay the same.
+    """
+
+    DEFAULT_CSS = """
+    LineList { overflow-x: hidden; scrollbar-size-vertical: 1; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.auto_links = False  # there are none, and looking for their style takes longer than wrapping a line
+        self._entries: Sequence[EntryT] = ()
+        self._known: dict[int, dict[EntryT, list[Strip]]] = {}
+        self._known_for: object = None
+        self._strips: list[Strip] = []
+
+    def content_of(self, entry: EntryT) -> Content:
+        """What is written for an entry."""
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        """The lines that are there, as they are wrapped."""
+        return "\n".join(strip.text.rstrip() for strip in self._strips)
+
+    def show_entries(self, entries: Sequence[EntryT]) -> None:
+        """Show ``entries``; equal ones look the same. Does not scroll."""
+        self._entries = entries
+        self._wrap()
+
+    def scroll_so_that(self, line: int) -> None:
+        """Scroll until ``line``, counted from 0, is the last that can be seen, or the list is at its top."""
+        place = max(0, line - self.size.height + 1)
+        self.set_reactive(Widget.scroll_target_y, place)
+        self.scroll_y = place
+        if self.line_count > self.size.height:
+            self.vertical_scrollbar.position = place  # also of a bar that is only just coming
+
+    @property
+    def line_count(self) -> int:
+        """The number of lines that there are."""
+        return len(self._strips)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._wrap()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._wrap()
+
+    def _wrap(self) -> None:
+        """Make lines of the entries; the bar that scrolls takes a column as soon as it is needed."""
+        width, height = self.size
+        if not self.size.area:
+            return
+        if (style := self.visual_style) != self._known_for:
+            self._known_for, self._known = style, {}
+        strips = [] if len(self._entries) > height else self._wrapped(width)
+        if len(strips) > height or not strips:
+            strips = self._wrapped(width - self.styles.scrollbar_size_vertical)
+        self._strips = strips
+        self._measure(Size(0, len(strips)))
+        self.refresh()
+
+    def _wrapped(self, width: int) -> list[Strip]:
+        """The lines of all entries; lines of the same width are taken from the last time."""
+        known, style = self._known.get(width, {}), self.visual_style
+        self._known[width] = {
+            entry: known.get(entry) or Visual.to_strips(self, self.content_of(entry), width, None, style)
+            for entry in self._entries
+        }
+        return [strip for entry in self._entries for strip in self._known[width][entry]]
+
+    def _measure(self, size: Size) -> None:
+        """Say how much there is to scroll through; the screen is laid out anew only when the bar comes or goes."""
+        needs_bar = size.height > self.size.height
+        if needs_bar != self.show_vertical_scrollbar:
+            self.virtual_size = size
+        elif size != self.virtual_size:
+            self.set_reactive(Widget.virtual_size, size)
+            if needs_bar:
+                self.vertical_scrollbar.window_virtual_size = size.height
+
+    def render_line(self, y: int) -> Strip:
+        line, width = y + self.scroll_offset.y, self.scrollable_content_region.width
+        style = self.visual_style.rich_style
+        if line >= len(self._strips):
+            return Strip.blank(width, style)
+        return self._strips[line].adjust_cell_length(width, style)
