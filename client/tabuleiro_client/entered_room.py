@@ -169,7 +169,8 @@ class EnteredRoom(RoomRequests):
             try:
                 return await send()
             except ConnectionLostError:
-                if self._entered_connection == connection:
+                # Lost, or one that we have not entered the room on: we are told when we are in again.
+                if self._entered_connection <= connection:
                     self._is_in.clear()
 
     async def follow(self) -> None:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 
 import msgspec
 import pytest
 
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
-from tabuleiro.ids import TimestampMs
+from tabuleiro.ids import AccountId, TimestampMs
 from tabuleiro.protocol.messages import (
     Announcement,
     Answer,
@@ -23,6 +24,7 @@ from tabuleiro.protocol.messages import (
 )
 from tabuleiro_client.backoff import Backoff
 from tabuleiro_client.entered_room import (
+    EnteredRoom,
     Gone,
     Happened,
     HeadChanged,
@@ -33,6 +35,7 @@ from tabuleiro_client.entered_room import (
     watch_room,
 )
 from tabuleiro_client.link import Link, LinkSettings
+from tabuleiro_client.subscription import Subscription
 
 SETTINGS = LinkSettings(backoff=Backoff(first_s=0, limit_s=0))
 CODE = "K7MQ4"
@@ -246,3 +249,23 @@ async def test_leaving_the_context_leaves_no_task_behind(server, link):
     async with watch_room(link, CODE):
         assert len(asyncio.all_tasks() - before) == 1
     assert asyncio.all_tasks() == before
+
+
+async def test_a_request_lost_on_a_connection_that_the_room_has_not_heard_of_waits_for_it(one_room):
+    # It was sent again and again without letting anything else happen.
+    link = SimpleNamespace(account=AccountId("a1"), connection_count=1)
+    room = EnteredRoom(link, Subscription(10), one_room().entered())  # type: ignore[arg-type]
+    link.connection_count = 2
+    sent = []
+
+    async def send() -> None:
+        sent.append(None)
+        assert len(sent) < 3
+        raise ConnectionLostError("the connection broke")
+
+    asking = asyncio.create_task(room._send_until_answered(send))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert len(sent) == 1
+    assert not asking.done()
+    asking.cancel()

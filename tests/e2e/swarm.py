@@ -160,7 +160,14 @@ class Swarm:
 def tell_what_waits(apart_from: set[asyncio.Task[object]]) -> None:
     """Print where each task waits: a run that comes to its limit is to be understood afterwards."""
     for task in asyncio.all_tasks() - apart_from:
-        task.print_stack(limit=3)
+        print(f"{task.get_name()} waits at", " > ".join(_lines_of(task.get_coro())), flush=True)
+
+
+def _lines_of(awaited: object) -> Iterator[str]:
+    """Where a coroutine is, and what it awaits, and so on to the innermost."""
+    while (frame := getattr(awaited, "cr_frame", None)) is not None:
+        yield f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+        awaited = getattr(awaited, "cr_await", None)
 
 
 class Table:

@@ -155,10 +155,11 @@ class Player:
 
     async def _agree_on_rematch(self, number: int) -> None:
         while self._visit.place[1] == number and not self._visit.is_gone:
-            if not await self._try("rematch", lambda: self._room.offer("rematch")):
+            mirror = self._room.mirror
+            # Somebody who still thinks of the match before may decline the offer: it is made once more then.
+            waits = any(offer.player in mirror.own_seats for offer in mirror.head.offers)
+            if waits or not await self._try("rematch", lambda: self._room.offer("rematch")):
                 await self._visit.read()
-            else:
-                await self._visit.read_until(lambda: self._visit.place[1] > number)
             await self._visit.catch_up()
 
     async def _act(self) -> bool:
