@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable
 
 import structlog
 
@@ -20,12 +19,10 @@ from tabuleiro_server.room.evolve import evolve
 from tabuleiro_server.room.seating import decide_watch
 from tabuleiro_server.room.state import Match, RoomState
 from tabuleiro_server.runtime.journal import Journal
+from tabuleiro_server.runtime.pieces import take_in_pieces
 from tabuleiro_server.runtime.refusals import damaged, no_such_room, unavailable
 
 log = structlog.get_logger(__name__)
-
-EVENTS_AT_ONCE_COUNT: Final = 100
-"""Events that are replayed before the rest of the server has its turn: about two milliseconds of them."""
 
 
 class Archive:
@@ -54,7 +51,9 @@ class Archive:
                 events = await self._journal.events_after(code, Seq(0))
                 if not events:
                     raise no_such_room(code_text)
-                room, records = await _records_in_pieces(events)
+                replayed = _Replay()
+                await take_in_pieces(events, replayed.take)
+                room, records = replayed.result()
             except (DamagedRoomError, GameOptionError, NotationError) as error:
                 # What is stored cannot be read, or cannot be by the rules: waiting mends nothing.
                 log.warning("room damaged", room=code, reason=str(error))
@@ -73,15 +72,6 @@ def records_of(events: Iterable[SequencedEvent]) -> tuple[RoomState, list[Record
     """Replay a room; return it and its matches in order, a running one last. ``events`` is not empty."""
     replay = _Replay()
     replay.take(events)
-    return replay.result()
-
-
-async def _records_in_pieces(events: Sequence[SequencedEvent]) -> tuple[RoomState, list[RecordPlayed]]:
-    """What :func:`records_of` returns, with pauses in which the rest of the server goes on."""
-    replay = _Replay()
-    for start in range(0, len(events), EVENTS_AT_ONCE_COUNT):
-        replay.take(events[start : start + EVENTS_AT_ONCE_COUNT])
-        await asyncio.sleep(0)
     return replay.result()
 
 

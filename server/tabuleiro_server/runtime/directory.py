@@ -16,7 +16,7 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import OpenRoom, Resume
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.runtime.journal import Journal
+from tabuleiro_server.runtime.journal import NO_SNAPSHOT, Journal
 from tabuleiro_server.runtime.refusals import damaged, no_such_room, unavailable
 from tabuleiro_server.runtime.room_task import RoomTask
 
@@ -122,7 +122,7 @@ class Directory:
         if code in self._damaged:
             raise damaged(code)
         try:
-            state = await self._journal.load(code)
+            loaded = await self._journal.load(code)
         except DamagedRoomError as error:
             raise self._quarantined(code) from error
         except StoreError as error:
@@ -130,9 +130,11 @@ class Directory:
         except Exception as error:
             # What was stored cannot be replayed: a fault of ours that must not reach other rooms.
             raise self._quarantined(code) from error
-        if state is None or state.phase == "closed":
+        if loaded is None or loaded.room.phase == "closed":
             raise no_such_room(code)
-        return self._rooms.get(code) or self._started(state, self._resumption(state))
+        return self._rooms.get(code) or self._started(
+            loaded.room, self._resumption(loaded.room), loaded.snapshot_seq
+        )
 
     def _quarantined(self, code: RoomCode) -> CommandError:
         """Leave a room alone until the next start; called where an exception is at hand, which is logged."""
@@ -146,8 +148,10 @@ class Directory:
             return None
         return Resume(TimestampMs(max(self._last_alive_ms, state.updated_at_ms)), self._started_ms)
 
-    def _started(self, state: RoomState, pending: Resume | None) -> RoomTask:
-        room = RoomTask(state, self._journal, self._config, self._now_ms, self._on_change, self._drop, pending)
+    def _started(self, state: RoomState, pending: Resume | None, snapshot_seq: Seq = NO_SNAPSHOT) -> RoomTask:
+        room = RoomTask(
+            state, self._journal, self._config, self._now_ms, self._on_change, self._drop, pending, snapshot_seq
+        )
         self._rooms[state.code] = room
         return room
 

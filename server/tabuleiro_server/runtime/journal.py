@@ -12,8 +12,9 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 import msgspec
+import structlog
 
-from tabuleiro.errors import DamagedRoomError
+from tabuleiro.errors import DamagedRoomError, StoreError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import Event, SeatInfo, SequencedEvent
 from tabuleiro.protocol.messages import RoomSummary
@@ -21,9 +22,21 @@ from tabuleiro_server.room.deadlines import Deadline, next_deadline
 from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import summary_of
-from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, RoomRow, StoredEvent
+from tabuleiro_server.runtime.pieces import take_in_pieces
+from tabuleiro_server.runtime.room_snapshots import (
+    SNAPSHOT_VERSION,
+    differences,
+    read_snapshot,
+    snapshot_of,
+)
+from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, RoomRow, Snapshot, StoredEvent
 
 EVENT_VERSION: Final = 1
+
+NO_SNAPSHOT: Final = Seq(0)
+"""The place of the snapshot of a room that has none."""
+
+log = structlog.get_logger(__name__)
 
 
 class _Opening(msgspec.Struct, tag="room-opened", tag_field="type"):
@@ -43,6 +56,16 @@ class Stored(NamedTuple):
 
     room: RoomState
     deadline: Deadline | None
+
+
+class Loaded(NamedTuple):
+    """A room read from disk. ``snapshot_seq`` is the event after which its snapshot was taken.
+
+    It is ``NO_SNAPSHOT`` without one, and for one that could not be used.
+    """
+
+    room: RoomState
+    snapshot_seq: Seq
 
 
 class Journal:
@@ -67,15 +90,46 @@ class Journal:
         )
         return Stored(after, deadline)
 
-    async def load(self, code: RoomCode) -> RoomState | None:
-        """Replay a room from disk; ``None`` when there is no such room.
+    async def load(self, code: RoomCode) -> Loaded | None:
+        """Read a room from disk; ``None`` when there is no such room.
+
+        It is its snapshot and the events since, replayed in pieces; where the snapshot is in doubt, all events.
 
         Raises: StoreError when an event cannot be read.
         """
-        room: RoomState | None = None
-        for event in await self.events_after(code, Seq(0)):
-            room = evolve(room, event)
-        return room
+        try:
+            loaded = await self._load_by_snapshot(code)
+        except DamagedRoomError as error:
+            log.info("snapshot not used", room=code, reason=str(error))
+            loaded = None
+        if loaded is not None:
+            return loaded
+        room = await _replayed(code, None, await self._log.load(code))
+        return None if room is None else Loaded(room, NO_SNAPSHOT)
+
+    async def _load_by_snapshot(self, code: RoomCode) -> Loaded | None:
+        """The room by way of its snapshot, ``None`` when it has none. Raises: StoreError."""
+        snapshot = await self._log.load_snapshot(code)
+        if snapshot is None:
+            return None
+        before = read_snapshot(code, snapshot)
+        # The event that the snapshot was taken after is looked for as well: it must be there, and of that time.
+        events = await self._log.load(code, after_seq=Seq(snapshot.seq - 1))
+        if not events or events[0].at_ms != before.updated_at_ms:
+            raise DamagedRoomError(code, snapshot.seq, "its snapshot does not fit its events")
+        room = await _replayed(code, before, events[1:])
+        return None if room is None else Loaded(room, snapshot.seq)
+
+    async def save_snapshot(self, room: RoomState) -> None:
+        """Keep a room whose events are all on disk, for its next load.
+
+        A failure is no more than logged, for the events tell all.
+        """
+        snapshot = snapshot_of(room)
+        try:
+            await self._log.save_snapshot(room.code, snapshot.seq, snapshot.version, snapshot.payload)
+        except StoreError as error:
+            log.info("snapshot not saved", room=room.code, reason=str(error))
 
     async def events_after(self, code: RoomCode, seq: Seq) -> list[SequencedEvent]:
         """The events of a room after ``seq``, in order. Raises: StoreError."""
@@ -109,6 +163,17 @@ def read_events(code: RoomCode, stored: Iterable[StoredEvent]) -> list[Sequenced
     return [_read(code, event) for event in stored]
 
 
+async def _replayed(code: RoomCode, room: RoomState | None, stored: Sequence[StoredEvent]) -> RoomState | None:
+    """The room after the events, in pieces; ``room`` itself when there are none. Raises: DamagedRoomError."""
+
+    def take(piece: Sequence[StoredEvent]) -> None:
+        nonlocal room
+        room = replay(read_events(code, piece), room)
+
+    await take_in_pieces(stored, take)
+    return room
+
+
 def rows_of(events: Iterable[SequencedEvent]) -> tuple[RoomRow, list[MatchRow]]:
     """The rows of the query tables that a room's events lead to; ``events`` is not empty."""
     room: RoomState | None = None
@@ -118,6 +183,18 @@ def rows_of(events: Iterable[SequencedEvent]) -> tuple[RoomRow, list[MatchRow]]:
         match_rows |= {row.number: row for row in _match_rows(before, room)}
     assert room is not None
     return _room_row(room, next_deadline(room)), list(match_rows.values())
+
+
+def snapshot_differences(
+    code: RoomCode, snapshot: Snapshot, stored: Sequence[StoredEvent]
+) -> dict[str, tuple[object, object]]:
+    """What a snapshot says and the events up to it say, by field that differs; none for one of another version.
+
+    Raises: DamagedRoomError when the snapshot or an event cannot be read.
+    """
+    if snapshot.version != SNAPSHOT_VERSION:
+        return {}  # nobody will use it
+    return differences(read_snapshot(code, snapshot), replay(read_events(code, stored)))
 
 
 def _stored(sequenced: SequencedEvent) -> StoredEvent:

@@ -28,7 +28,7 @@ from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import head_of
 from tabuleiro_server.runtime.audience import Visitor, Visitors
 from tabuleiro_server.runtime.draws import draw
-from tabuleiro_server.runtime.journal import Journal
+from tabuleiro_server.runtime.journal import NO_SNAPSHOT, Journal
 from tabuleiro_server.runtime.refusals import damaged, unavailable
 from tabuleiro_server.runtime.room_inbox import RoomInbox
 
@@ -37,6 +37,13 @@ RECENT_EVENTS_COUNT: Final = 128
 
 PRESENCE_DELAY_S: Final = 0.1
 """Comings and goings within this time are told in one update."""
+
+SNAPSHOT_EVERY_COUNT: Final = 200
+"""Events since its last snapshot after which a room that leaves memory gets one.
+
+Replaying so many takes about five milliseconds, which every load would take again; the snapshot is one more row to
+commit. Most rooms never come to it.
+"""
 
 log = structlog.get_logger(__name__)
 
@@ -80,7 +87,7 @@ class RoomTask:
     """The runtime of one room.
 
     ``on_change`` is called after each change, ``on_unload`` when it ends. ``pending`` is done before anything
-    else.
+    else. ``snapshot_seq`` is the event after which its snapshot on disk was taken, ``NO_SNAPSHOT`` without.
     """
 
     def __init__(
@@ -92,6 +99,7 @@ class RoomTask:
         on_change: Callable[[RoomTask], None],
         on_unload: Callable[[RoomTask], None],
         pending: Command | None = None,
+        snapshot_seq: Seq = NO_SNAPSHOT,
     ) -> None:
         self.state = state
         self.is_damaged = False
@@ -105,6 +113,7 @@ class RoomTask:
         self._is_touched = False
         self._recent: deque[SequencedEvent] = deque(maxlen=RECENT_EVENTS_COUNT)
         self._pending = pending
+        self._snapshot_seq = snapshot_seq
         self._thinking: BotThought | None = None
         self._presence_timer: asyncio.TimerHandle | None = None
         self._retry_at_ms: int | None = None
@@ -183,7 +192,8 @@ class RoomTask:
                 await self._serve(item)
                 self._is_touched = True
                 if self.state.phase == "closed":
-                    break
+                    return
+            await self._keep_snapshot()
         finally:
             self._end()
 
@@ -351,6 +361,15 @@ class RoomTask:
             for seat, since_ms in zip(self.state.seats, self.state.away_since_ms, strict=True)
             if seat.kind == "person" and seat.account not in connected and seat.account and since_ms is None
         }
+
+    async def _keep_snapshot(self) -> None:
+        """Spare the next load most of the replay, unless the server stops: that waits for commits alone.
+
+        Who comes meanwhile is told to find the room again.
+        """
+        is_due = self.state.seq - self._snapshot_seq >= SNAPSHOT_EVERY_COUNT
+        if is_due and not self.is_damaged and not self._inbox.is_closed:
+            await self._journal.save_snapshot(self.state)
 
     def _end(self) -> None:
         self._is_ended = True

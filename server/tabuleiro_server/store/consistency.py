@@ -1,15 +1,15 @@
-"""Whether the query tables say what the events say, and making them do so.
+"""Whether the query tables and snapshots say what the events say, and making them do so.
 
-The events are the truth, the query tables follow from them; how is known to the ``replay`` that the caller
-gives. Both commands work on the file of a running server: each room is seen at one moment, and what is rebuilt
-from events that have meanwhile been added to is rebuilt again.
+The events are the truth, all else follows from them; how is known to the ``replay`` and ``compare_snapshot`` that
+the caller gives. Both commands work on the file of a running server: each room is seen at one moment, and what is
+rebuilt from events that have meanwhile been added to is rebuilt again.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,13 @@ from tabuleiro.errors import DamagedRoomError, TabuleiroError
 from tabuleiro.ids import RoomCode
 from tabuleiro_server.store.connection import primary_code
 from tabuleiro_server.store.event_log import BEFORE_FIRST
-from tabuleiro_server.store.log_tables import blaming, last_seq, select_events, select_snapshot
+from tabuleiro_server.store.log_tables import (
+    blaming,
+    delete_snapshot,
+    last_seq,
+    select_events,
+    select_snapshot,
+)
 from tabuleiro_server.store.maintenance import on_database, reading
 from tabuleiro_server.store.query_tables import (
     delete_rows_of,
@@ -28,21 +34,29 @@ from tabuleiro_server.store.query_tables import (
     upsert_matches,
     upsert_rooms,
 )
-from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
+from tabuleiro_server.store.rows import MatchRow, RoomRow, Snapshot, StoredEvent
 
 Replay = Callable[[RoomCode, Sequence[StoredEvent]], tuple[RoomRow, list[MatchRow]]]
 """From a room's events to its rows. Raises a TabuleiroError for events that cannot be; runs in another thread."""
 
+CompareSnapshot = Callable[[RoomCode, Snapshot, Sequence[StoredEvent]], Mapping[str, tuple[object, object]]]
+"""From a room's snapshot and the events up to it to what differs: by field, what it says and what they say.
+
+Raises a TabuleiroError for a snapshot that cannot be read; runs in another thread."""
+
 _BATCH_ROOM_COUNT = 64
-_ALL_ROOMS = "SELECT room FROM events UNION SELECT code FROM rooms UNION SELECT room FROM matches ORDER BY 1"
+_ALL_ROOMS = (
+    "SELECT room FROM events UNION SELECT code FROM rooms UNION SELECT room FROM matches"
+    " UNION SELECT room FROM snapshots ORDER BY 1"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place where a query table does not say what the events say.
+    """One place where a query table or a snapshot does not say what the events say.
 
-    ``row`` is ``room`` or ``match N``. ``field`` is ``None`` when the whole row is missing (``stored`` is
-    ``None``) or should not be there (``replayed`` is ``None``).
+    ``row`` is ``room``, ``match N`` or ``snapshot``. ``field`` is ``None`` when the whole row is missing
+    (``stored`` is ``None``) or should not be there (``replayed`` is ``None``).
     """
 
     room: RoomCode
@@ -91,23 +105,23 @@ class RebuildReport:
     damaged: list[DamagedRoomError] = field(default_factory=list)
 
 
-async def verify(path: Path, replay: Replay) -> VerifyReport:
-    """Replay every room and compare it with the query tables; check the file and every checksum.
+async def verify(path: Path, replay: Replay, compare_snapshot: CompareSnapshot) -> VerifyReport:
+    """Replay every room and compare it with query tables and snapshot; check the file and every checksum.
 
     Raises: DatabaseFormatError; StorageUnavailableError.
     """
-    return await on_database(path, lambda connection: _verify(connection, replay), mode="ro")
+    return await on_database(path, lambda connection: _verify(connection, replay, compare_snapshot), mode="ro")
 
 
 async def rebuild(path: Path, replay: Replay) -> RebuildReport:
-    """Write the query tables anew from the events, a batch of rooms in each transaction.
+    """Write the query tables anew from the events and drop the snapshots, a batch of rooms in each transaction.
 
     Raises: DatabaseFormatError; StorageUnavailableError, with the batches before it done.
     """
     return await on_database(path, lambda connection: _rebuild(connection, replay), mode="rw")
 
 
-def _verify(connection: sqlite3.Connection, replay: Replay) -> VerifyReport:
+def _verify(connection: sqlite3.Connection, replay: Replay, compare_snapshot: CompareSnapshot) -> VerifyReport:
     findings, rooms = _look_at_file(connection)
     damaged: list[DamagedRoomError] = []
     differences: list[Difference] = []
@@ -115,9 +129,11 @@ def _verify(connection: sqlite3.Connection, replay: Replay) -> VerifyReport:
     for room in rooms:
         try:
             with blaming(room), reading(connection):
-                events = _sound_events(connection, room)
+                events, snapshot = _sound_log(connection, room)
                 stored = _keyed(select_room(connection, room), select_matches(connection, room))
             replayed = _keyed(*_replay_room(room, events, replay))
+            if snapshot is not None:
+                differences.extend(_compare_snapshot(room, snapshot, events, compare_snapshot))
         except DamagedRoomError as error:
             damaged.append(error)
             continue
@@ -147,12 +163,24 @@ def _room_codes(connection: sqlite3.Connection) -> list[RoomCode]:
     return [code for (code,) in connection.execute(_ALL_ROOMS).fetchall()]
 
 
-def _sound_events(connection: sqlite3.Connection, room: RoomCode) -> list[StoredEvent]:
+def _sound_log(connection: sqlite3.Connection, room: RoomCode) -> tuple[list[StoredEvent], Snapshot | None]:
     events = select_events(connection, room, BEFORE_FIRST)
     snapshot = select_snapshot(connection, room)
     if snapshot is not None and snapshot.seq > len(events):
         raise DamagedRoomError(room, snapshot.seq, "its snapshot is ahead of its events")
-    return events
+    return events, snapshot
+
+
+def _compare_snapshot(
+    room: RoomCode, snapshot: Snapshot, events: Sequence[StoredEvent], compare_snapshot: CompareSnapshot
+) -> list[Difference]:
+    try:
+        found = compare_snapshot(room, snapshot, events[: snapshot.seq])
+    except DamagedRoomError:
+        raise
+    except TabuleiroError as error:
+        raise DamagedRoomError(room, snapshot.seq, f"its snapshot cannot be compared: {error}") from error
+    return [Difference(room, "snapshot", name, stored, replayed) for name, (stored, replayed) in found.items()]
 
 
 def _replay_room(
@@ -206,6 +234,7 @@ def _rebuild(connection: sqlite3.Connection, replay: Replay) -> RebuildReport:
                     waiting.append(room)
                     continue
                 delete_rows_of(connection, room)
+                delete_snapshot(connection, room)
                 if room_row is not None:
                     upsert_rooms(connection, [room_row])
                 upsert_matches(connection, match_rows)

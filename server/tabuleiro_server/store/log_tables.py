@@ -128,6 +128,11 @@ def upsert_snapshot(connection: sqlite3.Connection, room: RoomCode, snapshot: Sn
     )
 
 
+def delete_snapshot(connection: sqlite3.Connection, room: RoomCode) -> None:
+    """Forget the room's snapshot, if it has one."""
+    connection.execute("DELETE FROM snapshots WHERE room = ?", (room,))
+
+
 def select_snapshot(connection: sqlite3.Connection, room: RoomCode) -> Snapshot | None:
     """Return the room's snapshot, ``None`` when it has none.
 

@@ -1,0 +1,282 @@
+"""Snapshots of rooms: saved when a room with a long story leaves memory, used when it comes back, never trusted
+more than its events."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import fields, replace
+from structlog.testing import capture_logs
+
+from tabuleiro.errors import DamagedRoomError, StorageUnavailableError
+from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
+from tabuleiro.protocol.events import Said, SequencedEvent
+from tabuleiro.protocol.messages import RoomEntered
+from tabuleiro_server.room.state import Line, Match, MutedPerson, Offer, RoomState
+from tabuleiro_server.runtime import journal as journal_module
+from tabuleiro_server.runtime.journal import NO_SNAPSHOT, read_events, rows_of, snapshot_differences
+from tabuleiro_server.runtime.pieces import EVENTS_AT_ONCE_COUNT
+from tabuleiro_server.runtime.room_snapshots import SNAPSHOT_VERSION, read_snapshot, snapshot_of
+from tabuleiro_server.runtime.room_task import SNAPSHOT_EVERY_COUNT
+from tabuleiro_server.store.consistency import verify
+from tabuleiro_server.store.rows import Snapshot
+
+
+async def talk(stage: Any, code: str, lines_count: int = SNAPSHOT_EVERY_COUNT) -> RoomState:
+    """Say much in a room that is not in memory, and return it."""
+    before = (await stage.journal.load(RoomCode(code))).room
+    line = Said(AccountId("eva-id"), "eva", "hello", False)
+    at_ms = TimestampMs(before.updated_at_ms)
+    events = [SequencedEvent(Seq(before.seq + n), at_ms, line) for n in range(1, lines_count + 1)]
+    return (await stage.journal.append(before, events)).room
+
+
+async def visit(stage: Any, code: str) -> RoomState:
+    """Have a room come into memory and leave it again."""
+    room = await stage.room(code)
+    await stage.unloaded(code)
+    return room.state
+
+
+@pytest.fixture
+async def empty_room(match_of: Any) -> tuple[Any, RoomCode]:
+    """The stage and the code of a room with a match in it that has left memory."""
+    stage, ana, rui, code = match_of
+    await ana.play(code, 0, "a3", "a2")
+    for client in (ana, rui):
+        client.session.close()
+    await stage.unloaded(code)
+    return stage, RoomCode(code)
+
+
+@pytest.fixture
+async def saved(empty_room: Any) -> tuple[Any, RoomCode, RoomState]:
+    """The stage, the code of a room whose snapshot is on disk, and the room as it was then."""
+    stage, code = empty_room
+    await talk(stage, code)
+    return stage, code, await visit(stage, code)
+
+
+@pytest.fixture
+def pieces(monkeypatch: pytest.MonkeyPatch) -> list[list[Seq]]:
+    """The numbers of the events that are replayed from here on, by what is replayed at once."""
+    seen: list[list[Seq]] = []
+    replay = journal_module.replay
+
+    def noted(events: Any, room: RoomState | None = None) -> RoomState:
+        events = list(events)
+        seen.append([event.seq for event in events])
+        return replay(events, room)
+
+    monkeypatch.setattr(journal_module, "replay", noted)
+    return seen
+
+
+async def test_only_what_came_after_the_snapshot_is_replayed(saved: Any, pieces: list[list[Seq]]) -> None:
+    stage, code, before = saved
+    assert (await stage.journal.load(code)).room == before
+    assert pieces == []
+    after = await talk(stage, code, 3)
+    pieces.clear()
+    assert await stage.journal.load(code) == (after, before.seq)
+    assert pieces == [[before.seq + 1, before.seq + 2, before.seq + 3]]
+
+
+async def test_many_events_are_replayed_in_pieces(empty_room: Any, pieces: list[list[Seq]]) -> None:
+    stage, code = empty_room
+    room = await talk(stage, code, 3 * EVENTS_AT_ONCE_COUNT)
+    pieces.clear()
+    assert await stage.journal.load(code) == (room, NO_SNAPSHOT)
+    assert max(map(len, pieces)) == EVENTS_AT_ONCE_COUNT
+    assert [seq for piece in pieces for seq in piece] == list(range(1, room.seq + 1))
+
+
+async def test_a_room_goes_on_from_its_snapshot(saved: Any) -> None:
+    stage, code, _ = saved
+    rui = stage.client("rui")
+    await rui.watch(code)
+    await rui.play(code, 2, "d2", "d3")
+    assert (await stage.room(code)).state.match.actions == ("a3", "a2", "d2", "d3")
+
+
+async def test_a_client_resumes_with_events_from_before_the_snapshot(saved: Any) -> None:
+    stage, code, before = saved
+    entered = await stage.client("eva").watch(code, since=2)
+    assert entered.snapshot is None
+    assert [event.seq for event in entered.events] == list(range(3, before.seq + 1))
+
+
+async def test_a_snapshot_waits_until_enough_has_happened(empty_room: Any) -> None:
+    stage, code = empty_room
+    assert await stage.log.load_snapshot(code) is None
+    room = await talk(stage, code)
+    await visit(stage, code)
+    assert (await stage.log.load_snapshot(code)).seq == room.seq
+    await talk(stage, code, SNAPSHOT_EVERY_COUNT - 1)
+    await visit(stage, code)
+    assert (await stage.log.load_snapshot(code)).seq == room.seq
+    room = await talk(stage, code, 1)
+    await visit(stage, code)
+    assert (await stage.log.load_snapshot(code)).seq == room.seq
+
+
+async def test_a_server_that_stops_saves_none(empty_room: Any) -> None:
+    stage, code = empty_room
+    await talk(stage, code)
+    await stage.room(code)
+    await stage.directory.stop()
+    assert await stage.log.load_snapshot(code) is None
+
+
+def altered(snapshot: Snapshot) -> str:
+    return "UPDATE snapshots SET payload = substr(payload, 1, 20) || x'00' || substr(payload, 22)"
+
+
+def of_no_event(snapshot: Snapshot) -> str:
+    return f"DELETE FROM events WHERE seq > {snapshot.seq - 1}"
+
+
+@pytest.mark.parametrize("change", [altered, of_no_event])
+async def test_a_snapshot_that_does_not_fit_is_not_used(
+    saved: Any, tmp_path: Path, change: Callable[[Snapshot], str]
+) -> None:
+    stage, code, before = saved
+    statement = change(await stage.log.load_snapshot(code))
+    with closing(sqlite3.connect(tmp_path / "rooms.db")) as connection:
+        assert connection.execute(statement).rowcount > 0
+        connection.commit()
+    with capture_logs() as lines:
+        loaded = await stage.journal.load(code)
+    assert [(line["event"], line["log_level"]) for line in lines] == [("snapshot not used", "info")]
+    events = read_events(code, await stage.log.load(code))
+    assert loaded == (journal_module.replay(events), NO_SNAPSHOT)
+    assert loaded.room.match == before.match
+
+
+def of_another_version(snapshot: Snapshot, room: RoomState) -> Snapshot:
+    return replace(snapshot, version=SNAPSHOT_VERSION + 1)
+
+
+def of_nonsense(snapshot: Snapshot, room: RoomState) -> Snapshot:
+    return replace(snapshot, payload=b"\xc1")
+
+
+def of_another_room(snapshot: Snapshot, room: RoomState) -> Snapshot:
+    return snapshot_of(replace(room, code=RoomCode("K7MQ4")))
+
+
+def of_another_time(snapshot: Snapshot, room: RoomState) -> Snapshot:
+    return snapshot_of(replace(room, updated_at_ms=TimestampMs(room.updated_at_ms + 1)))
+
+
+def of_no_game(snapshot: Snapshot, room: RoomState) -> Snapshot:
+    return replace(snapshot, payload=snapshot.payload.replace(b"virus-wars", b"virus-love"))
+
+
+def of_the_future(snapshot: Snapshot, room: RoomState) -> Snapshot:
+    return snapshot_of(replace(room, seq=Seq(room.seq + 1)))
+
+
+@pytest.mark.parametrize(
+    "change", [of_another_version, of_nonsense, of_another_room, of_another_time, of_no_game, of_the_future]
+)
+async def test_in_doubt_all_events_are_replayed_and_the_snapshot_is_replaced(
+    saved: Any, change: Callable[[Snapshot, RoomState], Snapshot]
+) -> None:
+    stage, code, room = saved
+    right = await stage.log.load_snapshot(code)
+    wrong = change(right, room)
+    assert wrong != right
+    await stage.log.save_snapshot(code, wrong.seq, wrong.version, wrong.payload)
+    assert await stage.journal.load(code) == (room, NO_SNAPSHOT)
+    await visit(stage, code)
+    assert await stage.log.load_snapshot(code) == right
+
+
+async def test_a_snapshot_that_cannot_be_saved_harms_nothing(
+    empty_room: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, code = empty_room
+
+    async def refuse(*_: Any) -> None:
+        raise StorageUnavailableError("the disk is full")
+
+    room = await talk(stage, code)
+    monkeypatch.setattr(stage.log, "save_snapshot", refuse)
+    with capture_logs() as lines:
+        await visit(stage, code)
+    assert [(line["event"], line["log_level"]) for line in lines] == [("snapshot not saved", "info")]
+    assert await stage.journal.load(code) == (room, NO_SNAPSHOT)
+
+
+async def test_who_comes_while_a_snapshot_is_saved_finds_the_room_again(
+    empty_room: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, code = empty_room
+    await talk(stage, code)
+    is_saving, may_save = asyncio.Event(), asyncio.Event()
+    save = stage.log.save_snapshot
+
+    async def save_slowly(*values: Any) -> None:
+        is_saving.set()
+        await may_save.wait()
+        await save(*values)
+
+    monkeypatch.setattr(stage.log, "save_snapshot", save_slowly)
+    leaving = await stage.room(code)
+    await is_saving.wait()
+    watching = asyncio.create_task(stage.client("eva").watch(code))
+    await asyncio.sleep(0)
+    may_save.set()
+    assert isinstance(await watching, RoomEntered)
+    assert await stage.room(code) is not leaving
+
+
+async def test_verify_finds_a_snapshot_that_says_something_else(saved: Any, tmp_path: Path) -> None:
+    stage, code, room = saved
+
+    async def found() -> list[str]:
+        path = tmp_path / "rooms.db"
+        report = await verify(path, lambda code, events: rows_of(read_events(code, events)), snapshot_differences)
+        assert report.damaged == []
+        return [str(difference) for difference in report.differences]
+
+    assert await found() == []
+    await talk(stage, code, 3)
+    assert await found() == []
+    wrong = snapshot_of(replace(room, host_name="eve"))
+    await stage.log.save_snapshot(code, wrong.seq, wrong.version, wrong.payload)
+    assert await found() == [f"room {code}, snapshot, host_name: stored 'eve', the events say 'ana'"]
+    await stage.log.save_snapshot(code, wrong.seq, SNAPSHOT_VERSION + 1, wrong.payload)
+    assert await found() == []
+
+
+async def test_a_snapshot_of_another_version_says_so(saved: Any) -> None:
+    _, code, room = saved
+    snapshot = replace(snapshot_of(room), version=9)
+    with pytest.raises(DamagedRoomError, match="unknown version 9 of a snapshot"):
+        read_snapshot(code, snapshot)
+
+
+def test_what_a_room_remembers_is_that_of_the_version() -> None:
+    """Who adds a field raises ``SNAPSHOT_VERSION``, or a snapshot of before is read without what it would hold."""
+    structs = (RoomState, Match, Offer, Line, MutedPerson)
+    names = {struct.__name__: " ".join(field.name for field in fields(struct)) for struct in structs}
+    assert (SNAPSHOT_VERSION, names) == (
+        1,
+        {
+            "RoomState": "code seq phase game host host_name created_at_ms updated_at_ms seats settings limits"
+            " secrets away_since_ms seated_at_ms match offers chat muted",
+            "Match": "number players state clock started_at_ms time_control actions movers revision lags_ms"
+            " hinted_at_ms ended_at_ms winner termination",
+            "Offer": "kind player",
+            "Line": "at_ms account name text is_player is_hidden",
+            "MutedPerson": "account name",
+        },
+    )
