@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from tabuleiro.ids import AccountId
 from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol.events import (
@@ -31,7 +33,7 @@ def of_claim(event: Event) -> bool:
     return isinstance(event, MatchEnded)
 
 
-def of_offer(event: Event, kind: OfferKind, own_seats: tuple[Player, ...]) -> bool:
+def of_offer(event: Event, kind: OfferKind, own_seats: Collection[Player]) -> bool:
     """Whether one of ``own_seats`` has made the offer, or has accepted the other's by it."""
     if isinstance(event, OfferMade):
         return event.kind == kind and event.player in own_seats

@@ -104,10 +104,17 @@ class RoomRequests(ABC):
     async def offer(self, kind: OfferKind) -> None:
         """Offer a draw or a rematch, or ask to take the last own turn back; accept the other's offer of the same.
 
-        Raises: CommandError when refused, ConnectionLostError when the link is gone for good.
+        Raises: CommandError when refused, ConnectionLostError when the link is gone for good, ClientError when
+        the players have changed seats before it could be offered.
         """
         message = Offer(id=0, room=self.code, kind=kind)
-        await self._send_settled(message, lambda event: evidence.of_offer(event, kind, self.mirror.own_seats))
+        seats = self.mirror.own_seats
+
+        def shows(event: Event) -> bool:
+            # A rematch may have begun by now, with seats changed: the offer was made from the seat of then.
+            return evidence.of_offer(event, kind, {*seats, *self.mirror.own_seats})
+
+        await self._send_settled(message, shows, lambda: self.mirror.own_seats != seats)
 
     async def answer(self, kind: OfferKind, *, accept: bool) -> None:
         """Accept or decline the other's offer, or withdraw the own one by declining it.

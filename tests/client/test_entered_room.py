@@ -8,6 +8,7 @@ import pytest
 
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
 from tabuleiro.ids import AccountId, TimestampMs
+from tabuleiro.protocol.events import SeatsSwapped
 from tabuleiro.protocol.messages import (
     Announcement,
     Answer,
@@ -179,6 +180,27 @@ async def test_an_answer_to_an_offer_that_has_lapsed_meanwhile_is_not_sent(serve
         with pytest.raises(ClientError, match="has lapsed"):
             await room.answer("takeback", accept=True)
     assert not [message for message in server.received if isinstance(message, Answer)]
+
+
+async def test_an_offer_is_known_again_after_the_players_have_changed_seats(server, link, monkeypatch):
+    # It was waited for without end, or made once more in the match after.
+    head, perform = server.room.head, server.room.perform
+
+    def swapped_head():
+        return msgspec.structs.replace(head(), seats=head().seats[::-1])
+
+    def perform_and_swap(message):
+        made = perform(message)
+        server.room.add(SeatsSwapped())
+        monkeypatch.setattr(server.room, "head", swapped_head)
+        return made
+
+    async with watch_room(link, CODE) as room:
+        monkeypatch.setattr(server.room, "perform", perform_and_swap)
+        server.cut_before_reply_to = Offer
+        await room.offer("draw")
+        assert room.mirror.own_seats == (1,)
+    assert len([message for message in server.received if isinstance(message, Offer)]) == 1
 
 
 async def test_what_became_of_a_request_before_a_snapshot_is_not_guessed(server, link):

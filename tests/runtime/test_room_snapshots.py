@@ -16,13 +16,13 @@ from structlog.testing import capture_logs
 
 from tabuleiro.errors import DamagedRoomError, StorageUnavailableError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.events import Said, SequencedEvent
+from tabuleiro.protocol.events import RoomSecrets, Said, SequencedEvent
 from tabuleiro.protocol.messages import RoomEntered
 from tabuleiro_server.room.state import Line, Match, MutedPerson, Offer, RoomState
 from tabuleiro_server.runtime import journal as journal_module
 from tabuleiro_server.runtime.journal import NO_SNAPSHOT, read_events, rows_of, snapshot_differences
 from tabuleiro_server.runtime.pieces import EVENTS_AT_ONCE_COUNT
-from tabuleiro_server.runtime.room_snapshots import SNAPSHOT_VERSION, read_snapshot, snapshot_of
+from tabuleiro_server.runtime.room_snapshots import SNAPSHOT_VERSION, differences, read_snapshot, snapshot_of
 from tabuleiro_server.runtime.room_task import SNAPSHOT_EVERY_COUNT
 from tabuleiro_server.store.consistency import verify
 from tabuleiro_server.store.rows import Snapshot
@@ -255,6 +255,13 @@ async def test_verify_finds_a_snapshot_that_says_something_else(saved: Any, tmp_
     assert await found() == [f"room {code}, snapshot, host_name: stored 'eve', the events say 'ana'"]
     await stage.log.save_snapshot(code, wrong.seq, SNAPSHOT_VERSION + 1, wrong.payload)
     assert await found() == []
+
+
+async def test_secrets_that_differ_are_not_told(saved: Any) -> None:
+    _, _, room = saved
+    found = differences(replace(room, secrets=RoomSecrets("invite-1", "watch-1")), room)
+    assert list(found) == ["secrets"]
+    assert "-1" not in str(found)
 
 
 async def test_a_snapshot_of_another_version_says_so(saved: Any) -> None:

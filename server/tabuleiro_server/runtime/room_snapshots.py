@@ -62,12 +62,15 @@ def read_snapshot(code: RoomCode, snapshot: Snapshot) -> RoomState:
 
 
 def differences(snapshot: RoomState, replayed: RoomState) -> dict[str, tuple[object, object]]:
-    """What a room from a snapshot and the same room from its events have different, by field."""
-    found = {}
+    """What a room from a snapshot and the same room from its events have different, by field.
+
+    Of the secrets only is told that they differ: who looks after the file is not invited to every private room.
+    """
+    found: dict[str, tuple[object, object]] = {}
     for field in fields(RoomState):
         pair = getattr(snapshot, field.name), getattr(replayed, field.name)
         if pair[0] != pair[1]:
-            found[field.name] = pair
+            found[field.name] = ("some", "others") if field.name == "secrets" else pair
     return found
 
 

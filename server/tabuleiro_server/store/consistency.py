@@ -12,10 +12,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from msgspec.structs import fields
 
-from tabuleiro.errors import DamagedRoomError, TabuleiroError
+from tabuleiro.errors import DamagedRoomError, TabuleiroError, shown
 from tabuleiro.ids import RoomCode
 from tabuleiro_server.store.connection import primary_code
 from tabuleiro_server.store.event_log import BEFORE_FIRST
@@ -51,6 +52,10 @@ _ALL_ROOMS = (
 )
 
 
+VALUE_MAX_CHARS: Final = 200
+"""How much of a value is told: a whole match would be pages."""
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One place where a query table or a snapshot does not say what the events say.
@@ -73,7 +78,8 @@ class Difference:
         """
         where = f"room {self.room}, {self.row}"
         if self.field is not None:
-            return f"{where}, {self.field}: stored {self.stored!r}, the events say {self.replayed!r}"
+            stored, replayed = shown(self.stored, VALUE_MAX_CHARS), shown(self.replayed, VALUE_MAX_CHARS)
+            return f"{where}, {self.field}: stored {stored}, the events say {replayed}"
         return f"{where}: " + (
             "missing in the tables" if self.stored is None else "in the tables, not in the events"
         )
