@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 from tabuleiro.errors import NotationError
-from tabuleiro.ids import ROOM_CODE_LENGTH, ROOM_CODE_LETTERS, RoomCode
+from tabuleiro.ids import RoomCode
+from tabuleiro.protocol.room_codes import ROOM_CODE_RULE, parse_room_code
 
 _ADDRESS: Final = re.compile(r"(\w+)(?:\s*[\s:/-]\s*(\S+))?", re.ASCII)
 
@@ -18,10 +19,9 @@ def parse_room_address(text: str) -> tuple[RoomCode, str | None]:
     (('K7MQ4', None), ('K7MQ4', 's3cr-et'))
     """
     found = _ADDRESS.fullmatch(text.strip())
-    code = found[1].upper() if found is not None else ""
-    if found is None or len(code) != ROOM_CODE_LENGTH or not set(code) <= set(ROOM_CODE_LETTERS):
-        raise NotationError(text, f"the code of a room: {ROOM_CODE_LENGTH} letters and digits, e.g. K7MQ4")
-    return RoomCode(code), found[2]
+    if found is None:
+        raise NotationError(text, ROOM_CODE_RULE)
+    return parse_room_code(found[1]), found[2]
 
 
 def format_room_address(code: RoomCode, secret: str | None) -> str:

@@ -13,14 +13,13 @@ from tabuleiro.ids import Seq
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import MatchEnded, SequencedEvent
 from tabuleiro.protocol.messages import RecordPlayed
-from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_server.room.commands import Watch
 from tabuleiro_server.room.evolve import evolve
 from tabuleiro_server.room.seating import decide_watch
 from tabuleiro_server.room.state import Match, RoomState
 from tabuleiro_server.runtime.journal import Journal
 from tabuleiro_server.runtime.pieces import take_in_pieces
-from tabuleiro_server.runtime.refusals import damaged, no_such_room, unavailable
+from tabuleiro_server.runtime.refusals import code_of_room, damaged, no_such_room, unavailable
 
 log = structlog.get_logger(__name__)
 
@@ -42,10 +41,7 @@ class Archive:
         Raises: CommandError when there is none, when ``watch`` is refused, when the disk refuses, or what is on
         it cannot be replayed.
         """
-        try:
-            code = parse_room_code(code_text)
-        except NotationError as error:
-            raise no_such_room(code_text) from error
+        code = code_of_room(code_text)
         async with self._replaying:
             try:
                 events = await self._journal.events_after(code, Seq(0))

@@ -8,16 +8,15 @@ from collections.abc import Callable
 
 import structlog
 
-from tabuleiro.errors import CommandError, DamagedRoomError, NotationError, StoreError
+from tabuleiro.errors import CommandError, DamagedRoomError, StoreError
 from tabuleiro.ids import ROOM_CODE_LENGTH, ROOM_CODE_LETTERS, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import SequencedEvent
-from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import OpenRoom, Resume
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.runtime.journal import NO_SNAPSHOT, Journal
-from tabuleiro_server.runtime.refusals import damaged, no_such_room, unavailable
+from tabuleiro_server.runtime.refusals import code_of_room, damaged, no_such_room, unavailable
 from tabuleiro_server.runtime.room_task import RoomTask
 
 log = structlog.get_logger(__name__)
@@ -86,10 +85,7 @@ class Directory:
         room = self.loaded(text)
         if room is not None:
             return room
-        try:
-            code = parse_room_code(text)
-        except NotationError as error:
-            raise no_such_room(text) from error
+        code = code_of_room(text)
         room = self._rooms.get(code)
         if room is not None:
             return room

@@ -1,14 +1,23 @@
-"""The answers when a room is not to be had."""
+"""Reading what rooms clients name, and the answers when a room is not to be had."""
 
 from __future__ import annotations
 
 import structlog
 
-from tabuleiro.errors import CommandError, StoreError
+from tabuleiro.errors import CommandError, NotationError, StoreError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.protocol.room_codes import parse_room_code
 
 log = structlog.get_logger(__name__)
+
+
+def code_of_room(text: str) -> RoomCode:
+    """Read the code that a client names. Raises: CommandError no-such-room for what can be none."""
+    try:
+        return parse_room_code(text)
+    except NotationError as error:
+        raise no_such_room(text) from error
 
 
 def no_such_room(text: str) -> CommandError:

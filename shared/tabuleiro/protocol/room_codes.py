@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tabuleiro.errors import NotationError
 from tabuleiro.ids import ROOM_CODE_LENGTH, ROOM_CODE_LETTERS, RoomCode
+
+ROOM_CODE_RULE: Final = f"the code of a room: {ROOM_CODE_LENGTH} letters and digits, e.g. K7MQ4"
+"""What a code looks like, in words."""
 
 
 def parse_room_code(text: str) -> RoomCode:
@@ -14,5 +19,5 @@ def parse_room_code(text: str) -> RoomCode:
     """
     code = "".join(text.split()).upper()
     if len(code) != ROOM_CODE_LENGTH or not set(code) <= set(ROOM_CODE_LETTERS):
-        raise NotationError(text, f"the code of a room: {ROOM_CODE_LENGTH} letters and digits, e.g. K7MQ4")
+        raise NotationError(text, ROOM_CODE_RULE)
     return RoomCode(code)
