@@ -295,9 +295,9 @@ class MatchModel:
         own = [offer for offer in self.mirror.head.offers if offer.player in self.own_seats]
         return own[0] if own else None
 
-    def can_answer(self, *, accept: bool) -> bool:
-        """Whether there is an offer to accept, or else one to decline or to withdraw."""
-        return self.offer_to_answer() is not None or (not accept and self.own_offer() is not None)
+    def answerable_offer(self, *, accept: bool) -> OfferView | None:
+        """The offer that an answer is to: the other player's, or else the own one, which can be withdrawn."""
+        return self.offer_to_answer() or (None if accept else self.own_offer())
 
     def offer_text(self) -> str:
         """The banner of an offer; empty when none waits."""

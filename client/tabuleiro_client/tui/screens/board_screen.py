@@ -132,8 +132,7 @@ class BoardScreen(Screen[None]):
         view, board = self.current_view(), self.board
         if view is None:
             return
-        target = board.hover if board.hover is not None else board.cursor
-        note = cell_note(view, target) if isinstance(target, int) else ""
+        note = cell_note(view, board.target) if isinstance(board.target, int) else ""
         self.write_line("note", note)
 
     def write_line(self, name: str, text: str) -> None:

@@ -172,8 +172,13 @@ class LiveScreen(BoardScreen):
 
     def point(self) -> None:
         super().point()
-        board = self.board
-        if self.model is not None and self.model.point(board.cursor if board.hover is None else board.hover):
+        if self.model is not None and self.model.point(self.board.target):
+            self.show_all()
+
+    def action_why(self) -> None:
+        """Say what is known of the cell that is pointed at."""
+        if self.model is not None:
+            self.model.explain(self.board.target)
             self.show_all()
 
     def show_players(self) -> None:

@@ -58,7 +58,7 @@ class MatchScreen(LiveScreen):
         if action == "offer":
             return bool(model.own_seats) and (phase == "finished") == (parameters == ("rematch",))
         if action == "answer":
-            return model.can_answer(accept=parameters == (True,))
+            return model.answerable_offer(accept=parameters == (True,)) is not None
         if action in ("resign", "abort", "claim"):
             return phase == "playing" and bool(model.own_seats)
         return True
@@ -170,12 +170,6 @@ class MatchScreen(LiveScreen):
         self.model.message = composer.message
         self.show_all()
 
-    def action_why(self) -> None:
-        """Say what is known of the cell that is pointed at."""
-        if self.model is not None:
-            self.model.explain(self.board.hover if self.board.hover is not None else self.board.cursor)
-            self.show_all()
-
     def action_hint(self) -> None:
         """Ask the server what to play."""
         if self.room is not None and self.model is not None and self.model.can_ask_for_hint:
@@ -214,9 +208,7 @@ class MatchScreen(LiveScreen):
         model = self.model
         if model is None:
             return
-        offer = model.offer_to_answer()
-        if offer is None and not accept:
-            offer = model.own_offer()
+        offer = model.answerable_offer(accept=accept)
         if offer is not None:
             kind = offer.kind
             said = "" if accept else f"declined: {OFFER_TEXTS[kind]}"

@@ -10,7 +10,7 @@ from textual import events
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
-from textual.widgets import Button, Input, Static
+from textual.widgets import Button, Input
 
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.entrance import arrive_local, enter
@@ -19,7 +19,7 @@ from tabuleiro_client.tui.present.overlay import NOTHING
 from tabuleiro_client.tui.room_form import Field, RoomForm
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.widgets.board_picture import BoardPicture
-from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.field_row import FieldRow, widgets_of
 from tabuleiro_client.tui.widgets.form_box import FormBox
 
 FORM_MIN_COLUMNS = 76
@@ -125,16 +125,9 @@ class NewMatchScreen(PageScreen):
             above: Widget | None = None
             for field in fields:
                 if field.name not in staying:
-                    made = self._widgets_for(field)
+                    made = widgets_of(field, self.form.values[field.name])
                     await box.mount_all(made, before=0 if above is None else None, after=above)
                 above = next(child for child in reversed(box.children) if child.name == field.name)
-
-    def _widgets_for(self, field: Field) -> list[Widget]:
-        """The row of a field, and its heading if it has one."""
-        row = FieldRow(field, self.form.values[field.name], "")
-        if not field.heading:
-            return [row]
-        return [Static(field.heading, name=field.name, classes="heading", markup=False), row]
 
     async def on_field_row_filled(self, event: FieldRow.Filled) -> None:
         self.form.set(event.name, event.text)

@@ -214,7 +214,7 @@ class ReplayScreen(BoardScreen):
 
     def action_why(self) -> None:
         """Say what is known of the cell that is pointed at."""
-        target = self.board.hover if self.board.hover is not None else self.board.cursor
+        target = self.board.target
         if isinstance(target, int):
             hints = hints_of_cell(self.model.view, target)
             self.model.message = (

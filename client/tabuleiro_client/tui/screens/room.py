@@ -197,7 +197,7 @@ class RoomScreen(PageScreen):
         if action == "rematch":
             return head.phase == "finished" and bool(self.model.own_seats)
         if action == "answer":
-            return self.model.can_answer(accept=parameters == (True,))
+            return self.model.answerable_offer(accept=parameters == (True,)) is not None
         if action == "open_match":
             return head.match is not None
         return True
@@ -277,7 +277,7 @@ class RoomScreen(PageScreen):
         """Answer the other player's offer, or withdraw the own one."""
         if self.model is None:
             return
-        offer = self.model.offer_to_answer() or (None if accept else self.model.own_offer())
+        offer = self.model.answerable_offer(accept=accept)
         if offer is not None:
             self.ask(Answer(id=0, room=self._code, kind=offer.kind, accept=accept))
 

@@ -23,7 +23,7 @@ from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.settings import FILE_NAME, Settings
 from tabuleiro_client.tui.themes import THEMES
 from tabuleiro_client.tui.widgets.board_picture import BoardPicture
-from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.field_row import FieldRow, widgets_of
 from tabuleiro_client.tui.widgets.form_box import FormBox
 
 PREVIEW_MIN_COLUMNS = 110
@@ -64,9 +64,7 @@ class SettingsScreen(PageScreen):
         with Horizontal():
             with FormBox(id="form"):
                 for field in setting_fields():
-                    if field.heading:
-                        yield Static(field.heading, classes="heading", markup=False)
-                    yield FieldRow(field, _text_of(self.client.settings, field.name), "")
+                    yield from widgets_of(field, _text_of(self.client.settings, field.name))
                 yield Static(f"kept in {config_folder() / FILE_NAME}", id="file", markup=False)
             yield BoardPicture(id="preview")
 

@@ -47,12 +47,6 @@ class WatchScreen(LiveScreen):
         """Write to the room."""
         self.query_one(Entry).open_for("say")
 
-    def action_why(self) -> None:
-        """Say what is known of the cell that is pointed at."""
-        if self.model is not None:
-            self.model.explain(self.board.hover if self.board.hover is not None else self.board.cursor)
-            self.show_all()
-
     def on_entry_typed(self, event: Entry.Typed) -> None:
         """A line was typed: a word to the room, or the number of a turn."""
         if event.kind == "say":

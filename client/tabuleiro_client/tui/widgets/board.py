@@ -82,6 +82,11 @@ class Board(Widget, can_focus=True):
         wish = self._client.settings.board_size
         return None if wish == "auto" else Size(wish)
 
+    @property
+    def target(self) -> Target | None:
+        """What is pointed at: by the mouse, or else by the cursor."""
+        return self.cursor if self.hover is None else self.hover
+
     def show(self, view: BoardView, make_overlay: OverlayMaker) -> None:
         """Draw ``view`` with what ``make_overlay`` adds for where the person points."""
         if self._view is None or len(self._view.cells) != len(view.cells):

@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from tabuleiro_client.tui.room_form import Field
@@ -111,3 +112,11 @@ class FieldRow(Horizontal):
         if value != self._value:
             self._value = value
             self.post_message(self.Filled(self.field.name, value))
+
+
+def widgets_of(field: Field, value: str) -> list[Widget]:
+    """The row of a field, below its heading if it has one; both have the field's name."""
+    row = FieldRow(field, value, "")
+    if not field.heading:
+        return [row]
+    return [Static(field.heading, name=field.name, classes="heading", markup=False), row]
