@@ -66,6 +66,12 @@ def _bound_targets(position: Ints, start: int, others: int, goal: int, room: Roo
 
 
 @lean_kernel
+def _by_direction(square: int, firsts: int) -> tuple[int, int, int, int]:
+    """Which of ``firsts``, which are next to ``square``, are to the right, left, up and down of it."""
+    return firsts & square << 1, firsts & square >> 1, firsts & square << SIDE, firsts & square >> SIDE
+
+
+@lean_kernel
 def _ends_of_runs(square: int, value: int, firsts: int, empty: int) -> tuple[int, int]:
     """Where runs by ``value`` from ``square`` end that begin to ``firsts``, and the squares before the ends."""
     if value == 1:
@@ -74,12 +80,7 @@ def _ends_of_runs(square: int, value: int, firsts: int, empty: int) -> tuple[int
     if value == 2:
         return around(firsts) & ~square, firsts
     # All directions at once without a loop: what is not there is an empty set.
-    right, left, up, down = (
-        firsts & square << 1,
-        firsts & square >> 1,
-        firsts & square << SIDE,
-        firsts & square >> SIDE,
-    )
+    right, left, up, down = _by_direction(square, firsts)
     empty &= ~square
     by_right, by_left = around(right) & empty, around(left) & empty
     by_up, by_down = around(up) & empty, around(down) & empty
@@ -97,12 +98,7 @@ def _open_ends(square: int, value: int, empty: int, goal: int, edges: int) -> in
     firsts &= empty
     if value == 2:
         return open_around(firsts, edges, upwards) & ~square | (BASE_BIT if firsts & goal else 0)
-    right, left, up, down = (
-        firsts & square << 1,
-        firsts & square >> 1,
-        firsts & square << SIDE,
-        firsts & square >> SIDE,
-    )
+    right, left, up, down = _by_direction(square, firsts)
     empty &= ~square
     by_right, by_left = open_around(right, edges, upwards) & empty, open_around(left, edges, upwards) & empty
     by_up, by_down = open_around(up, edges, upwards) & empty, open_around(down, edges, upwards) & empty
