@@ -22,6 +22,7 @@ from tabuleiro.rules.view import BoardView
 from tabuleiro_client.entered_room import EnteredRoom
 from tabuleiro_client.sentences import options_text, side_glyphs
 from tabuleiro_client.terminal import showable
+from tabuleiro_client.tui.collector import spared_objects
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay, Target
@@ -87,10 +88,8 @@ class LiveScreen(BoardScreen):
                 self.model = MatchModel(room.mirror, self.client.writing, is_watching=self._is_watching)
                 self.part_columns(self.size)
                 self.show_all()
-                async for change in room:
-                    self.model.take(change)
-                    if not room.has_unread:
-                        self._show_soon()
+                with spared_objects():
+                    await self._follow(room, self.model)
         except NoMatches:
             # The screen is being left, and has lost the first of its widgets: there is nothing to show any more.
             return
@@ -102,6 +101,13 @@ class LiveScreen(BoardScreen):
                 self.say(problem)
         finally:
             self.room = None
+
+    async def _follow(self, room: EnteredRoom, model: MatchModel) -> None:
+        """Show what happens in ``room`` until it is gone."""
+        async for change in room:
+            model.take(change)
+            if not room.has_unread:
+                self._show_soon()
 
     def _show_soon(self) -> None:
         """Draw everything anew: at once after a quiet moment, else together with what else comes meanwhile.
