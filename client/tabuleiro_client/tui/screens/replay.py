@@ -15,6 +15,7 @@ from tabuleiro.rules.view import BoardView
 from tabuleiro_client.sentences import side_glyphs
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.pictures import picture_of
 from tabuleiro_client.tui.present.notes import facts, hints_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.replay_model import ReplayModel
@@ -84,7 +85,7 @@ class ReplayScreen(BoardScreen):
         self.show_position(model.view, self.make_overlay)
         self.query_one(Moves).show(model.line.turns(), side_glyphs(model.game, self.client.writing), model.place)
         self.query_one("#facts", Static).update(facts(model.view, model.game.sides))
-        self.write_line("turn", "  ".join((model.turn_text(), *model.state.view().notices)))
+        self.write_line("turn", "  ".join((model.turn_text(), *picture_of(model.state).notices)))
         prompt = model.composer.prompt() if model.composer is not None and model.state.to_move is not None else ""
         playing = f"autoplay, {model.delay_s:g} s an action (a stops)" if self._autoplay is not None else ""
         self.write_line("say", model.message or playing or prompt)

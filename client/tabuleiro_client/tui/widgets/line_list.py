@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Generic, TypeVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 from textual.widget import Widget
+
+from tabuleiro_client.tui.widgets.strips import finished
 
 EntryT = TypeVar("EntryT", bound=Hashable)
 
@@ -36,6 +40,7 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
         self._known: dict[int, dict[EntryT, list[Strip]]] = {}
         self._known_for: object = None
         self._strips: list[Strip] = []
+        self._blank = Strip([])
 
     def content_of(self, entry: EntryT) -> Content:
         """What is written for an entry."""
@@ -44,7 +49,8 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
     @property
     def text(self) -> str:
         """The lines that are there, as they are wrapped."""
-        return "\n".join(strip.text.rstrip() for strip in self._strips)
+        left = self.styles.padding.left
+        return "\n".join(strip.text[left:].rstrip() for strip in self._strips)
 
     def show_entries(self, entries: Sequence[EntryT]) -> None:
         """Show ``entries``; equal ones look the same. Does not scroll."""
@@ -81,18 +87,27 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
         strips = [] if len(self._entries) > height else self._wrapped(width)
         if len(strips) > height or not strips:
             strips = self._wrapped(width - self.styles.scrollbar_size_vertical)
-        self._strips = strips
+        self._strips, self._blank = strips, self._padded(Strip([]), width)
         self._measure(Size(0, len(strips)))
         self.refresh()
 
     def _wrapped(self, width: int) -> list[Strip]:
         """The lines of all entries; lines of the same width are taken from the last time."""
-        known, style = self._known.get(width, {}), self.visual_style
-        self._known[width] = {
-            entry: known.get(entry) or Visual.to_strips(self, self.content_of(entry), width, None, style)
-            for entry in self._entries
-        }
+        known = self._known.get(width, {})
+        self._known[width] = {entry: known.get(entry) or self._lines_of(entry, width) for entry in self._entries}
         return [strip for entry in self._entries for strip in self._known[width][entry]]
+
+    def _lines_of(self, entry: EntryT, width: int) -> list[Strip]:
+        """The lines of one entry, wrapped at ``width`` and with the padding on both sides."""
+        strips = Visual.to_strips(self, self.content_of(entry), width, None, self.visual_style)
+        return [self._padded(strip, width) for strip in strips]
+
+    def _padded(self, strip: Strip, width: int) -> Strip:
+        left, whole = self.styles.padding.left, self.outer_size.width
+        style = self.visual_style.rich_style
+        sides = Style(bgcolor=style.bgcolor)
+        segments = [Segment(" " * left, sides), *strip, Segment(" " * (width - strip.cell_length), style)]
+        return Strip([*segments, Segment(" " * (whole - left - width), sides)], whole)
 
     def _measure(self, size: Size) -> None:
         """Say how much there is to scroll through; the screen is laid out anew only when the bar comes or goes."""
@@ -104,9 +119,8 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
             if needs_bar:
                 self.vertical_scrollbar.window_virtual_size = size.height
 
-    def render_line(self, y: int) -> Strip:
-        line, width = y + self.scroll_offset.y, self.scrollable_content_region.width
-        style = self.visual_style.rich_style
-        if line >= len(self._strips):
-            return Strip.blank(width, style)
-        return self._strips[line].adjust_cell_length(width, style)
+    def render_lines(self, crop: Region) -> list[Strip]:
+        first, last = (y + self.scroll_offset.y for y in crop.line_span)
+        strips = self._strips[first:last]
+        strips += [self._blank] * (crop.height - len(strips))
+        return finished(self, strips, crop)
