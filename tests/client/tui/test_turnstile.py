@@ -136,3 +136,30 @@ async def test_a_widget_that_is_busy_with_a_key_does_not_hold_the_others_for_eve
         app.type(*"abc")
         await app.until(lambda: app.query_one(Input).value == "abc")
         slow.is_free.set()
+
+
+async def test_it_is_quiet_when_what_was_typed_is_done_and_drawn(monkeypatch):
+    monkeypatch.setattr(turnstile, "WAIT_LIMIT_S", 3600.0)
+    app = TypingApp()
+    async with app.run_test():
+        await app.turnstile.quiet(3600)
+        slow = app.query_one(Slow)
+        app.screen.set_focus(slow)
+        app.type("x")
+        await slow.is_busy.wait()
+        waiting = asyncio.create_task(app.turnstile.quiet(3600))
+        await app.turnstile.quiet(0.01)
+        assert not waiting.done()
+        slow.is_free.set()
+        await waiting
+        assert app.noted == "x"
+
+
+async def test_it_is_not_quiet_before_the_last_of_several_keys_is_done(monkeypatch):
+    monkeypatch.setattr(turnstile, "DRAWING_S", 0.0)
+    app = TypingApp()
+    async with app.run_test():
+        app.type(*"oxxo")
+        await app.until(lambda: app.noted)
+        await app.turnstile.quiet(3600)
+        assert (app.noted, app.query_one(Keys).taken) == ("xx", "oo")
