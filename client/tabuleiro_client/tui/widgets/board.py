@@ -155,9 +155,9 @@ class Board(Widget, can_focus=True):
         width, base = self.size.width, self.visual_style.rich_style
         if y >= len(self._rows):
             return Strip.blank(width, base)
-        brush = self._client.brush(is_stone="b" in self._view.piece_names)
+        style_on = self._client.brush(is_stone="b" in self._view.piece_names).style_on
         segments = [Segment(" " * self._left, base)]
-        segments += [Segment(span.text, base + brush.style(span.ink)) for span in self._rows[y]]
+        segments += [Segment(span.text, style_on(base, span.ink)) for span in self._rows[y]]
         left, drawn = self._left, self.layout_shown.width
         rest = max(0, width - left - drawn)
         return Strip([*segments, Segment(" " * rest, base)], left + drawn + rest)
