@@ -5,7 +5,8 @@ What the texts are is left to the widgets made from it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from rich.segment import Segment
@@ -21,6 +22,22 @@ from textual.widget import Widget
 from tabuleiro_client.tui.widgets.strips import finished
 
 EntryT = TypeVar("EntryT", bound=Hashable)
+
+
+@lru_cache(maxsize=256)
+def _place(column: int) -> Style:
+    """The mark of a text that begins at ``column``, by which the library selects texts."""
+    return Style(meta={"offset": (column, 0)})
+
+
+def _placed(segments: Iterable[Segment]) -> list[Segment]:
+    """The same texts, each marked with its place; making such a mark takes longer than all the rest."""
+    placed: list[Segment] = []
+    column = 0
+    for text, style, _ in segments:
+        placed.append(Segment(text, _place(column) if style is None else style + _place(column)))
+        column += len(text)
+    return placed
 
 
 class LineList(ScrollView, Generic[EntryT], can_focus=False):
@@ -99,8 +116,11 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
 
     def _lines_of(self, entry: EntryT, width: int) -> list[Strip]:
         """The lines of one entry, wrapped at ``width`` and with the padding on both sides."""
-        strips = Visual.to_strips(self, self.content_of(entry), width, None, self.visual_style)
-        return [self._padded(strip, width) for strip in strips]
+        content, style = self.content_of(entry), self.visual_style
+        if content.cell_length <= width and "\n" not in content.plain:
+            # As most do; having it wrapped all the same would take several times as long.
+            return [self._padded(Strip(_placed(content.render_segments(style))), width)]
+        return [self._padded(strip, width) for strip in Visual.to_strips(self, content, width, None, style)]
 
     def _padded(self, strip: Strip, width: int) -> Strip:
         left, whole = self.styles.padding.left, self.outer_size.width
@@ -118,6 +138,12 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
             self.set_reactive(Widget.virtual_size, size)
             if needs_bar:
                 self.vertical_scrollbar.window_virtual_size = size.height
+
+    def render_line(self, y: int) -> Strip:
+        left, width = self.styles.padding.left, self.scrollable_content_region.width
+        line = y + self.scroll_offset.y
+        strip = self._strips[line] if line < len(self._strips) else self._blank
+        return strip.crop(left, left + width)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         first, last = (y + self.scroll_offset.y for y in crop.line_span)
