@@ -101,22 +101,23 @@ class Newcomer(ServerConnection):
         """
         is_first = not self._unsent
         if is_first:
-            if not self._can_write():
+            if self.transport.is_closing():
                 return False
             self._unsent_bytes = self.transport.get_write_buffer_size()
         if self._unsent_bytes > UNSENT_MAX_BYTES:
             return False
         if is_first:
             self.post.add(self)
-        self._unsent.append(framed(message, is_text=self.is_text))
+        self._unsent.append(message)
         self._unsent_bytes += len(message)
         return True
 
     def flush(self) -> None:
         """Write what was sent in this turn of the loop, e.g. an answer and the news it made, in one go."""
-        frames, self._unsent = self._unsent, []
-        if self._can_write():
-            self.transport.write(b"".join(frames))
+        messages, self._unsent = self._unsent, []
+        # A connection that is being closed has said so to its peer, after which nothing may be sent.
+        if self.protocol.state is State.OPEN and not self.transport.is_closing():
+            self.transport.write(b"".join([framed(message, is_text=self.is_text) for message in messages]))
 
     def _is_between_messages(self) -> bool:
         """Whether all that came has been read: websockets waits for the first byte of a frame."""
@@ -127,9 +128,6 @@ class Newcomer(ServerConnection):
         while (inner := waiting_in.gi_yieldfrom) is not None:
             waiting_in = inner
         return waiting_in.gi_code is _AT_EOF
-
-    def _can_write(self) -> bool:
-        return self.protocol.state is State.OPEN and not self.transport.is_closing()
 
     def cut(self) -> None:
         """End the connection without a word."""
