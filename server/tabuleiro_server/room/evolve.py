@@ -165,7 +165,7 @@ def _actions_played(room: RoomState, event: events.ActionsPlayed, at_ms: Timesta
         lags_ms=lags_ms,
     )
     # A takeback is asked for of this position; a draw may still be accepted by the one who is to move now.
-    kept = tuple(offer for offer in room.offers if offer == Offer("draw", event.player))
+    kept = room.offers and tuple(offer for offer in room.offers if offer == Offer("draw", event.player))
     return replace(room, match=match, offers=kept)
 
 
