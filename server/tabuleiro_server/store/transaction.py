@@ -1,8 +1,8 @@
 """One group of writes in one transaction: the part of the writer that runs in the connection's thread.
 
-A write that is refused (a conflict, a name taken, a value that SQLite cannot hold) is left out and the others
-go through. A fault of the storage undoes the whole group: it is raised as ``sqlite3.Error`` for the caller to
-translate.
+A write that is refused (a conflict, a name taken, a value that SQLite cannot hold) or that stumbles over a fault
+of ours is left out and the others go through. A fault of the storage undoes the whole group: it is raised as
+``sqlite3.Error`` for the caller to translate.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class Call(msgspec.Struct, frozen=True):
 
 Write = Append | Call
 Outcome = Any
-"""What the write returned (``None`` for an append), or the StoreError that refused it."""
+"""What the write returned (``None`` for an append), or the StoreError that refused it.
+
+A StoreError with a cause tells of a fault of ours."""
 
 
 def commit_group(connection: sqlite3.Connection, writes: Sequence[Write]) -> list[Outcome]:
@@ -61,6 +63,11 @@ def commit_group(connection: sqlite3.Connection, writes: Sequence[Write]) -> lis
     try:
         return _commit(connection, writes, _append_together)
     except _REFUSED_VALUES:
+        return _commit(connection, writes, _append_each)
+    except sqlite3.Error:
+        raise
+    except Exception:
+        # A fault of ours in one append, which is told from the others, and answered for, by adding each alone.
         return _commit(connection, writes, _append_each)
 
 
@@ -133,7 +140,7 @@ def _append_alone(append: Append, connection: sqlite3.Connection) -> StoreError 
 
 
 def _run_alone(connection: sqlite3.Connection, function: Callable[[sqlite3.Connection], Any]) -> Outcome:
-    """Run one write so that its refusal undoes it alone."""
+    """Run one write so that its refusal, or a fault of ours in it, undoes it alone."""
     connection.execute("SAVEPOINT alone")
     try:
         outcome = function(connection)
@@ -141,6 +148,13 @@ def _run_alone(connection: sqlite3.Connection, function: Callable[[sqlite3.Conne
         outcome = error
     except _REFUSED_VALUES as error:
         outcome = StoreError(f"this cannot be stored: {error}")
+    except sqlite3.Error:
+        raise
+    except Exception as error:
+        # Whoever wrote the function made a mistake; whoever else is in the group did not. Nothing is hidden: the
+        # caller gets it as the cause of this error. Nothing is cancelled in this thread, so nothing is swallowed.
+        outcome = StoreError(f"this write failed by a fault of the program: {error!r}")
+        outcome.__cause__ = error
     if isinstance(outcome, StoreError):
         connection.execute("ROLLBACK TO alone")
     connection.execute("RELEASE alone")
