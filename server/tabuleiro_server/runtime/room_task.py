@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 
 from tabuleiro.errors import CommandError, ConflictError, StoreError
-from tabuleiro.ids import AccountId, Seq, TimestampMs
+from tabuleiro.ids import Seq, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import BotThought, RoomHead
@@ -26,14 +26,19 @@ from tabuleiro_server.room.decide import decide
 from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import head_of
+from tabuleiro_server.runtime.alarm import Alarm
 from tabuleiro_server.runtime.audience import Visitor, Visitors
 from tabuleiro_server.runtime.draws import draw
+from tabuleiro_server.runtime.goings import Goings
 from tabuleiro_server.runtime.journal import NO_SNAPSHOT, Journal
 from tabuleiro_server.runtime.refusals import damaged, unavailable
 from tabuleiro_server.runtime.room_inbox import RoomInbox
 
 RECENT_EVENTS_COUNT: Final = 128
 """Events kept in memory for clients that resume; older ones are read from disk."""
+
+MISSED_EVENTS_COUNT: Final = 1_000
+"""Events that a resuming client gets at most; a snapshot is shorter then, and sure to fit in a message."""
 
 PRESENCE_DELAY_S: Final = 0.1
 """Comings and goings within this time are told in one update."""
@@ -115,7 +120,8 @@ class RoomTask:
         self._pending = pending
         self._snapshot_seq = snapshot_seq
         self._thinking: BotThought | None = None
-        self._presence_timer: asyncio.TimerHandle | None = None
+        self._presence_alarm = Alarm(self._check_presence)
+        self._goings = Goings()
         self._retry_at_ms: int | None = None
         self._deadline: Deadline | None = None
         self._deadline_of: RoomState | None = None
@@ -233,7 +239,7 @@ class RoomTask:
 
     def _is_idle(self) -> bool:
         """Whether nobody has wanted anything for long, is here, or is to be expected."""
-        is_settled = not self._is_touched and not self._inbox and self._presence_timer is None
+        is_settled = not self._is_touched and not self._inbox and not self._presence_alarm.is_set
         return is_settled and not len(self.visitors) and not self.state.is_bot_to_move
 
     async def _serve(self, item: _Item) -> None:
@@ -329,39 +335,33 @@ class RoomTask:
             entry.done.set_result(self.state)
 
     async def _events_after(self, since: Seq) -> Missed:
-        """The events after ``since``; ``None`` when the client claims to know the future."""
-        if since > self.state.seq:
+        """The events after ``since``; ``None`` when they are many, or the client claims to know the future."""
+        if not 0 <= self.state.seq - since <= MISSED_EVENTS_COUNT:
             return None
         if self.state.seq - since <= len(self._recent):
             return tuple(event for event in self._recent if event.seq > since)
         return tuple(await self._journal.events_after(self.state.code, since))
 
     def _presence_changed(self, delay_s: float = PRESENCE_DELAY_S) -> None:
-        if self._presence_timer is None and not self._is_ended:
-            loop = asyncio.get_running_loop()
-            self._presence_timer = loop.call_later(delay_s, self._check_presence)
+        if not self._is_ended:
+            self._presence_alarm.set(delay_s)
 
     def _check_presence(self) -> None:
-        self._presence_timer = None
         if self._inbox.is_full:
             self._presence_changed()
         else:
             self._inbox.put(_PresenceCheck())
 
     async def _note_presence(self) -> None:
-        for account in self._accounts_gone():
+        now_ms = self._now_ms()
+        gone, again_in_ms = self._goings.due(self.state, self.visitors.accounts(), now_ms)
+        for account in gone:
             await self._do(Disconnect(account))
+            self._goings.note(account, now_ms)
         self.visitors.publish(self.state, self.head(), ())
         self._on_change(self)
-
-    def _accounts_gone(self) -> set[AccountId]:
-        """Accounts that hold a seat, have no connection any more, and are not noted as gone."""
-        connected = self.visitors.accounts()
-        return {
-            seat.account
-            for seat, since_ms in zip(self.state.seats, self.state.away_since_ms, strict=True)
-            if seat.kind == "person" and seat.account not in connected and seat.account and since_ms is None
-        }
+        if again_in_ms is not None:
+            self._presence_changed(again_in_ms / 1000)
 
     async def _keep_snapshot(self) -> None:
         """Spare the next load most of the replay, unless the server stops: that waits for commits alone.
@@ -381,8 +381,7 @@ class RoomTask:
     def _end(self) -> None:
         self._is_ended = True
         self._inbox.stop()
-        if self._presence_timer is not None:
-            self._presence_timer.cancel()
+        self._presence_alarm.stop()
         self._on_unload(self)
         is_closed = self.state.phase == "closed"
         self.visitors.dismiss_all("the room is closed" if is_closed else "the server stops")
