@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from tabuleiro.errors import DamagedRoomError, StorageUnavailableError
+from tabuleiro.errors import DamagedRoomError, DatabaseFormatError, StorageUnavailableError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
+from tabuleiro_server.store.maintenance import read_stats
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
@@ -126,6 +127,21 @@ async def test_full_disk(open_log: Any, small_disk: Path, make: Any) -> None:
         await assert_accepted(log, make)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
+async def test_full_disk_on_which_a_file_cannot_even_be_read_is_named(
+    open_log: Any, small_disk: Path, make: Any
+) -> None:
+    """Symptom: an operator read of a disk I/O error."""
+    path = small_disk / "rooms.db"
+    async with open_log(path) as log:
+        await begin(log, make)
+    filler = fill(small_disk)
+    with pytest.raises(StorageUnavailableError, match=r"rooms\.db: .*; the disk is full"):
+        await read_stats(path)
+    os.unlink(filler)
+    assert (await read_stats(path)).event_count == 1
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of a file there")
 async def test_io_error_of_the_operating_system(open_log: Any, make: Any, database_path: Path) -> None:
     import resource
@@ -204,6 +220,15 @@ async def test_failing_reads_are_refused_and_work_again(open_log: Any, make: Any
         assert [type(result) for result in results] == [StorageUnavailableError] * 3
         script.before.clear()
         assert await asyncio.gather(*(log.load(ROOM) for _ in range(3))) == [make.events(1, 1)] * 3
+
+
+async def test_malformed_page_of_no_single_room_is_called_damage_of_the_file(
+    open_log: Any, make: Any, script: Any
+) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        script.fail("SELECT code", sqlite3.SQLITE_CORRUPT, "database disk image is malformed")
+        with pytest.raises(DatabaseFormatError, match=r"this file is damaged .*; put a backup in its place"):
+            await log.rooms()
 
 
 async def test_malformed_page_is_blamed_on_the_room_that_was_read(open_log: Any, make: Any, script: Any) -> None:

@@ -145,9 +145,16 @@ class Journal:
         return events
 
     async def summaries(self) -> list[RoomSummary]:
-        """The list lines of all listed rooms that are not closed."""
-        rows = await self._log.rooms(("waiting", "playing", "finished"))
-        return [_SUMMARY_DECODER.decode(row.summary) for row in rows if row.is_listed]
+        """The list lines of all listed rooms that are not closed, without those that cannot be read."""
+        lines = []
+        for row in await self._log.rooms(("waiting", "playing", "finished")):
+            try:
+                if row.is_listed:
+                    lines.append(_SUMMARY_DECODER.decode(row.summary))
+            except msgspec.DecodeError as error:
+                # The room itself may be well: `tabuleiro db rebuild` makes its line anew.
+                log.warning("room not listed", room=row.code, reason=str(error))
+        return lines
 
     async def unfinished_hosts(self) -> dict[RoomCode, AccountId]:
         """Who made each room that waits or plays, damaged ones left out. Raises: StoreError."""

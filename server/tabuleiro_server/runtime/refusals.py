@@ -33,5 +33,5 @@ def unavailable(error: StoreError) -> CommandError:
 
 def damaged(code: RoomCode) -> CommandError:
     """The refusal to whoever asks something of a room in quarantine."""
-    message = f"room {code} is out of order after an internal error; its moves are safe"
+    message = f"room {code} is out of order, and stays as it is until the server's host has looked into it"
     return CommandError(ErrorCode.ROOM_DAMAGED, message)

@@ -97,8 +97,14 @@ def _prepare(settings: ConnectionSettings, migrations: Sequence[Migration]) -> N
     path = settings.path
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # secrets are kept hashed, but chat is not
+        names_count = path.stat().st_nlink
     except OSError as error:
         raise StorageUnavailableError(f"cannot open {path}: {error.strerror}") from error
+    if names_count > 1:
+        # Neither the lock nor SQLite's write-ahead log would be shared with whoever opens it by the other name.
+        raise DatabaseFormatError(
+            str(path), f"this file has {names_count} names (hard links); serve a copy, or remove the others"
+        )
     with contextlib.closing(settings.connect()) as connection:
         version = check_format(connection, str(path), migrations[-1].number)
         mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
