@@ -108,6 +108,11 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
+def remount(folder: Path, how: str) -> None:
+    """Make a mounted file system read-only (``ro``), or one that can be written to (``rw``)."""
+    subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True)
+
+
 def fill(folder: Path) -> Path:
     """Write a file until nothing more fits."""
     filler = folder / "filler"
@@ -139,6 +144,23 @@ async def test_full_disk_on_which_a_file_cannot_even_be_read_is_named(
     with pytest.raises(StorageUnavailableError, match=r"rooms\.db: .*; the disk is full"):
         await read_stats(path)
     os.unlink(filler)
+    assert (await read_stats(path)).event_count == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
+async def test_file_on_a_disk_that_is_read_only_is_told_with_what_helps(
+    open_log: Any, small_disk: Path, make: Any
+) -> None:
+    """Symptom: an operator read that the file could not be opened."""
+    path = small_disk / "rooms.db"
+    async with open_log(path) as log:
+        await begin(log, make)
+    remount(small_disk, "ro")
+    with pytest.raises(StorageUnavailableError, match=r"rooms\.db: .*; even to read it takes a folder that can"):
+        await read_stats(path)
+    with pytest.raises(StorageUnavailableError, match=r"cannot open .*rooms\.db\.lock: Read-only file system"):
+        await Database.open(path)
+    remount(small_disk, "rw")
     assert (await read_stats(path)).event_count == 1
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -25,8 +26,8 @@ Synchronous = Literal["FULL", "NORMAL"]
 _HARMLESS_CODES: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL})
 """Primary codes after which the connection is as good as before."""
 
-_NO_ROOM_CODES: Final = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
-"""Primary codes that say nothing of a full disk where a full disk is the reason."""
+_VAGUE_CODES: Final = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
+"""Primary codes that say nothing of a full disk or a folder's missing right where that is the reason."""
 
 _NEEDED_BYTES: Final = 64 * 1024
 """Room for the files that SQLite makes beside the database when it is opened."""
@@ -48,10 +49,15 @@ def storage_error(error: sqlite3.Error, path: Path) -> StoreError:
         return DatabaseFormatError(str(path), "this file is not a database")
     if code == sqlite3.SQLITE_CORRUPT:
         return DatabaseFormatError(str(path), f"this file is damaged ({error}); put a backup in its place")
-    reason = f"{path}: {error}"
-    if code in _NO_ROOM_CODES and _is_disk_full(path):
-        reason += "; the disk is full, and even reading takes a small file beside"
-    return StorageUnavailableError(reason)
+    hint = _hint(path) if code in _VAGUE_CODES else ""
+    return StorageUnavailableError(f"{path}: {error}{hint}")
+
+
+def _hint(path: Path) -> str:
+    """What may be behind an error that names no reason, led in by a semicolon; empty when nothing is known."""
+    if not os.access(path.absolute().parent, os.W_OK):
+        return "; even to read it takes a folder that can be written to, so copy it into one"
+    return "; the disk is full, and even reading takes a small file beside" if _is_disk_full(path) else ""
 
 
 def _is_disk_full(path: Path) -> bool:
