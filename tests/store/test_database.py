@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
 from tabuleiro.ids import RoomCode, Seq
@@ -72,7 +73,9 @@ async def test_older_file_is_copied_and_migrated_with_its_events(
 ) -> None:
     async with open_log() as log:
         await log.append(RoomCode("K7MQ4"), Seq(0), make.events(1, 3), make.room("K7MQ4"))
-    await open_and_close(database_path, migrations=(*MIGRATIONS, ADD_COLUMN))
+    with capture_logs() as lines:
+        await open_and_close(database_path, migrations=(*MIGRATIONS, ADD_COLUMN))
+    assert [line["copy"] for line in lines] == [f"{database_path}.schema-{NEXT - 1}.backup"]
     assert applied(database_path)[-1] == NEXT
     assert ask(database_path, "SELECT code, note FROM rooms") == [("K7MQ4", None)]
     assert ask(database_path, "SELECT count(*) FROM events") == [(3,)]

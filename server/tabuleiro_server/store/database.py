@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import structlog
+
 from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError
 from tabuleiro_server.store.backup import copy_database
 from tabuleiro_server.store.connection import ConnectionSettings, StandingConnection, Synchronous, storage_error
@@ -21,6 +23,8 @@ from tabuleiro_server.store.schema import MIGRATIONS, Migration, apply_migration
 from tabuleiro_server.store.writer import Writer
 
 T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
 
 
 class Database:
@@ -113,5 +117,7 @@ def _prepare(settings: ConnectionSettings, migrations: Sequence[Migration]) -> N
                 str(path), "this file system does not allow a write-ahead log; choose another"
             )
         if 0 < version < migrations[-1].number:
-            copy_database(connection, path.with_name(f"{path.name}.schema-{version}.backup"))
+            backup = path.with_name(f"{path.name}.schema-{version}.backup")
+            copy_database(connection, backup)
+            log.info("database copied before it is changed", copy=str(backup), from_schema=version)
         apply_migrations(connection, migrations, version)
