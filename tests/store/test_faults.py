@@ -19,7 +19,7 @@ from tabuleiro.errors import DamagedRoomError, DatabaseFormatError, StorageUnava
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
-from tabuleiro_server.store.maintenance import read_stats
+from tabuleiro_server.store.maintenance import back_up, read_stats
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
@@ -232,6 +232,40 @@ async def test_read_only_file_is_refused_at_opening(open_log: Any, make: Any, da
     os.chmod(database_path, 0o600)
     async with open_log() as log:
         await assert_accepted(log, make)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file can be neither removed nor replaced there")
+async def test_file_that_is_moved_away_is_not_written_to_until_it_is_back(
+    open_log: Any, make: Any, database_path: Path
+) -> None:
+    """Symptom: what was acknowledged after somebody had moved the file away was gone at the next start."""
+    away = database_path.with_name("away.db")
+    async with open_log() as log:
+        await begin(log, make)
+        os.rename(database_path, away)
+        for _ in range(2):
+            with pytest.raises(StorageUnavailableError):
+                await log.append(ROOM, Seq(1), make.events(2, 2))
+        with pytest.raises(StorageUnavailableError):
+            await log.load(ROOM)
+        os.rename(away, database_path)
+        assert await log.load(ROOM) == make.events(1, 1)
+        await assert_accepted(log, make)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file can be neither removed nor replaced there")
+async def test_file_that_is_replaced_is_not_written_to(open_log: Any, make: Any, database_path: Path) -> None:
+    copy = database_path.with_name("copy.db")
+    async with open_log() as log:
+        await begin(log, make)
+        await back_up(database_path, copy)
+        await log.append(ROOM, Seq(1), make.events(2, 2))
+        os.replace(copy, database_path)
+        for _ in range(2):
+            with pytest.raises(StorageUnavailableError, match="removed or replaced while it was served"):
+                await log.append(ROOM, Seq(2), make.events(3, 3))
+        with pytest.raises(StorageUnavailableError, match="removed or replaced while it was served"):
+            await log.load(ROOM)
 
 
 async def test_failing_reads_are_refused_and_work_again(open_log: Any, make: Any, script: Any) -> None:
