@@ -133,6 +133,23 @@ async def test_full_disk(open_log: Any, small_disk: Path, make: Any) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
+async def test_full_disk_takes_what_fits_into_the_space_of_the_write_ahead_log(
+    open_log: Any, small_disk: Path, make: Any
+) -> None:
+    """Symptom: nothing was stored, beside a log of megabytes that were in their place long ago."""
+    async with open_log(small_disk / "rooms.db") as log:
+        await begin(log, make)
+        for n in range(1, 21):
+            await log.append(ROOM, Seq(n), make.events(n + 1, n + 1), make.room(ROOM))
+        fill(small_disk)
+        with pytest.raises(StorageUnavailableError, match="full"):
+            await log.append(ROOM, Seq(21), make.events(22, 22), make.room(ROOM))
+        for n in range(21, 31):
+            await log.append(ROOM, Seq(n), make.events(n + 1, n + 1), make.room(ROOM))
+        assert await log.load(ROOM) == make.events(1, 31)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
 async def test_full_disk_on_which_a_file_cannot_even_be_read_is_named(
     open_log: Any, small_disk: Path, make: Any
 ) -> None:

@@ -17,6 +17,7 @@ import msgspec
 
 from tabuleiro.errors import ConflictError, StoreError
 from tabuleiro.ids import RoomCode, Seq
+from tabuleiro_server.store.connection import primary_code
 from tabuleiro_server.store.log_tables import insert_events, last_seqs
 from tabuleiro_server.store.query_tables import upsert_matches, upsert_rooms
 from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
@@ -64,7 +65,9 @@ def commit_group(connection: sqlite3.Connection, writes: Sequence[Write]) -> lis
         return _commit(connection, writes, _append_together)
     except _REFUSED_VALUES:
         return _commit(connection, writes, _append_each)
-    except sqlite3.Error:
+    except sqlite3.Error as error:
+        if primary_code(error) == sqlite3.SQLITE_FULL:
+            _make_room(connection)
         raise
     except Exception:
         # A fault of ours in one append, which is told from the others, and answered for, by adding each alone.
@@ -98,6 +101,15 @@ def _commit(
 def _roll_back(connection: sqlite3.Connection) -> None:
     if connection.in_transaction:
         connection.execute("ROLLBACK")
+
+
+def _make_room(connection: sqlite3.Connection) -> None:
+    """Have what the write-ahead log holds written to its place, so that the log begins anew in the space it has.
+
+    Megabytes of it may be all that is needed until somebody clears the disk up.
+    """
+    with contextlib.suppress(sqlite3.Error):  # there may be no room for that either
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
 
 def _overwrite_refused_group(connection: sqlite3.Connection) -> None:
