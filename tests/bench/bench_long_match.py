@@ -158,9 +158,10 @@ async def enter(room: RoomTask, since: Seq | None) -> None:
 async def bench(server: Server, code: RoomCode, name: str, options: dict[str, int | str], plies: int) -> None:
     """Ask of one room all that makes it look back."""
     events = longest(code, name, options, plies)
-    room_state = (await server.journal.append(None, events)).room
-    assert room_state.match is not None
-    actions = room_state.match.actions
+    appended = server.journal.append(None, events)
+    await appended.stored
+    assert appended.room.match is not None
+    actions = appended.room.match.actions
     print(f"  {name}: {len(actions)} actions")
     await measure("load from the events", lambda: server.rooms.find(code))
     room = await server.rooms.find(code)

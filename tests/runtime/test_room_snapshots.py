@@ -32,13 +32,16 @@ from tabuleiro.rules import registry
 from tabuleiro_server.room.state import Checkpoint, Line, Match, MutedPerson, Offer, RoomState
 from tabuleiro_server.runtime import journal as journal_module
 from tabuleiro_server.runtime import pieces as pieces_module
-from tabuleiro_server.runtime import room_task as room_task_module
+from tabuleiro_server.runtime import snapshot_keeper
 from tabuleiro_server.runtime.journal import NO_SNAPSHOT, read_events, rows_of, snapshot_differences
 from tabuleiro_server.runtime.pieces import AT_ONCE_COUNT
 from tabuleiro_server.runtime.room_snapshots import SNAPSHOT_VERSION, differences, read_snapshot, snapshot_of
-from tabuleiro_server.runtime.room_task import SNAPSHOT_EVERY_COUNT
+from tabuleiro_server.runtime.snapshot_keeper import SNAPSHOT_EVERY_COUNT
 from tabuleiro_server.store.consistency import verify
 from tabuleiro_server.store.rows import Snapshot
+
+LIMIT_S = 30.0
+"""How long anything is waited for before a test counts as failed."""
 
 
 async def talk(stage: Any, code: str, lines_count: int = SNAPSHOT_EVERY_COUNT) -> RoomState:
@@ -47,7 +50,9 @@ async def talk(stage: Any, code: str, lines_count: int = SNAPSHOT_EVERY_COUNT) -
     line = Said(AccountId("eva-id"), "eva", "hello", False)
     at_ms = TimestampMs(before.updated_at_ms)
     events = [SequencedEvent(Seq(before.seq + n), at_ms, line) for n in range(1, lines_count + 1)]
-    return (await stage.journal.append(before, events)).room
+    appended = stage.journal.append(before, events)
+    await appended.stored
+    return appended.room
 
 
 async def visit(stage: Any, code: str) -> RoomState:
@@ -139,11 +144,19 @@ async def test_a_snapshot_waits_until_enough_has_happened(empty_room: Any) -> No
     assert (await stage.log.load_snapshot(code)).seq == room.seq
 
 
-async def test_a_server_that_stops_saves_none(empty_room: Any) -> None:
-    stage, code = empty_room
-    await talk(stage, code)
-    await stage.room(code)
-    await stage.directory.stop()
+async def test_a_server_that_stops_saves_none(match_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage, ana, _, code = match_of
+    room = await stage.room(code)
+    due_seq = room.state.seq + 1
+    monkeypatch.setattr(snapshot_keeper, "SNAPSHOT_EVERY_COUNT", due_seq)
+    stage.log.gate.clear()
+    talking = asyncio.create_task(say(stage, ana, code, 1))
+    await stage.log.reached()
+    stopping = asyncio.create_task(stage.directory.stop())
+    await asyncio.sleep(0)
+    stage.log.gate.set()
+    await asyncio.gather(talking, stopping)
+    assert room.state.seq == due_seq
     assert await stage.log.load_snapshot(code) is None
 
 
@@ -231,9 +244,23 @@ async def test_a_snapshot_that_cannot_be_saved_harms_nothing(
 @pytest.fixture
 async def lively(match_of: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, RoomCode]:
     """The stage, ana, who says things, and the code of her room, which gets a snapshot every five events."""
-    monkeypatch.setattr(room_task_module, "SNAPSHOT_EVERY_COUNT", 5)
+    monkeypatch.setattr(snapshot_keeper, "SNAPSHOT_EVERY_COUNT", 5)
     stage, ana, _, code = match_of
     return stage, ana, RoomCode(code)
+
+
+@pytest.fixture
+def saved_seqs(stage: Any, monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[Seq]:
+    """After which events snapshots were taken, each told when it is on disk."""
+    seqs: asyncio.Queue[Seq] = asyncio.Queue()
+    save = stage.log.save_snapshot
+
+    async def noted(code: RoomCode, seq: Seq, *values: Any) -> None:
+        await save(code, seq, *values)
+        seqs.put_nowait(seq)
+
+    monkeypatch.setattr(stage.log, "save_snapshot", noted)
+    return seqs
 
 
 async def say(stage: Any, ana: Any, code: str, lines_count: int) -> None:
@@ -242,22 +269,26 @@ async def say(stage: Any, ana: Any, code: str, lines_count: int) -> None:
         assert await ana.ask(messages.Say, room=code, text="hello") is None
 
 
-async def test_a_room_that_never_leaves_memory_gets_snapshots(lively: Any, pieces: list[list[Seq]]) -> None:
+async def test_a_room_that_never_leaves_memory_gets_snapshots(
+    saved_seqs: asyncio.Queue[Seq], lively: Any, pieces: list[list[Seq]]
+) -> None:
     """Symptom: a room that was never empty was replayed from its first event, however long ago that was."""
     stage, ana, code = lively
     room = await stage.room(code)
-    for _ in range(6):
-        await say(stage, ana, code, 4)
-        snapshot = await stage.log.load_snapshot(code)
-        assert snapshot is not None
-        assert room.state.seq - snapshot.seq <= 5  # the last may be on its way
+    async with asyncio.timeout(LIMIT_S):
+        for _ in range(4):
+            await say(stage, ana, code, 5)
+            seq = await saved_seqs.get()
+    assert room.state.seq > 20
+    assert room.state.seq - seq < 10
     pieces.clear()
     loaded = await stage.journal.load(code)
     assert loaded.room == room.state
-    assert sum(map(len, pieces)) <= 5
+    assert loaded.snapshot_seq >= seq
+    assert sum(map(len, pieces)) == room.state.seq - loaded.snapshot_seq
 
 
-async def test_who_wants_something_while_a_snapshot_is_saved_gets_it_after_that(
+async def test_who_plays_while_a_snapshot_is_saved_does_not_wait_for_it(
     lively: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage, ana, code = lively
@@ -270,13 +301,15 @@ async def test_who_wants_something_while_a_snapshot_is_saved_gets_it_after_that(
         await save(*values)
 
     monkeypatch.setattr(stage.log, "save_snapshot", save_slowly)
-    talking = asyncio.create_task(say(stage, ana, code, 5))
+    await say(stage, ana, code, 5)
     await is_saving.wait()
+    assert await ana.play(code, 0, "a3", "a2") is None
     watching = asyncio.create_task(stage.client("eva").watch(code))
-    await asyncio.sleep(0)
     may_save.set()
-    await talking
     assert isinstance(await watching, RoomEntered)
+    loaded = await stage.journal.load(code)
+    assert loaded.room == (await stage.room(code)).state
+    assert NO_SNAPSHOT < loaded.snapshot_seq < loaded.room.seq
 
 
 @pytest.mark.parametrize(
@@ -287,22 +320,28 @@ async def test_who_wants_something_while_a_snapshot_is_saved_gets_it_after_that(
     ],
 )
 async def test_a_snapshot_that_fails_hurts_nobody_and_is_tried_after_as_many_events_again(
-    lively: Any, monkeypatch: pytest.MonkeyPatch, failure: Exception, line: tuple[str, str]
+    saved_seqs: asyncio.Queue[Seq],
+    lively: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    failure: Exception,
+    line: tuple[str, str],
 ) -> None:
     stage, ana, code = lively
+    tries: asyncio.Queue[Seq] = asyncio.Queue()
 
-    async def refuse(*_: Any) -> None:
+    async def refuse(_: RoomCode, seq: Seq, *__: Any) -> None:
+        tries.put_nowait(seq)
         raise failure
 
-    await say(stage, ana, code, 10)
-    with monkeypatch.context() as faulty, capture_logs() as lines:
-        faulty.setattr(stage.log, "save_snapshot", refuse)
-        await say(stage, ana, code, 9)
-    assert {(line["event"], line["log_level"]) for line in lines} == {line}
-    assert len(lines) <= 2
-    await say(stage, ana, code, 5)
-    room = await stage.room(code)
-    assert room.state.seq - (await stage.log.load_snapshot(code)).seq <= 5
+    async with asyncio.timeout(LIMIT_S):
+        with monkeypatch.context() as faulty, capture_logs() as lines:
+            faulty.setattr(stage.log, "save_snapshot", refuse)
+            await say(stage, ana, code, 15)
+            first, second = await tries.get(), await tries.get()
+        assert second - first >= 5
+        assert {(line["event"], line["log_level"]) for line in lines} == {line}
+        await say(stage, ana, code, 10)
+        assert await saved_seqs.get() > second
 
 
 def long_match() -> list[SequencedEvent]:
@@ -327,7 +366,9 @@ async def test_others_have_their_turn_while_a_long_match_comes_from_a_snapshot(
 ) -> None:
     """Symptom: all rooms waited while the match of one was played again, from its first action, in one go."""
     monkeypatch.setattr(pieces_module, "PIECE_NS", 0)
-    before = (await stage.journal.append(None, long_match())).room
+    appended = stage.journal.append(None, long_match())
+    await appended.stored
+    before = appended.room
     snapshot = snapshot_of(before)
     assert read_snapshot(before.code, snapshot) == before
     await stage.journal.save_snapshot(before)
