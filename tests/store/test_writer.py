@@ -228,7 +228,7 @@ async def test_cancelled_writer_answers_everybody_and_refuses_what_comes_later(
 ) -> None:
     async with open_log(connection_class=script.connection_class()) as log:
         gate = script.hold("COMMIT")
-        begun = asyncio.create_task(log.append(room(1), Seq(0), make.events(1, 1)))
+        begun = log.append(room(1), Seq(0), make.events(1, 1))
         await gate.reached()
         next(task for task in asyncio.all_tasks() if task.get_name() == "store-writer").cancel()
         with pytest.raises(StoreError, match="may be stored or not"):
