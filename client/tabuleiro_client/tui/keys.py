@@ -136,8 +136,11 @@ LOBBY: Final = (
     key("n", "new_room", "new", "Make a room.", sign="n"),
     key("q", "quick_play", "quick", "Play with whoever waits for the same game, or wait.", sign="q"),
     key("c", "by_code", "code", "Join or watch a room by its code.", sign="c"),
+    key("slash", "find", "find", "Show the rooms whose code, game or names have what you type.", sign="/"),
     key("g", "next_game", "game", "Show the rooms of the next game, or of every game.", shown=False),
     key("f", "next_state", "state", "Show other rooms: waiting, being played, over.", shown=False),
+    key("escape", "find_all", "all", "Look for nothing any more: show all rooms again.", sign="Esc"),
+    BACK,
 )
 
 ROOM: Final = (
