@@ -220,3 +220,10 @@ def test_ctrl_c_ends_quietly_with_status_130_and_bytes_do_no_harm(record_file: s
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 130
         assert process.stderr.read() == b""
+
+
+def test_a_record_of_its_own_has_no_other_matches() -> None:
+    alone = browser()
+    assert alone.obey("match 2") == ["This record is of one match alone: there are no others to go to."]
+    assert alone.wanted_match is None
+    assert not any(line.startswith("match") for line in alone.introduction())

@@ -106,7 +106,7 @@ STEPPING: Final = (
         shown=False,
         sign="$",
     ),
-    key("g", "go_to_turn", "go to", "Go to a turn by its number.", shown=False, sign="g"),
+    key("g", "go_to", "go to", "Go to a turn, e.g. 5, or to an action, e.g. a34.", shown=False, sign="g"),
 )
 
 REPLAY: Final = (
@@ -115,6 +115,19 @@ REPLAY: Final = (
     key("minus", "faster(-1)", "slower", "Autoplay slower.", shown=False, sign="-"),
     key("v", "branch", "try", "Branch off here and try moves; again: back to the record.", sign="v"),
     key("u,backspace", "undo", "undo", "Undo the last move tried.", shown=False, sign="u"),
+    key("e", "export", "save", "Write the record into a file.", sign="e"),
+    key("m", "pick_match", "match", "Look through another match of this room.", sign="m"),
+    key(
+        "less_than_sign",
+        "other_match(-1)",
+        "match before",
+        "The match of this room before.",
+        shown=False,
+        sign="<",
+    ),
+    key(
+        "greater_than_sign", "other_match(1)", "next match", "The next match of this room.", shown=False, sign=">"
+    ),
 )
 
 HOME: Final = (

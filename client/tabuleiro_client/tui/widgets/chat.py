@@ -23,7 +23,7 @@ EntryKind = Literal["say", "play", "turn"]
 _PLACEHOLDERS: dict[EntryKind, str] = {
     "say": "say something, Enter sends it",
     "play": "actions, e.g. c3 d4",
-    "turn": "number of the turn",
+    "turn": "a turn, e.g. 5; an action, e.g. a34; start or end",
 }
 
 
