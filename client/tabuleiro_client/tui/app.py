@@ -26,6 +26,7 @@ from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.crash_report import write_report
 from tabuleiro_client.tui.keys import EVERYWHERE
+from tabuleiro_client.tui.line_history import LineHistory
 from tabuleiro_client.tui.match_shelf import MatchShelf
 from tabuleiro_client.tui.palette import PaletteCommands
 from tabuleiro_client.tui.present.glyphs import ASCII, UNICODE, GlyphSet
@@ -49,6 +50,7 @@ def time_of_day_ms() -> int:
 class TabuleiroApp(App[int]):
     """The terminal client. ``opening`` makes the first screen; when the last is left, so is the program.
 
+    ``typed_lines`` are the lines typed on screens, by what they are for; ``typed_count`` counts what was typed.
     ``now_ms`` reads the clock. ``session`` is the server this user is at, ``settings`` what is chosen;
     ``writing`` what may be written.
     """
@@ -84,6 +86,8 @@ class TabuleiroApp(App[int]):
         self.shelf = MatchShelf(config_folder())
         self.now_ms = now_ms
         self.is_looked_at = True
+        self.typed_lines: dict[str, LineHistory] = {}
+        self.typed_count = 0
         self._opening = opening
         self._force_ascii = force_ascii
         self._has_no_colour = has_no_colour
@@ -146,6 +150,7 @@ class TabuleiroApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         """Take what is typed one after another; see :mod:`tabuleiro_client.tui.turnstile`."""
         if isinstance(event, Typed) and not event.is_forwarded:
+            self.typed_count += 1
             await self._turnstile.take(event)
         else:
             await super().on_event(event)

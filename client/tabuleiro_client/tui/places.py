@@ -128,14 +128,23 @@ async def _watch(client: TabuleiroApp) -> None:
         _open_lobby(client, venue, "playing")
 
 
-async def _join(client: TabuleiroApp) -> None:
+async def ask_for_room(client: TabuleiroApp) -> None:
+    """Ask for a room of the server we are on until we are in it, or the question is left."""
     from tabuleiro_client.tui.screens.join import JoinScreen
 
-    if await be_online(client) is None:
-        return
-    wish = await client.push_screen_wait(JoinScreen())
-    if wish is not None:
-        await enter(client, wish.request(), wish.secret)
+    wish, problem = await client.push_screen_wait(JoinScreen()), ""
+    while wish is not None:
+        try:
+            await enter(client, wish.request(), wish.secret)
+            return
+        except TabuleiroError as error:
+            problem = problem_text(error)
+        wish = await client.push_screen_wait(JoinScreen(wish, problem))
+
+
+async def _join(client: TabuleiroApp) -> None:
+    if await be_online(client) is not None:
+        await ask_for_room(client)
 
 
 async def _replays(client: TabuleiroApp) -> None:

@@ -127,11 +127,14 @@ class ReplayModel:
             self.composer.choose(target)
             self._take_tried()
 
-    def type_actions(self, text: str) -> None:
-        """Try typed actions."""
-        if self.composer is not None:
-            self.composer.add_turn(text)
-            self._take_tried()
+    def type_actions(self, text: str) -> tuple[bool, int | None]:
+        """Try typed actions; return whether they were legal, and else the column (from 1) at fault, if one is."""
+        composer = self.composer
+        if composer is None:
+            return False, None
+        is_tried = composer.add_turn(text)
+        self._take_tried()
+        return is_tried, composer.column
 
     def _take_tried(self) -> None:
         composer, branch = self.composer, self.branch
@@ -184,6 +187,8 @@ class ReplayModel:
             ahead = self.branch.last_ply - self.ply
             tried = self.tried_ply - self.ply
             many = f"{tried} of {ahead}" if tried < ahead else f"{tried}"
+            if not self.timeline.last_ply:
+                return f"{many} tried: {self._whose(self.state.outcome)}"
             return f"trying moves from action {self.ply}, {many} tried: {self._whose(self.state.outcome)}"
         place = f"action {self.ply} of {self.timeline.last_ply}"
         if not self.is_at_end:

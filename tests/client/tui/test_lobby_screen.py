@@ -107,8 +107,12 @@ async def test_a_code_that_leads_nowhere_is_told(real_server):
         await at.arrive(JoinScreen)
         await at.type("K7MQ4")
         await at.press("enter")
+        # The question was closed, and the code had to be typed again.
+        await until(at.pilot, lambda: at.app.screen.query("#problem.open"))
+        assert at.text("problem").startswith("the server refuses")
+        assert at.row("code").text == "K7MQ4"
+        await at.press("escape")
         await at.arrive(LobbyScreen)
-        await at.says("the server refuses")
 
 
 async def test_people_stand_beside_the_list_where_there_is_room(real_server):

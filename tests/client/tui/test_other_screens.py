@@ -18,6 +18,7 @@ from tabuleiro_client.folders import config_folder
 from tabuleiro_client.identity import Identity, IdentityFolder
 from tabuleiro_client.library import ME, Client, connect
 from tabuleiro_client.room_matches import RoomMatches
+from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.match_shelf import MatchShelf, ShelvedMatch
 from tabuleiro_client.tui.palette import PaletteCommands
 from tabuleiro_client.tui.screens.help import HelpScreen
@@ -120,6 +121,19 @@ async def test_every_game_can_be_tried(game):
         assert screen.model.branch.last_ply == 0
         await at.press("escape")
         await at.arrive(RulesScreen)
+
+
+async def test_a_pass_is_tried_where_the_game_has_it():
+    app = TabuleiroApp(lambda: TryScreen("iris", {"side": 5}), settings=Settings())
+    async with app.run_test() as pilot:
+        model = app.screen.model
+        await pilot.press("p")
+        assert model.branch.actions == []
+        await pilot.press("i", *"c3", "enter", "p")
+        assert model.branch.actions == ["c3", "pass"]
+        await pilot.press("p")
+        said = str(app.screen.query_one("#turn").render())
+        assert said == "3 tried: a draw: the scores are equal"
 
 
 async def test_a_record_in_a_file_is_opened(tmp_path):

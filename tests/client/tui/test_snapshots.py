@@ -69,6 +69,12 @@ def test_a_turn_in_the_making_with_an_offer_waiting(snap_compare):
     assert snap_compare(app, terminal_size=(80, 24), press=["end", "enter", "end", "enter"])
 
 
+@pytest.mark.parametrize("size", list(SIZES))
+def test_a_typed_line_that_is_refused(snap_compare, size):
+    app = frozen_app("minefield", actions_of("minefield", 30))
+    assert snap_compare(app, terminal_size=SIZES[size], press=["i", *"b4", "enter"])
+
+
 def test_a_ship_picked_shows_where_it_may_land(snap_compare):
     app = frozen_app("xero-g", actions_of("xero-g", 16))
     assert snap_compare(app, terminal_size=(80, 24), press=["end", "enter", "end"])

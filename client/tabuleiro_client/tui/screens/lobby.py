@@ -18,8 +18,8 @@ from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.entrance import EntryRequest, enter
 from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.lobby_model import HEADINGS, LobbyModel, LobbyRow
+from tabuleiro_client.tui.places import ask_for_room
 from tabuleiro_client.tui.room_form import RoomForm
-from tabuleiro_client.tui.screens.join import JoinScreen, RoomWish
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.widgets.line import Line
@@ -196,12 +196,8 @@ class LobbyScreen(PageScreen):
 
     def action_by_code(self) -> None:
         """Enter a room by its code."""
-
-        def asked(wish: RoomWish | None) -> None:
-            if wish is not None:
-                self._enter(wish.request(), wish.secret)
-
-        self.app.push_screen(JoinScreen(), asked)
+        self.say("")
+        self.start(ask_for_room(self.client))
 
     def action_next_game(self) -> None:
         """Show the rooms of the next game."""

@@ -27,12 +27,13 @@ from tabuleiro_client.tui.screens.board_screen import BoardScreen
 from tabuleiro_client.tui.screens.export import ExportScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.ship_composer import ShipComposer
+from tabuleiro_client.tui.turn_composer import PASS_TEXT
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.choices import Choices
 from tabuleiro_client.tui.widgets.moves import Moves
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 
-_MATCH_KEYS = frozenset({"why", "type"})
+_MATCH_KEYS = frozenset({"why", "type", "pass_turn"})
 
 
 class ReplayScreen(BoardScreen):
@@ -116,14 +117,17 @@ class ReplayScreen(BoardScreen):
         prompt = model.composer.prompt() if model.composer is not None and model.state.to_move is not None else ""
         playing = f"autoplay, {model.delay_s:g} s an action (a stops)" if self._autoplay is not None else ""
         self.write_line("say", model.message or playing or prompt or (notices if model.is_ended else ""))
+        self.query_one("#say").set_class(bool(model.message), "message")
         choices = [] if model.composer is None else model.composer.choices()
-        self.query_one(Choices).show([choice for choice in choices if choice.action not in ("send", "pass_turn")])
+        self.query_one(Choices).show([choice for choice in choices if choice.action != "send"])
         self.show_keys()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key does something now; the footer shows those that do."""
         if action in ("undo", "type"):
             return self.model.branch is not None
+        if action == "pass_turn":
+            return self.model.composer is not None and self.model.composer.can_pass()
         if action in ("autoplay", "export"):
             return self.model.branch is None
         if action in ("pick_match", "other_match"):
@@ -169,14 +173,16 @@ class ReplayScreen(BoardScreen):
     def on_entry_typed(self, event: Entry.Typed) -> None:
         """A line was typed: where to go, or actions to try."""
         if event.kind == "play":
-            self.model.type_actions(event.text)
+            is_tried, column = self.model.type_actions(event.text)
+            if not is_tried:
+                self.query_one(Entry).refuse("play", event.text, column)
             self.show_all()
             return
         try:
             self.look(self.model.timeline.ply_of(event.text))
         except NotationError as error:
-            self.model.message = str(error)
-            self.show_all()
+            self._say(str(error))
+            self.query_one(Entry).refuse("turn", event.text)
 
     def action_autoplay(self) -> None:
         """Start or stop the autoplay; at the end it starts over."""
@@ -227,6 +233,11 @@ class ReplayScreen(BoardScreen):
             self.model.message = "v branches off here to try moves"
         else:
             self.model.choose(target)
+        self.show_all()
+
+    def action_pass_turn(self) -> None:
+        """Try a pass."""
+        self.model.type_actions(PASS_TEXT)
         self.show_all()
 
     def action_ship(self, value: int) -> None:
