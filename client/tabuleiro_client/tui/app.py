@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import msgspec
 from rich.text import Text
@@ -38,6 +38,9 @@ from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
 from tabuleiro_client.tui.turnstile import Turnstile, Typed
 from tabuleiro_client.tui.widgets.scroll_bars import use_whole_cells
 from tabuleiro_client.tui.widgets.top_bar import TopBar
+
+ASIDE_TOLD_S: Final = 20.0
+"""How long it is told that a saved name is of no use any more."""
 
 FirstScreen = Callable[[], Screen[Any]]
 
@@ -199,6 +202,11 @@ class TabuleiroApp(App[int]):
             self._driver.write(f"\x1b]2;{title}\x07")
 
     def _connection_changed(self) -> None:
+        while self.identities.damaged:
+            aside = showable(str(self.identities.damaged.pop(0)), self.writing)
+            self.notify(aside, severity="warning", timeout=ASIDE_TOLD_S, markup=False)
         for screen in self.screen_stack:
             for bar in screen.query(TopBar):
                 bar.show_connection(self.session)
+            if isinstance(screen, PageScreen):
+                screen.connection_changed()

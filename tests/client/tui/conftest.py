@@ -11,7 +11,7 @@ import pytest
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
 
-PATIENCE_S = 15.0
+PATIENCE_S = 180.0
 
 
 @pytest.fixture(autouse=True)
