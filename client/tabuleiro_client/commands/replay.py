@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -81,16 +82,24 @@ def _show(browser: RecordBrowser) -> None:
 
 def _obey_on(browser: RecordBrowser) -> int | None:
     """Obey what is typed until another match is wanted, and return its number; ``None`` at the end."""
-    is_asking = sys.stdin.isatty()
     browser.wanted_match = None
     while not browser.is_done and browser.wanted_match is None:
-        if is_asking:
-            typer.echo("replay> ", nl=False)
-        typed = sys.stdin.readline()
-        if not typed:
-            if is_asking:
-                typer.echo()
+        typed = _typed_line()
+        if typed is None:
             return None
         for line in browser.obey(typed):
             typer.echo(line)
     return browser.wanted_match
+
+
+def _typed_line() -> str | None:
+    """The next line of a pipe, or of a person, who can mend it and go back to earlier ones; ``None`` at the end."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline() or None
+    with suppress(ImportError):  # not every system has it; then lines are typed as they are
+        import readline  # noqa: F401
+    try:
+        return input("replay> ")
+    except EOFError:
+        typer.echo()
+        return None
