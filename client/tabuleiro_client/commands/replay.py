@@ -93,7 +93,7 @@ def _obey_on(browser: RecordBrowser) -> int | None:
 
 
 def _typed_line() -> str | None:
-    """The next line of a pipe, or of a person, who can mend it and go back to earlier ones; ``None`` at the end."""
+    """The next line of a pipe, or of a person, who can mend it and recall earlier ones; ``None`` at the end."""
     if not sys.stdin.isatty():
         return sys.stdin.readline() or None
     with suppress(ImportError):  # not every system has it; then lines are typed as they are
