@@ -25,6 +25,7 @@ from tabuleiro_client.tui.screens.home import HomeScreen
 
 if TYPE_CHECKING:
     from tabuleiro.notation.match_record import MatchRecord
+    from tabuleiro_client.room_matches import RoomMatch, RoomMatches
 
 LEAVING_LIMIT_S: Final = 5.0
 """How long an orderly end may take after a signal."""
@@ -37,11 +38,16 @@ CLEAN_TERMINAL: Final = (
 """What takes back every mode that a Textual application sets; harmless when none is set."""
 
 
-async def replay_record(record: MatchRecord, *, is_ascii: bool) -> int:
-    """Look through a record. Raises: GameOptionError, NotationError or IllegalActionError for a refused one."""
+async def replay_record(
+    record: MatchRecord, match: RoomMatch | None, matches: RoomMatches | None, *, is_ascii: bool
+) -> int:
+    """Look through a record, or through the matches of its room, both ``None`` for a record of its own.
+
+    Raises: GameOptionError, NotationError or IllegalActionError for a record that the rules refuse.
+    """
     from tabuleiro_client.tui.screens.replay import ReplayScreen
 
-    screen = ReplayScreen(record)
+    screen = ReplayScreen(record, match, matches)
     return await run(TabuleiroApp(lambda: screen, force_ascii=is_ascii_wanted(is_ascii)))
 
 

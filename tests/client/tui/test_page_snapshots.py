@@ -105,3 +105,9 @@ def test_a_screen_in_plain_characters_without_colour(snap_compare, monkeypatch, 
 
 def test_the_command_palette(snap_compare):
     assert snap_compare(frozen("home"), terminal_size=(80, 24), press=["ctrl+p"])
+
+
+@pytest.mark.parametrize("size", list(SIZES))
+@pytest.mark.parametrize("keys", ["zoe", "nobody"])
+def test_looking_for_rooms(snap_compare, keys, size):
+    assert snap_compare(frozen("lobby"), terminal_size=SIZES[size], press=["slash", *keys])

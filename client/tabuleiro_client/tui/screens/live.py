@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from tabuleiro.errors import CommandError, ConnectionLostError, TabuleiroError
 from tabuleiro.ids import RoomCode
-from tabuleiro.protocol.messages import ClientMessage, MatchView, RoomHead
+from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ClientMessage, MatchView, RoomHead, Say
 from tabuleiro.rules import Game
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.entered_room import EnteredRoom
@@ -27,7 +27,7 @@ from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.present.players import brief_text, player_lines
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
-from tabuleiro_client.tui.widgets.chat import Chat
+from tabuleiro_client.tui.widgets.chat import Chat, Entry, chat_problem
 from tabuleiro_client.tui.widgets.moves import Moves
 from tabuleiro_client.tui.widgets.players import Players
 from tabuleiro_client.tui.widgets.top_bar import TopBar
@@ -227,20 +227,35 @@ class LiveScreen(BoardScreen):
         else:
             self.run_asking(room.request(make(room.code, match)), said)
 
-    def run_asking(self, request: Coroutine[Any, Any, None], said: str = "") -> None:
-        """Run a request as a worker of this screen; a refusal is said."""
-        self.run_worker(self._answered(request, said), name="request", group="requests")
+    def run_asking(self, request: Coroutine[Any, Any, None], said: str = "", line: str = "") -> None:
+        """Run a request as a worker of this screen; a refusal is said, and a ``line`` typed for it comes back."""
+        self.run_worker(self._answered(request, said, line), name="request", group="requests")
 
-    async def _answered(self, request: Coroutine[Any, Any, None], said: str) -> None:
+    async def _answered(self, request: Coroutine[Any, Any, None], said: str, line: str) -> None:
         try:
             await request
         except CommandError as error:
-            self.say(f"the server refuses: {error.message}")
+            self._refused(f"the server refuses: {error.message}", line)
         except ConnectionLostError as error:
-            self.say(f"not sent: {error}")
+            self._refused(f"not sent: {error}", line)
         else:
             if said:
                 self.say(said)
+
+    def _refused(self, why: str, line: str, column: int | None = None) -> None:
+        self.say(why)
+        if line and self.is_whole:
+            self.query_one(Entry).refuse("say", line, column)
+
+    def say_to_room(self, text: str) -> None:
+        """Write to the room; what cannot be said is kept in the line."""
+        problem = chat_problem(text)
+        if problem:
+            self._refused(problem, text, CHAT_MAX_CHARS + 1)
+        elif self.room is None:
+            self._refused("the room is gone: nobody hears that any more", text)
+        else:
+            self.run_asking(self.room.request(Say(id=0, room=self.room.code, text=text)), line=text)
 
     def look(self, ply: int) -> None:
         """Show the position after ``ply`` actions; the last one is the live one."""

@@ -16,7 +16,16 @@ from textual.widgets import Static
 
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
 from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro.protocol.messages import Answer, ChangeSettings, ClientMessage, Offer, Say, SeatBot, SwapSeats
+from tabuleiro.protocol.messages import (
+    CHAT_MAX_CHARS,
+    Answer,
+    ChangeSettings,
+    ClientMessage,
+    Offer,
+    Say,
+    SeatBot,
+    SwapSeats,
+)
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.entered_room import EnteredRoom, Gone, Lost, Restored
@@ -25,6 +34,7 @@ from tabuleiro_client.sentences import options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
+from tabuleiro_client.tui.places import problem_text
 from tabuleiro_client.tui.present import room_text
 from tabuleiro_client.tui.room_address import format_room_address
 from tabuleiro_client.tui.screens.match import MatchScreen
@@ -32,7 +42,7 @@ from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
 from tabuleiro_client.tui.settings_form import SettingsForm
-from tabuleiro_client.tui.widgets.chat import Chat, Entry
+from tabuleiro_client.tui.widgets.chat import Chat, Entry, chat_problem
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 from tabuleiro_client.venue import Venue
 
@@ -294,8 +304,21 @@ class RoomScreen(PageScreen):
         self.query_one(Entry).open_for("say")
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
-        """A word to the room was typed."""
-        self.ask(Say(id=0, room=self._code, text=event.text))
+        """A word to the room was typed; what cannot be said is kept in the line."""
+        text, problem = event.text, chat_problem(event.text)
+        if problem:
+            self.say(problem)
+            self.query_one(Entry).refuse("say", text, CHAT_MAX_CHARS + 1)
+        elif self.room is not None:
+            self.say("")
+            self.run_worker(self._say_to(self.room, text), name="request", group="requests")
+
+    async def _say_to(self, room: EnteredRoom, text: str) -> None:
+        try:
+            await room.request(Say(id=0, room=self._code, text=text))
+        except (CommandError, ConnectionLostError) as error:
+            self.say(problem_text(error))
+            self.query_one(Entry).refuse("say", text)
 
     def action_back(self) -> None:
         """Leave the room, and give the seat up; nothing is lost by it."""
