@@ -165,6 +165,32 @@ async def test_a_crash_leaves_a_clean_terminal_and_says_where_its_report_is(tmp_
         assert "a secret" not in said + report.replace('token = "a secret"', "")
 
 
+HOLDING_UP = """
+import asyncio
+import threading
+from tabuleiro_client.cli import main
+from tabuleiro_client.tui.screens.home import HomeScreen
+
+def look_up(self, name):
+    # As a name server that does not answer: no thread of a look-up can be told to end.
+    asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)
+    self.notify("looking it up")
+
+HomeScreen.action_open = look_up
+main()
+"""
+
+
+async def test_a_look_up_that_never_ends_does_not_hold_up_the_end(tmp_path):
+    async with terminal(tmp_path, "play", program=("-c", HOLDING_UP)) as shown:
+        await shown.shows("against the computer")
+        shown.press(b"1")
+        await shown.shows("looki")
+        shown.press(b"\x11")
+        assert await shown.wait() == 0
+        assert is_clean(shown.text)
+
+
 async def test_after_the_server_was_killed_leaving_leaves_a_clean_terminal(tmp_path):
     async with serving(tmp_path / "t.db") as server:
         arguments = ("play", "--server", server.url, "--name", "ana", "--game", "iris")
