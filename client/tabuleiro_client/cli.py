@@ -89,6 +89,7 @@ def _run_reporting_errors(arguments: Sequence[str]) -> int:
     except SystemExit as ending:
         return ending.code if isinstance(ending.code, int) else 0
     except KeyboardInterrupt:
+        _discard_output()  # what is left to be written may be what was interrupted
         return 130
     except ModuleNotFoundError as error:
         extra = extra_that_installs(error.name or "")

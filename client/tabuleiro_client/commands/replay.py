@@ -33,6 +33,16 @@ def replay(
     browser = RecordBrowser(record, detect_style(sys.stdout, os.environ, force_ascii=ascii_only))
     typer.echo("\n".join(browser.introduction() + browser.position_lines()))
     is_asking = sys.stdin.isatty()
+    try:
+        _obey_lines(browser, is_asking=is_asking)
+    except KeyboardInterrupt:
+        if is_asking:
+            typer.echo()  # after the mark of Ctrl-C
+        raise
+
+
+def _obey_lines(browser: RecordBrowser, *, is_asking: bool) -> None:
+    """Do what is typed until that is to leave, or the end of the input."""
     while not browser.is_done:
         if is_asking:
             typer.echo("replay> ", nl=False)

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from textual.drivers.linux_driver import LinuxDriver
 
+from tabuleiro_client.standard_output import let_go
 from tabuleiro_client.tui.terminal_output import TerminalOutput
 
 MODES_LEFT: Final = "\x1b[?1016l\x1b[?2026l"
@@ -57,7 +58,7 @@ class LastingDriver(LinuxDriver):
     def close(self) -> None:
         """End the output. A terminal that takes nothing even now is let go, lest a last word wait for it."""
         if not self._close_output():
-            let_go(1, 2)
+            let_go(*filter(os.isatty, (1, 2)))
 
     def run_input_thread(self) -> None:
         """Read what is typed, until told to stop or the terminal is gone."""
@@ -82,11 +83,3 @@ class LastingDriver(LinuxDriver):
         poll.register(self.fileno, 0)
         if any(event & select.POLLHUP for _, event in poll.poll()):
             os.kill(os.getpid(), signal.SIGHUP)
-
-
-def let_go(*descriptors: int) -> None:
-    """Let what is written to those ``descriptors`` that are terminals go nowhere from now on."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for descriptor in filter(os.isatty, descriptors):
-        os.dup2(nowhere, descriptor)
-    os.close(nowhere)
