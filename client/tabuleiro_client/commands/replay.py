@@ -103,3 +103,6 @@ def _typed_line() -> str | None:
     except EOFError:
         typer.echo()
         return None
+    except KeyboardInterrupt:
+        typer.echo()  # after the mark of Ctrl-C
+        raise

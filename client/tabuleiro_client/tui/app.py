@@ -16,7 +16,7 @@ from rich.text import Text
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
-from textual.command import Provider
+from textual.command import CommandPalette, Provider
 from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
@@ -165,8 +165,12 @@ class TabuleiroApp(App[int]):
         self.is_looked_at = False
 
     def action_help(self) -> None:
-        """Show the keys that work on the present screen."""
-        if not isinstance(self.screen, NAMED_SCREENS["help"]):  # type: ignore[arg-type]
+        """Show the keys that work on the present screen, or close their page."""
+        if isinstance(self.screen, CommandPalette):
+            self.pop_screen()
+        if isinstance(self.screen, NAMED_SCREENS["help"]):  # type: ignore[arg-type]
+            self.pop_screen()
+        else:
             self.push_screen("help")
 
     def leave_screen(self, problem: str = "") -> None:

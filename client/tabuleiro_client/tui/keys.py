@@ -22,14 +22,21 @@ def key(
     return Binding(keys, action, label, show=shown, tooltip=sentence, key_display=sign)
 
 
+_HELP = "Show the keys that work here."
+
 EVERYWHERE: Final = (
-    key("question_mark,f1", "help", "help", "Show the keys that work here.", sign="?"),
+    key("question_mark", "help", "help", _HELP, sign="?"),
+    # A line of text takes the question mark for a letter, and a dialog has no keys but its own.
+    replace(key("f1", "help", "help", _HELP, sign="F1"), priority=True),
     key(
         "ctrl+q", "quit", "quit", "Leave the program; seats in running matches stay yours.", shown=False, sign="^q"
     ),
     # Before any widget has a say: a line of text would take it for a wish to copy.
     replace(key("ctrl+c", "quit", "quit", "Leave the program.", shown=False, sign="^c"), priority=True),
 )
+
+DIALOG_HELP: Final = key("question_mark", "app.help", "help", _HELP, sign="?")
+"""The question mark in a dialog, which the keys of the application do not reach."""
 
 BACK: Final = key("escape", "back", "back", "Go back one step, or to the screen before.", sign="Esc")
 

@@ -20,6 +20,8 @@ from textual.dom import DOMNode
 WAIT_LIMIT_S: Final = 0.5
 """For how long a key is waited for: a widget may go away with the key still before it."""
 
+INTERRUPT: Final = "ctrl+c"
+
 Typed = events.Key | events.Paste
 
 
@@ -34,9 +36,15 @@ class Turnstile:
         self._limit: asyncio.TimerHandle | None = None
 
     async def take(self, event: Typed) -> None:
-        """Let ``event`` in, at once if nothing is inside."""
+        """Let ``event`` in, at once if nothing is inside; Ctrl-C at once, and nothing that waited before it.
+
+        A terminal does the same: what was typed and not read yet is gone with an interrupt.
+        """
+        is_interrupt = isinstance(event, events.Key) and event.key == INTERRUPT
+        if is_interrupt:
+            self._waiting.clear()
         self._waiting.append(event)
-        if self._inside is None:
+        if self._inside is None or is_interrupt:
             await self._let_in()
 
     async def _let_in(self) -> None:

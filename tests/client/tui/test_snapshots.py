@@ -85,6 +85,11 @@ def test_the_end_of_a_match(snap_compare):
     assert snap_compare(app, terminal_size=(80, 24))
 
 
+def test_the_end_of_a_match_without_room_for_the_panel(snap_compare):
+    app = frozen_app("minefield", actions_of("minefield", 999))
+    assert snap_compare(app, terminal_size=(60, 24))
+
+
 @pytest.mark.parametrize("size", list(SIZES))
 def test_watching(snap_compare, size):
     app = frozen_app("virus-wars", actions_of("virus-wars", 62), screen=WatchScreen)

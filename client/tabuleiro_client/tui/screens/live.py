@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Any, Final
 
 from textual.css.query import NoMatches
+from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -151,12 +152,33 @@ class LiveScreen(BoardScreen):
         self._show_banner("facts", facts(model.view, game.sides))
         ending = model.ending_lines()
         self._show_banner("end", "\n".join([*ending, self.next_steps()]) if ending else "")
-        self.write_line("turn", "  ".join(part for part in (model.turn_text(), *model.view.notices) if part))
-        self.write_line("say", model.message or model.prompt())
-        self.query_one("#say").set_class(bool(model.message), "message")
+        self.show_lines()
         self.board.can_choose = bool(model.own_seats) and model.mirror.head.phase == "playing"
         self.show_keys()
         self._call_for_attention()
+
+    def show_lines(self) -> None:
+        """Write the lines below the board; without room for the panel they hold its banner and its end card."""
+        model = self.model
+        if model is None or not self.is_whole:
+            return
+        is_narrow = self.has_class("narrow")
+        turn = "  ".join(part for part in (model.turn_text(), *model.view.notices) if part)
+        say = model.prompt()
+        if is_narrow and model.is_live and (ending := model.ending_lines()):
+            (result, reason), scores = ending[:2], ending[2:]
+            both = reason if result.lower() in reason else f"{result}: {reason}"
+            turn = both if len(both) <= self.query_one("#turn").content_size.width else reason
+            say = "   ".join([*scores, self.next_steps()])
+        if is_narrow and (banner := self._banners.get("offer")):
+            say = f"{banner}   {say}".rstrip()
+        self.write_line("turn", turn)
+        self.write_line("say", model.message or say)
+        self.query_one("#say").set_class(bool(model.message), "message")
+
+    def part_columns(self, size: Size) -> None:
+        super().part_columns(size)
+        self.show_lines()  # the panel with the end card may have gone, or come
 
     def _title(self, game: Game, head: RoomHead) -> str:
         """The game with its options, and the room."""
@@ -190,7 +212,10 @@ class LiveScreen(BoardScreen):
         lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.client.writing)
         self.query_one(Players).show(lines, is_stone="b" in model.view.piece_names)
         self.write_line("brief", brief_text(lines))
-        self._show_banner("offer", self.banner_text())
+        banner = self.banner_text()
+        if banner != self._banners.get("offer"):
+            self._show_banner("offer", banner)
+            self.show_lines()
 
     def banner_text(self) -> str:
         """What waits for an answer; empty when nothing does."""

@@ -25,6 +25,18 @@ from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.session import Session
 
 
+class MatchTable(DataTable[str]):
+    """The table of own matches; Enter opens the one under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        key("enter", "open_match", "open", "Look through the match under the cursor.", sign="Enter"),
+    ]
+
+    def action_open_match(self) -> None:
+        """Open the match under the cursor."""
+        self.action_select_cursor()
+
+
 class ReplaysScreen(PageScreen):
     """A line for the name of a file, and the own matches below it."""
 
@@ -34,7 +46,7 @@ class ReplaysScreen(PageScreen):
     DEFAULT_CSS = """
     ReplaysScreen Input { margin: 1 2 0 2; background: $surface; }
     ReplaysScreen .heading { padding: 1 2 0 2; text-style: bold; color: $primary; }
-    ReplaysScreen DataTable { height: 1fr; margin: 0 1; background: $background; scrollbar-size-vertical: 1;
+    ReplaysScreen MatchTable { height: 1fr; margin: 0 1; background: $background; scrollbar-size-vertical: 1;
         scrollbar-size-horizontal: 1; }
     ReplaysScreen #none { padding: 0 2; height: 1fr; color: $text-muted; }
     """
@@ -47,13 +59,13 @@ class ReplaysScreen(PageScreen):
         yield Static("A record in a file", classes="heading", markup=False)
         yield Input(placeholder="name of the file, Enter opens it", compact=True, select_on_focus=False)
         yield Static("Your matches, the last ones first", classes="heading", markup=False)
-        yield DataTable(cursor_type="row")
+        yield MatchTable(cursor_type="row")
         yield Static("None yet: the matches you play are listed here.", id="none", markup=False)
 
     def on_mount(self) -> None:
         super().on_mount()
         self._matches = [match for match in self.client.shelf.all() if match.phase != "waiting"]
-        table = self.query_one(DataTable)
+        table = self.query_one(MatchTable)
         table.add_columns("room", "game", "board", "against", "where", "state")
         table.add_rows([self._texts(match) for match in self._matches])
         table.display = bool(self._matches)

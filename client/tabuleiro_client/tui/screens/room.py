@@ -28,6 +28,7 @@ from tabuleiro.protocol.messages import (
 )
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.outcome import Player
+from tabuleiro_client.bot_levels import levels_to_offer
 from tabuleiro_client.entered_room import EnteredRoom, Gone, Lost, Restored
 from tabuleiro_client.library import Client
 from tabuleiro_client.sentences import options_text
@@ -254,8 +255,9 @@ class RoomScreen(PageScreen):
             if level is not None:
                 self.ask(SeatBot(id=0, room=self._code, seat=place, level=level))
 
-        levels = {level: level for level in self._levels()}
-        self.app.push_screen(PickerScreen("Which computer player? The weakest comes first.", levels), chosen)
+        question = "Which computer player? After the first, the weakest come first."
+        levels = {level: level for level in levels_to_offer(self._levels())}
+        self.app.push_screen(PickerScreen(question, levels), chosen)
 
     def action_unseat_bot(self) -> None:
         """Take the bot off its seat."""
