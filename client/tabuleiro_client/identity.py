@@ -38,13 +38,13 @@ class Identity(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class DamagedFile:
-    """A file that could not be read and was renamed, so that nothing in it is lost."""
+    """A file that is of no use and was renamed, so that nothing in it is lost. ``reason`` is a sentence."""
 
     kept_as: Path
     reason: str
 
     def __str__(self) -> str:
-        return f"a saved name could not be read ({self.reason}); the file is kept as {self.kept_as}"
+        return f"{self.reason}; the file is kept as {self.kept_as}"
 
 
 class IdentityFolder:
@@ -104,7 +104,7 @@ class IdentityFolder:
             raise ClientError(f"{self._folder} cannot be written: {error.strerror}") from error
 
     def set_aside(self, identity: Identity, reason: str) -> DamagedFile:
-        """Rename the file of a guest that is of no use any more. Raises: ClientError."""
+        """Rename the file of a guest that is of no use any more; ``reason`` is a sentence. Raises: ClientError."""
         return self._set_aside(self._path(identity.server, identity.name), reason)
 
     def _paths(self, server: str) -> Iterator[Path]:
@@ -128,7 +128,7 @@ class IdentityFolder:
             identity = msgspec.json.decode(content, type=Identity)
             parse_name(identity.name)
         except (msgspec.DecodeError, UnicodeDecodeError, NotationError) as error:
-            self._set_aside(path, str(error))
+            self._set_aside(path, f"a saved name could not be read ({error})")
             return None
         return identity
 

@@ -42,7 +42,7 @@ async def introduced_link(
                 identities.mark_used(known)
                 yield link
                 return
-        identities.set_aside(known, f"{url} does not know this guest any more")
+        identities.set_aside(known, f"{url} does not know its guest {known.name} any more")
         wanted = known.name
     async with _new_guest(url, wanted, ask_name, settings) as link:
         token = link.welcome.token

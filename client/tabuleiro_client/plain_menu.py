@@ -8,6 +8,7 @@ from typing import TypeVar
 from tabuleiro.errors import GameOptionError, TabuleiroError
 from tabuleiro.rules import Game, registry
 from tabuleiro.rules.options import OptionValue, PositionOption
+from tabuleiro_client.bot_levels import levels_to_offer
 from tabuleiro_client.line_input import LineReader
 from tabuleiro_client.screen import Screen
 
@@ -89,8 +90,8 @@ class Menu:
                 continue
 
     async def level(self, levels: Sequence[str], title: str = "Which computer player?") -> str:
-        """Ask how well the computer plays."""
-        return await self.choose(title, [(level, level) for level in levels])
+        """Ask how well the computer plays; ``levels`` are the weakest first."""
+        return await self.choose(title, [(level, level) for level in levels_to_offer(levels)])
 
     async def _every_option(self, game: type[Game]) -> dict[str, OptionValue]:
         while True:

@@ -17,18 +17,25 @@ next, n, Enter   the next action          nn   the next turn
 back, b          the action before        bb   the turn before
 goto N, N        the start of turn N      ?    mark what could be played
 start, end       the ends of the record   quit, q"""
+OTHERS_HELP = "match N          another match of the room, which has "
 
+_MATCH = re.compile(r"match\s*([0-9]{1,9})", re.ASCII)
 _GOTO = re.compile(r"(?:goto\s*|turn\s*|g\s*)?([0-9]{1,9})", re.ASCII)
 
 
 class RecordBrowser:
     """A place in a record: ``ply`` actions have been played. Every command answers with the lines to show.
 
+    ``others`` says which matches the room has that the record is of, empty for a record of its own.
+    ``wanted_match`` is the number of the one that was asked for, ``None`` for none; getting it is the caller's.
+
     Raises: GameOptionError, NotationError or IllegalActionError for a record that the rules refuse.
     """
 
-    def __init__(self, record: MatchRecord, style: TextStyle) -> None:
+    def __init__(self, record: MatchRecord, style: TextStyle, others: str = "") -> None:
         self.record = record
+        self.others = others
+        self.wanted_match: int | None = None
         self.style = style
         self.game = registry.load(record.game, record.options)
         self.states = replay(record)
@@ -49,7 +56,7 @@ class RecordBrowser:
             for player, side in zip(self.record.players, self.game.sides, strict=True)
         )
         signs = legend(self.states[0].view(), self.style)
-        return [f"{self.game.title}: {first} against {second}", signs, "", *HELP.splitlines()]
+        return [f"{self.game.title}: {first} against {second}", signs, "", *self._help()]
 
     def _player(self, player: RecordPlayer) -> str:
         name = showable(player.name, self.style) or "?"
@@ -93,7 +100,13 @@ class RecordBrowser:
         to_turn = _GOTO.fullmatch(word)
         if to_turn is not None:
             return self._go_to_turn(int(to_turn[1]))
-        return [f"{shown(text.strip())} is not a command here. These are:", *HELP.splitlines()]
+        other = _MATCH.fullmatch(word)
+        if other is not None and self.others:
+            self.wanted_match = int(other[1])
+            return []
+        if other is not None:
+            return ["This record is of one match alone: there are no others to go to."]
+        return [f"{shown(text.strip())} is not a command here. These are:", *self._help()]
 
     def _go_to(self, ply: int) -> list[str]:
         if ply < 0:
@@ -136,7 +149,7 @@ class RecordBrowser:
         return self.position_lines(show_legal=True)
 
     def _help(self) -> list[str]:
-        return HELP.splitlines()
+        return [*HELP.splitlines(), *([OTHERS_HELP + self.others] if self.others else [])]
 
     def _quit(self) -> list[str]:
         self.is_done = True

@@ -9,11 +9,12 @@ from pathlib import Path
 from tabuleiro.errors import ClientError, NotationError, RecordError, shown
 from tabuleiro.notation.match_record import MatchRecord
 from tabuleiro.notation.record import parse_record
-from tabuleiro.protocol.records import record_of
+from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.input_file import STANDARD_INPUT, read_text
+from tabuleiro_client.room_matches import RoomMatches
 from tabuleiro_client.venue import remote_gallery, remote_venue
 
 
@@ -26,14 +27,13 @@ class FoundRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class RoomMatch:
-    """A match on a server. ``number`` ``None``: the last of the room; ``secret`` is for private rooms.
+class RoomSource:
+    """A server, and how it is asked there: ``secret`` is for private rooms, ``None`` otherwise.
 
     ``guest`` is the name of the guest who asks, ``None`` for one that is kept for looking on.
     """
 
     server: str
-    number: int | None = None
     secret: str | None = None
     guest: str | None = None
 
@@ -60,19 +60,29 @@ def record_in_file(name: str) -> FoundRecord:
         raise ClientError(f"{name}: {error}") from error
 
 
-async def record_of_room(code: str, wanted: RoomMatch) -> FoundRecord:
-    """Ask a server for a match of a room. Raises: ClientError, CommandError, NotationError for no code."""
-    identities = IdentityFolder(config_folder())
-    if wanted.guest is None:
-        gallery = remote_gallery(wanted.server, identities)
-    else:
-        gallery = remote_venue(wanted.server, identities, wanted.guest, None)
-    async with gallery as venue:
-        for damage in identities.damaged:
-            print(damage, file=sys.stderr)
-        played = await venue.link.get_record(parse_room_code(code), wanted.number, wanted.secret)
-    try:
-        record = record_of(played)
-    except ValueError as error:
-        raise ClientError(f"this version of tabuleiro cannot read the match: {error}") from error
-    return FoundRecord(record, f"{played.room}-{played.match}")
+async def record_of_room(code: str, number: int | None, source: RoomSource) -> FoundRecord:
+    """Ask a server for a match of a room, with ``None`` for the last one.
+
+    Raises: ClientError, CommandError, NotationError for no code.
+    """
+    matches = matches_of_room(code, source)
+    match = await (matches.newest() if number is None else matches.get(number))
+    return FoundRecord(match.record, match.name)
+
+
+def matches_of_room(code: str, source: RoomSource) -> RoomMatches:
+    """The matches of a room, for each of which the server is connected to. Raises: NotationError for no code."""
+    room = parse_room_code(code)
+
+    async def ask(number: int | None) -> RecordPlayed:
+        identities = IdentityFolder(config_folder())
+        if source.guest is None:
+            gallery = remote_gallery(source.server, identities)
+        else:
+            gallery = remote_venue(source.server, identities, source.guest, None)
+        async with gallery as venue:
+            for damage in identities.damaged:
+                print(damage, file=sys.stderr)
+            return await venue.link.get_record(room, number, source.secret)
+
+    return RoomMatches(ask)

@@ -187,15 +187,24 @@ class Cast:
 
     def ending(self, winner: Player | None, termination: str) -> str:
         """How a match ended."""
-        if winner is None:
-            return _ENDINGS_WITHOUT_WINNER.get(termination, f"nobody wins: {termination}")
-        if termination not in _ENDINGS:
-            return f"{self.side(winner)} wins: {termination}"
-        return _ENDINGS[termination].format(winner=self.side(winner), loser=self.side(opponent(winner)))
+        return ending_text(self._game.sides, winner, termination)
 
     def winner(self, winner: Player | None) -> str:
         """The last line of a match, for people and scripts alike."""
         return f"winner: {'nobody' if winner is None else self.title(winner)}"
+
+
+def ending_text(sides: tuple[str, str], winner: Player | None, termination: str) -> str:
+    """How a match ended, by the names of its sides.
+
+    >>> ending_text(("black", "white"), 0, "resignation")
+    'black wins: white resigned'
+    """
+    if winner is None:
+        return _ENDINGS_WITHOUT_WINNER.get(termination, f"nobody wins: {termination}")
+    if termination not in _ENDINGS:
+        return f"{sides[winner]} wins: {termination}"
+    return _ENDINGS[termination].format(winner=sides[winner], loser=sides[opponent(winner)])
 
 
 def said(name: str, text: str, *, is_player: bool) -> str:

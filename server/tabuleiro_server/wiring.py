@@ -107,7 +107,7 @@ async def running_server(
         pool = BotPool(config.bot_workers or max((os.cpu_count() or 2) - 1, 1), config.bot_think_limit_ms)
         await pool.start()
         at_the_end(pool.stop, "bot workers")
-        bot_seats = BotSeats(pool, now_ms)
+        bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms)
         hints = Hints(Suggestions(pool).suggest, now_ms)
         services = await _rooms(config, database, event_log, bot_seats, hints, lifecycle)
         at_the_end(services.directory.stop, "rooms")

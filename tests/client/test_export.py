@@ -100,6 +100,50 @@ async def test_a_match_of_a_room_is_stepped_through(server):
     assert "Turn 1 (2 of 2): blue played c2. Action 2 of 2.\nThe end: blue wins by resignation.\n" in output
 
 
+async def test_every_match_of_a_room_is_gone_to_by_its_number(server):
+    code, _ = await played(server)
+    wanted = ("replay", code, "--server", server.url, "--ascii")
+    status, output, _ = await run(*wanted, typed=b"match 7\nmatch1\nend\nhelp\nmatch 2\nend\nquit\n")
+    assert status == 0
+    assert output.startswith(f"match 2 of 2 of room {code}\n")
+    places = [
+        "The start; 1 actions in 1 turns follow.",
+        f"there is no match 7: room {code} has matches 1 to 2",
+        f"match 1 of 2 of room {code}",
+        "The end: blue wins by resignation.",
+        "match N          another match of the room, which has matches 1 to 2",
+        f"match 2 of 2 of room {code}",
+        "The record ends here; the match is unfinished.",
+    ]
+    found = [output.index(places[0])]
+    for place in places[1:]:
+        found.append(output.index(place, found[-1]))
+    assert found == sorted(found)
+
+
+async def test_a_number_that_no_match_has_is_told_before_anything_is_shown(server):
+    code, _ = await played(server)
+    status, output, errors = await run("replay", code, "--server", server.url, "--match", "7")
+    assert (status, output) == (1, "")
+    assert f"there is no match 7: room {code} has matches 1 to 2" in errors
+
+
+async def test_another_match_whose_server_is_gone_is_told_and_the_record_stays(tmp_path):
+    async with running_server(Config(port=0, db=str(tmp_path / "server.db"))) as server:
+        code, _ = await played(server)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "tabuleiro_client", "replay", code, "--server", server.url, "--ascii"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        while b"The start" not in await process.stdout.readline():
+            pass
+    output, _ = await process.communicate(b"match 1\nend\n")
+    assert process.returncode == 0
+    assert "no server listens there" in output.decode()
+    assert "The record ends here; the match is unfinished." in output.decode()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

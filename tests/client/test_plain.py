@@ -204,7 +204,7 @@ async def test_menus_lead_to_a_match_with_every_option_chosen_back_and_out_again
     ana.type("4", "1")
     await ana.shows("your turn (red, o), 2 steps left")
     ana.type("resign", "yes")
-    await ana.shows("winner: random-bot (blue, x)")
+    await ana.shows("winner: easy-bot (blue, x)")
     ana.type("quit")
     await ana.shows("What shall it be?")
     ana.type("6", "1")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from terminal_process import terminal
 
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import parse_record
@@ -220,3 +221,22 @@ def test_ctrl_c_ends_quietly_with_status_130_and_bytes_do_no_harm(record_file: s
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 130
         assert process.stderr.read() == b""
+
+
+async def test_on_a_terminal_the_arrow_keys_bring_lines_typed_before(record_file: str, tmp_path: Path) -> None:
+    async with terminal(tmp_path, "replay", record_file, "--plain", "--ascii") as person:
+        await person.shows("replay> ")
+        for typed in (b"goto 2\n", b"\x1b[A\x7f3\n"):
+            person.press(typed)
+            await person.shows("replay> ")
+        assert "Turn 1: blue played b4. Action 1 of 6." in person.text
+        assert "Turn 2 (3 of 3): red played b4. Action 4 of 6." in person.text
+        person.press(b"\x04")
+        assert await person.wait() == 0
+
+
+def test_a_record_of_its_own_has_no_other_matches() -> None:
+    alone = browser()
+    assert alone.obey("match 2") == ["This record is of one match alone: there are no others to go to."]
+    assert alone.wanted_match is None
+    assert not any(line.startswith("match") for line in alone.introduction())

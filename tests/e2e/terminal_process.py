@@ -11,7 +11,7 @@ import signal
 import sys
 import termios
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 LIMIT_S = 60.0
@@ -25,8 +25,9 @@ PROGRAM = ("-m", "tabuleiro_client")
 class Terminal:
     """``tabuleiro`` with its arguments on a pseudo-terminal. ``text`` is all that was shown so far."""
 
-    def __init__(self, process: asyncio.subprocess.Process, descriptor: int) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, descriptor: int, its_name: str) -> None:
         self.text = ""
+        self._its_name = its_name
         self._process = process
         self._descriptor = descriptor
         self._is_open = True
@@ -36,9 +37,17 @@ class Terminal:
 
     @classmethod
     async def start(
-        cls, config: Path, *arguments: str, program: Sequence[str] = PROGRAM, **environment: str
+        cls,
+        config: Path,
+        *arguments: str,
+        program: Sequence[str] = PROGRAM,
+        is_controlling: bool = True,
+        **environment: str,
     ) -> Terminal:
-        """Start a command whose guests and data are kept in ``config``; ``program`` is what Python runs."""
+        """Start a command whose guests and data are kept in ``config``; ``program`` is what Python runs.
+
+        Without ``is_controlling`` the terminal sends the program no signals.
+        """
         descriptor, its_side = pty.openpty()
         os.set_blocking(descriptor, False)
         folders = {"TABULEIRO_CONFIG_DIR": str(config), "TABULEIRO_DATA_DIR": str(config / "data")}
@@ -48,11 +57,12 @@ class Terminal:
             stdout=its_side,
             stderr=its_side,
             start_new_session=True,
-            preexec_fn=_take_terminal,
+            preexec_fn=_take_terminal if is_controlling else None,
             env={**os.environ, "TERM": "xterm-256color", **folders, **environment},
         )
+        its_name = os.ttyname(its_side)
         os.close(its_side)
-        return cls(process, descriptor)
+        return cls(process, descriptor, its_name)
 
     @property
     def process_id(self) -> int:
@@ -82,6 +92,19 @@ class Terminal:
     def forget(self) -> None:
         """Let everything count as seen, and keep none of it: searching through hours of output takes its time."""
         self.text, self._seen = "", 0
+
+    def take_nothing(self) -> None:
+        """Be a terminal that takes nothing any more: fill what the system keeps for it, and leave it there."""
+        asyncio.get_running_loop().remove_reader(self._descriptor)
+        its_side = os.open(self._its_name, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        with suppress(BlockingIOError):
+            while True:
+                os.write(its_side, b"\0")
+        os.close(its_side)
+
+    def go_on(self) -> None:
+        """Take what the program writes again."""
+        asyncio.get_running_loop().add_reader(self._descriptor, self._read)
 
     def send_signal(self, number: int) -> None:
         """Send the program a signal."""
@@ -127,10 +150,16 @@ def _take_terminal() -> None:
 
 @asynccontextmanager
 async def terminal(
-    config: Path, *arguments: str, program: Sequence[str] = PROGRAM, **environment: str
+    config: Path,
+    *arguments: str,
+    program: Sequence[str] = PROGRAM,
+    is_controlling: bool = True,
+    **environment: str,
 ) -> AsyncIterator[Terminal]:
     """A program on a terminal for as long as the context lasts."""
-    opened = await Terminal.start(config, *arguments, program=program, **environment)
+    opened = await Terminal.start(
+        config, *arguments, program=program, is_controlling=is_controlling, **environment
+    )
     try:
         yield opened
     finally:

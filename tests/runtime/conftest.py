@@ -35,7 +35,7 @@ from tabuleiro_server.store.accounts import Accounts
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import BEFORE_FIRST, EventLog
 
-LIMIT_S = 30.0
+LIMIT_S = 120.0
 """How long anything is waited for before a test counts as failed."""
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tabuleiro.clock import Fischer
+from tabuleiro.errors import StorageUnavailableError
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed
 from tabuleiro.protocol.messages import SeatRequest
@@ -15,6 +16,8 @@ from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_server.bots.pool import Thought
 from tabuleiro_server.bots.request import ThinkRequest
 from tabuleiro_server.bots.seat import BotSeats
+
+RETRY_MS = 1
 
 
 class ScriptedPool:
@@ -40,7 +43,7 @@ async def against_bot(stage: Any) -> Any:
         seats = (SeatRequest("me"), SeatRequest("bot", "random"))
         code = (await ana.create(seats=seats, settings=settings)).head.room
         await ana.play(code, 0, "a3", "a2")
-        bots = BotSeats(pool, stage.clock)
+        bots = BotSeats(pool, stage.clock, RETRY_MS)
         bots.consider(await stage.room(code))
         async with asyncio.timeout(30):
             await bots.finish()
@@ -78,3 +81,45 @@ async def test_a_bot_with_a_clock_is_waited_for_only_so_long(against_bot: Any) -
     assert request.budget_ms is not None
     assert patience_ms is not None
     assert 0 < request.budget_ms < patience_ms < 5_000
+
+
+async def test_a_move_that_the_disk_refuses_is_tried_again_without_being_thought_again(
+    stage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Symptom: a bot beside a full disk thought ten times a second, and filled the log with it."""
+    pool, ana = ScriptedPool(Thought(("d2", "d3"), False, 5)), stage.client("ana")
+    code = (await ana.create(seats=(SeatRequest("me"), SeatRequest("bot", "random")))).head.room
+    await ana.play(code, 0, "a3", "a2")
+    room = await stage.room(code)
+    bots = BotSeats(pool, stage.clock, RETRY_MS)
+    tries: asyncio.Queue[None] = asyncio.Queue()
+    perform = room.perform
+
+    async def counted(*values: Any) -> Any:
+        tries.put_nowait(None)
+        return await perform(*values)
+
+    monkeypatch.setattr(room, "perform", counted)
+    stage.log.failures[code] = StorageUnavailableError("database or disk is full")
+    bots.consider(room)
+    async with asyncio.timeout(30):
+        for _ in range(3):
+            await tries.get()
+    bots.consider(room)
+    stage.log.failures.clear()
+    assert (await played_by_bot(ana)).actions == ("d2", "d3")
+    assert len(pool.asked) == 1
+    await bots.stop()
+
+
+async def test_a_server_that_stops_does_not_wait_for_the_disk_to_take_a_bots_move(stage: Any) -> None:
+    pool, ana = ScriptedPool(Thought(("d2", "d3"), False, 5)), stage.client("ana")
+    code = (await ana.create(seats=(SeatRequest("me"), SeatRequest("bot", "random")))).head.room
+    await ana.play(code, 0, "a3", "a2")
+    stage.log.failures[code] = StorageUnavailableError("database or disk is full")
+    bots = BotSeats(pool, stage.clock, RETRY_MS)
+    bots.consider(await stage.room(code))
+    await stage.log.refused()
+    async with asyncio.timeout(30):
+        await bots.finish()
+    assert len(await stage.stored(code)) == (await stage.room(code)).state.seq

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from tabuleiro.errors import StorageUnavailableError
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed, SeatDisconnected, Withheld
 from tabuleiro.protocol.messages import RoomEntered, SeatRequest, Update
@@ -99,6 +100,25 @@ async def test_a_guest_comes_back_with_the_token_and_a_wrong_one_disturbs_nobody
     again = await third.ask(messages.Hello, token=welcome.token)
     assert (again.account, again.token) == (welcome.account, None)
     assert (await third.watch(code)).seat == 0
+
+
+async def test_a_known_guest_comes_back_while_nothing_can_be_stored(
+    stage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Symptom: with a full disk nobody could even come in and look on."""
+    first, second, third = stage.client("nobody"), stage.client("nobody"), stage.client("nobody")
+    for client in (first, second, third):
+        client.session.account_id = ""
+    welcome = await first.ask(messages.Hello, name="Ana")
+    code = (await first.create()).head.room
+
+    async def refuse(*_: Any) -> Any:
+        raise StorageUnavailableError("database or disk is full")
+
+    monkeypatch.setattr(stage.log.database.writer, "call", refuse)
+    assert (await second.ask(messages.Hello, token=welcome.token)).account == welcome.account
+    assert (await second.watch(code)).seat == 0
+    assert (await third.ask(messages.Hello, name="Eva")).code == "storage-unavailable"
 
 
 async def test_secrets_are_told_to_the_host_only(stage: Any) -> None:

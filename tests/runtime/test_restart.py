@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from tabuleiro.clock import Fischer
 from tabuleiro.protocol.events import MatchEnded, RoomResumed
@@ -103,3 +107,20 @@ async def test_codes_are_read_as_people_type_them(stage: Any) -> None:
     code = (await stage.client("ana").create()).head.room
     typed = f" {code[:2].lower()} {code[2:]} "
     assert (await stage.client("eva").watch(typed)).head.room == code
+
+
+async def test_a_room_whose_line_in_the_list_is_damaged_keeps_no_server_from_starting(
+    open_stage: Any, tmp_path: Path
+) -> None:
+    """Symptom: the server ended with a traceback at every start."""
+    async with open_stage() as stage:
+        ana = stage.client("ana")
+        damaged, other = (await ana.create()).head.room, (await ana.create()).head.room
+    with closing(sqlite3.connect(tmp_path / "rooms.db")) as connection:
+        connection.execute("UPDATE rooms SET summary = x'c1' WHERE code = ?", (damaged,))
+        connection.commit()
+    async with open_stage() as stage:
+        with capture_logs() as lines:
+            assert [line.room for line in await stage.journal.summaries()] == [other]
+        assert [(line["event"], line["room"]) for line in lines] == [("room not listed", damaged)]
+        assert isinstance(await stage.client("ana").watch(damaged), RoomEntered)

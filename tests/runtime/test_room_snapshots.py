@@ -1,5 +1,4 @@
-"""Snapshots of rooms: saved when a room with a long story leaves memory, used when it comes back, never trusted
-more than its events."""
+"""Snapshots of rooms: saved as the story grows, used when a room is loaded, never trusted more than its events."""
 
 from __future__ import annotations
 
@@ -8,6 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,17 +15,33 @@ from msgspec.structs import fields, replace
 from structlog.testing import capture_logs
 
 from tabuleiro.errors import DamagedRoomError, StorageUnavailableError
-from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.events import RoomSecrets, Said, SequencedEvent
+from tabuleiro.ids import AccountId, Ply, RoomCode, Seq, TimestampMs
+from tabuleiro.protocol import messages
+from tabuleiro.protocol.events import (
+    ActionsPlayed,
+    Event,
+    MatchStarted,
+    RoomOpened,
+    RoomSecrets,
+    Said,
+    SeatInfo,
+    SequencedEvent,
+)
 from tabuleiro.protocol.messages import RoomEntered
-from tabuleiro_server.room.state import Line, Match, MutedPerson, Offer, RoomState
+from tabuleiro.rules import registry
+from tabuleiro_server.room.state import Checkpoint, Line, Match, MutedPerson, Offer, RoomState
 from tabuleiro_server.runtime import journal as journal_module
+from tabuleiro_server.runtime import pieces as pieces_module
+from tabuleiro_server.runtime import snapshot_keeper
 from tabuleiro_server.runtime.journal import NO_SNAPSHOT, read_events, rows_of, snapshot_differences
-from tabuleiro_server.runtime.pieces import EVENTS_AT_ONCE_COUNT
+from tabuleiro_server.runtime.pieces import AT_ONCE_COUNT
 from tabuleiro_server.runtime.room_snapshots import SNAPSHOT_VERSION, differences, read_snapshot, snapshot_of
-from tabuleiro_server.runtime.room_task import SNAPSHOT_EVERY_COUNT
+from tabuleiro_server.runtime.snapshot_keeper import SNAPSHOT_EVERY_COUNT
 from tabuleiro_server.store.consistency import verify
 from tabuleiro_server.store.rows import Snapshot
+
+LIMIT_S = 30.0
+"""How long anything is waited for before a test counts as failed."""
 
 
 async def talk(stage: Any, code: str, lines_count: int = SNAPSHOT_EVERY_COUNT) -> RoomState:
@@ -92,10 +108,10 @@ async def test_only_what_came_after_the_snapshot_is_replayed(saved: Any, pieces:
 
 async def test_many_events_are_replayed_in_pieces(empty_room: Any, pieces: list[list[Seq]]) -> None:
     stage, code = empty_room
-    room = await talk(stage, code, 3 * EVENTS_AT_ONCE_COUNT)
+    room = await talk(stage, code, 3 * AT_ONCE_COUNT)
     pieces.clear()
     assert await stage.journal.load(code) == (room, NO_SNAPSHOT)
-    assert max(map(len, pieces)) == EVENTS_AT_ONCE_COUNT
+    assert max(map(len, pieces)) == AT_ONCE_COUNT
     assert [seq for piece in pieces for seq in piece] == list(range(1, room.seq + 1))
 
 
@@ -128,11 +144,19 @@ async def test_a_snapshot_waits_until_enough_has_happened(empty_room: Any) -> No
     assert (await stage.log.load_snapshot(code)).seq == room.seq
 
 
-async def test_a_server_that_stops_saves_none(empty_room: Any) -> None:
-    stage, code = empty_room
-    await talk(stage, code)
-    await stage.room(code)
-    await stage.directory.stop()
+async def test_a_server_that_stops_saves_none(match_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage, ana, _, code = match_of
+    room = await stage.room(code)
+    due_seq = room.state.seq + 1
+    monkeypatch.setattr(snapshot_keeper, "SNAPSHOT_EVERY_COUNT", due_seq)
+    stage.log.gate.clear()
+    talking = asyncio.create_task(say(stage, ana, code, 1))
+    await stage.log.reached()
+    stopping = asyncio.create_task(stage.directory.stop())
+    await asyncio.sleep(0)
+    stage.log.gate.set()
+    await asyncio.gather(talking, stopping)
+    assert room.state.seq == due_seq
     assert await stage.log.load_snapshot(code) is None
 
 
@@ -217,11 +241,57 @@ async def test_a_snapshot_that_cannot_be_saved_harms_nothing(
     assert await stage.journal.load(code) == (room, NO_SNAPSHOT)
 
 
-async def test_who_comes_while_a_snapshot_is_saved_finds_the_room_again(
-    empty_room: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+async def lively(match_of: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, RoomCode]:
+    """The stage, ana, who says things, and the code of her room, which gets a snapshot every five events."""
+    monkeypatch.setattr(snapshot_keeper, "SNAPSHOT_EVERY_COUNT", 5)
+    stage, ana, _, code = match_of
+    return stage, ana, RoomCode(code)
+
+
+@pytest.fixture
+def saved_seqs(stage: Any, monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[Seq]:
+    """After which events snapshots were taken, each told when it is on disk."""
+    seqs: asyncio.Queue[Seq] = asyncio.Queue()
+    save = stage.log.save_snapshot
+
+    async def noted(code: RoomCode, seq: Seq, *values: Any) -> None:
+        await save(code, seq, *values)
+        seqs.put_nowait(seq)
+
+    monkeypatch.setattr(stage.log, "save_snapshot", noted)
+    return seqs
+
+
+async def say(stage: Any, ana: Any, code: str, lines_count: int) -> None:
+    for _ in range(lines_count):
+        stage.now_ms += 2_500  # nobody may talk faster
+        assert await ana.ask(messages.Say, room=code, text="hello") is None
+
+
+async def test_a_room_that_never_leaves_memory_gets_snapshots(
+    saved_seqs: asyncio.Queue[Seq], lively: Any, pieces: list[list[Seq]]
 ) -> None:
-    stage, code = empty_room
-    await talk(stage, code)
+    """Symptom: a room that was never empty was replayed from its first event, however long ago that was."""
+    stage, ana, code = lively
+    room = await stage.room(code)
+    async with asyncio.timeout(LIMIT_S):
+        for _ in range(4):
+            await say(stage, ana, code, 5)
+            seq = await saved_seqs.get()
+    assert room.state.seq > 20
+    assert room.state.seq - seq < 10
+    pieces.clear()
+    loaded = await stage.journal.load(code)
+    assert loaded.room == room.state
+    assert loaded.snapshot_seq >= seq
+    assert sum(map(len, pieces)) == room.state.seq - loaded.snapshot_seq
+
+
+async def test_who_plays_while_a_snapshot_is_saved_does_not_wait_for_it(
+    lively: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, ana, code = lively
     is_saving, may_save = asyncio.Event(), asyncio.Event()
     save = stage.log.save_snapshot
 
@@ -231,13 +301,84 @@ async def test_who_comes_while_a_snapshot_is_saved_finds_the_room_again(
         await save(*values)
 
     monkeypatch.setattr(stage.log, "save_snapshot", save_slowly)
-    leaving = await stage.room(code)
+    await say(stage, ana, code, 5)
     await is_saving.wait()
+    assert await ana.play(code, 0, "a3", "a2") is None
     watching = asyncio.create_task(stage.client("eva").watch(code))
-    await asyncio.sleep(0)
     may_save.set()
     assert isinstance(await watching, RoomEntered)
-    assert await stage.room(code) is not leaving
+    loaded = await stage.journal.load(code)
+    assert loaded.room == (await stage.room(code)).state
+    assert NO_SNAPSHOT < loaded.snapshot_seq < loaded.room.seq
+
+
+@pytest.mark.parametrize(
+    ("failure", "line"),
+    [
+        (StorageUnavailableError("the disk is full"), ("snapshot not saved", "info")),
+        (ZeroDivisionError("a bug"), ("snapshot not made", "error")),
+    ],
+)
+async def test_a_snapshot_that_fails_hurts_nobody_and_is_tried_after_as_many_events_again(
+    saved_seqs: asyncio.Queue[Seq],
+    lively: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    failure: Exception,
+    line: tuple[str, str],
+) -> None:
+    stage, ana, code = lively
+    tries: asyncio.Queue[Seq] = asyncio.Queue()
+
+    async def refuse(_: RoomCode, seq: Seq, *__: Any) -> None:
+        tries.put_nowait(seq)
+        raise failure
+
+    async with asyncio.timeout(LIMIT_S):
+        with monkeypatch.context() as faulty, capture_logs() as lines:
+            faulty.setattr(stage.log, "save_snapshot", refuse)
+            await say(stage, ana, code, 15)
+            first, second = await tries.get(), await tries.get()
+        assert second - first >= 5
+        assert {(line["event"], line["log_level"]) for line in lines} == {line}
+        await say(stage, ana, code, 10)
+        assert await saved_seqs.get() > second
+
+
+def long_match() -> list[SequencedEvent]:
+    """A room with a match of 300 actions."""
+    seat, rng = SeatInfo("person", AccountId("ana-id"), "ana"), Random(1)
+    options: dict[str, int | str] = {"rows": 19, "cols": 19}
+    events: list[Event] = [
+        RoomOpened(RoomCode("K7MQ4"), "virus-wars", options, AccountId("ana-id"), "ana", (seat, seat)),
+        MatchStarted(1),
+    ]
+    state = registry.load("virus-wars", options).initial_state()
+    for ply in range(300):
+        action, mover = rng.choice(state.legal_actions()), state.to_move
+        assert mover is not None
+        events.append(ActionsPlayed(1, Ply(ply), mover, (state.action_to_string(action),)))
+        state = state.child(action)
+    return [SequencedEvent(Seq(seq), TimestampMs(seq), event) for seq, event in enumerate(events, start=1)]
+
+
+async def test_others_have_their_turn_while_a_long_match_comes_from_a_snapshot(
+    stage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Symptom: all rooms waited while the match of one was played again, from its first action, in one go."""
+    monkeypatch.setattr(pieces_module, "PIECE_NS", 0)
+    appended = stage.journal.append(None, long_match())
+    await appended.stored
+    before = appended.room
+    snapshot = snapshot_of(before)
+    assert read_snapshot(before.code, snapshot) == before
+    await stage.journal.save_snapshot(before)
+    loading = asyncio.create_task(stage.journal.load(before.code))
+    turns_count = 0
+    while not loading.done():
+        turns_count += 1
+        await asyncio.sleep(0)
+    assert await loading == (before, before.seq)
+    assert turns_count > 300 // AT_ONCE_COUNT
 
 
 async def test_verify_finds_a_snapshot_that_says_something_else(saved: Any, tmp_path: Path) -> None:
@@ -275,15 +416,16 @@ async def test_a_snapshot_of_another_version_says_so(saved: Any) -> None:
 
 def test_what_a_room_remembers_is_that_of_the_version() -> None:
     """Who adds a field raises ``SNAPSHOT_VERSION``, or a snapshot of before is read without what it would hold."""
-    structs = (RoomState, Match, Offer, Line, MutedPerson)
+    structs = (RoomState, Match, Checkpoint, Offer, Line, MutedPerson)
     names = {struct.__name__: " ".join(field.name for field in fields(struct)) for struct in structs}
     assert (SNAPSHOT_VERSION, names) == (
-        1,
+        2,
         {
             "RoomState": "code seq phase game host host_name created_at_ms updated_at_ms seats settings limits"
             " secrets away_since_ms seated_at_ms match offers chat muted",
-            "Match": "number players state clock started_at_ms time_control actions movers revision lags_ms"
-            " hinted_at_ms ended_at_ms winner termination",
+            "Match": "number players state clock started_at_ms time_control actions movers checkpoints revision"
+            " lags_ms hinted_at_ms ended_at_ms winner termination",
+            "Checkpoint": "ply state",
             "Offer": "kind player",
             "Line": "at_ms account name text is_player is_hidden",
             "MutedPerson": "account name",

@@ -12,6 +12,7 @@ from tabuleiro.errors import CommandError
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import (
     ActionsPlayed,
+    Event,
     MatchEnded,
     RoomClosed,
     Said,
@@ -19,10 +20,12 @@ from tabuleiro.protocol.events import (
     SeatDisconnected,
     SeatFreed,
     SeatTaken,
+    SequencedEvent,
 )
 from tabuleiro.protocol.messages import Error, Ok, RoomEntered, Update
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_server.room.commands import Play, Say
+from tabuleiro_server.runtime import goings, recent_events
 from tabuleiro_server.runtime.recent_events import RECENT_EVENTS_COUNT
 from tabuleiro_server.runtime.room_items import RoomUnloadedError
 
@@ -189,6 +192,68 @@ async def test_the_last_connection_of_a_player_is_noted_as_gone_and_the_first_as
     assert await ana.hear_event(SeatConnected) == SeatConnected(1)
 
 
+def presence_in(stored: list[SequencedEvent]) -> list[type[Event]]:
+    kinds = [type(event.event) for event in stored]
+    return [kind for kind in kinds if kind in (SeatConnected, SeatDisconnected)]
+
+
+async def is_seen(ana: Any, heard_count: int, *, is_connected: bool) -> None:
+    """Wait until ana is told whether rui is there."""
+    await ana.hear(
+        lambda said: isinstance(said, Update) and said.head.seats[1].is_connected is is_connected, heard_count
+    )
+
+
+async def test_who_comes_and_goes_all_the_time_is_seen_but_not_stored_each_time(match_of: Any) -> None:
+    """Symptom: a client whose connection broke every few seconds made thousands of events a day."""
+    stage, ana, rui, code = match_of
+    for _ in range(5):
+        heard_count = len(ana.heard)
+        rui.session.close()
+        await is_seen(ana, heard_count, is_connected=False)
+        heard_count = len(ana.heard)
+        rui = stage.client("rui")
+        assert (await rui.watch(code)).seat == 1
+        await is_seen(ana, heard_count, is_connected=True)
+    assert presence_in(await stage.stored(code)) == [SeatDisconnected, SeatConnected]
+
+
+async def test_who_stays_away_after_coming_and_going_is_stored_as_gone_in_the_end(
+    match_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(goings, "GOING_EVERY_MS", 50)
+    stage, ana, rui, code = match_of
+    for _ in range(2):
+        heard_count = len(ana.heard)
+        rui.session.close()
+        await is_seen(ana, heard_count, is_connected=False)
+        rui = stage.client("rui")
+        await rui.watch(code)
+    rui.session.close()
+    await is_seen(ana, len(ana.heard), is_connected=False)
+    room = await stage.room(code)
+    assert room.state.away_since_ms == (None, None)
+    assert presence_in(await stage.stored(code)) == [SeatDisconnected, SeatConnected]
+    stage.now_ms += 50
+    await stage.until(lambda: room.state.away_since_ms[1] is not None)
+    assert room.state.away_since_ms == (None, stage.now_ms)
+    assert presence_in(await stage.stored(code)) == [SeatDisconnected, SeatConnected, SeatDisconnected]
+
+
+async def test_others_are_seen_at_once_while_a_going_waits_to_be_stored(match_of: Any) -> None:
+    stage, ana, rui, code = match_of
+    for _ in range(2):
+        heard_count = len(ana.heard)
+        rui.session.close()
+        await is_seen(ana, heard_count, is_connected=False)
+        rui = stage.client("rui")
+        await rui.watch(code)
+    rui.session.close()
+    await is_seen(ana, len(ana.heard), is_connected=False)
+    await stage.client("eva").watch(code)
+    await ana.hear(lambda said: isinstance(said, Update) and said.head.watchers == 1)
+
+
 async def test_two_connections_of_one_account_both_see_the_seat(match_of: Any) -> None:
     stage, _, rui, code = match_of
     phone = stage.client("rui")
@@ -272,6 +337,20 @@ async def test_a_client_resumes_with_exactly_the_events_it_missed(match_of: Any,
     assert [event.seq for event in entered.events] == list(range(since + 1, entered.head.seq + 1))
     assert list(entered.events) == (await stage.stored(code))[since:]
     assert type(entered.events[-1].event) is SeatConnected
+
+
+async def test_who_missed_very_much_gets_a_snapshot(match_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Symptom: the events of days did not fit in one message, and the room could not be entered again."""
+    monkeypatch.setattr(recent_events, "MISSED_EVENTS_COUNT", 5)
+    stage, ana, _, code = match_of
+    room = await stage.room(code)
+    since = room.state.seq
+    for missed_count in range(1, 7):
+        stage.now_ms += 10_000
+        await ana.ask(messages.Say, room=code, text="hello")
+        entered = await stage.client("eva").watch(code, since=since)
+        assert (entered.snapshot is None) == (missed_count <= 5)
+        assert len(entered.events) == (missed_count if missed_count <= 5 else 0)
 
 
 @pytest.mark.parametrize("since", [None, 10_000])

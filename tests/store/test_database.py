@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
 from tabuleiro.ids import RoomCode, Seq
@@ -72,7 +73,9 @@ async def test_older_file_is_copied_and_migrated_with_its_events(
 ) -> None:
     async with open_log() as log:
         await log.append(RoomCode("K7MQ4"), Seq(0), make.events(1, 3), make.room("K7MQ4"))
-    await open_and_close(database_path, migrations=(*MIGRATIONS, ADD_COLUMN))
+    with capture_logs() as lines:
+        await open_and_close(database_path, migrations=(*MIGRATIONS, ADD_COLUMN))
+    assert [line["copy"] for line in lines] == [f"{database_path}.schema-{NEXT - 1}.backup"]
     assert applied(database_path)[-1] == NEXT
     assert ask(database_path, "SELECT code, note FROM rooms") == [("K7MQ4", None)]
     assert ask(database_path, "SELECT count(*) FROM events") == [(3,)]
@@ -170,6 +173,42 @@ async def test_second_opening_in_this_process_is_refused_until_the_first_is_clos
             await Database.open(database_path)
         await database.close()
         await open_and_close(database_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="making a symbolic link takes a right of its own there")
+async def test_opening_through_a_symbolic_link_is_refused_while_the_file_is_open(
+    open_database: Any, database_path: Path, tmp_path: Path
+) -> None:
+    """Symptom: a second server started on the same file, of which the first one knew nothing."""
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "elsewhere" / "link.db"
+    link.symlink_to(database_path)
+    async with open_database(database_path):
+        with pytest.raises(DatabaseLockedError, match=r"link\.db: another server"):
+            await Database.open(link)
+    async with open_database(link):
+        with pytest.raises(DatabaseLockedError, match=r"rooms\.db: another server"):
+            await Database.open(database_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="making a symbolic link takes a right of its own there")
+async def test_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.db").symlink_to(tmp_path / "b.db")
+    (tmp_path / "b.db").symlink_to(tmp_path / "a.db")
+    with pytest.raises(StorageUnavailableError, match="cannot open"):
+        await Database.open(tmp_path / "a.db")
+
+
+async def test_file_with_two_names_is_refused(database_path: Path, tmp_path: Path) -> None:
+    """Symptom: a second server started by the other name, with a lock and a write-ahead log of its own."""
+    await open_and_close(database_path)
+    other = tmp_path / "other.db"
+    os.link(database_path, other)
+    for path in (database_path, other):
+        with pytest.raises(DatabaseFormatError, match=r"this file has 2 names .hard links.; serve a copy"):
+            await Database.open(path)
+    other.unlink()
+    await open_and_close(database_path)
 
 
 async def test_refused_file_is_not_left_locked(database_path: Path) -> None:

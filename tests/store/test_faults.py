@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from tabuleiro.errors import DamagedRoomError, StorageUnavailableError
+from tabuleiro.errors import DamagedRoomError, DatabaseFormatError, StorageUnavailableError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
+from tabuleiro_server.store.maintenance import back_up, read_stats
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
@@ -107,6 +108,11 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
+def remount(folder: Path, how: str) -> None:
+    """Make a mounted file system read-only (``ro``), or one that can be written to (``rw``)."""
+    subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True)
+
+
 def fill(folder: Path) -> Path:
     """Write a file until nothing more fits."""
     filler = folder / "filler"
@@ -124,6 +130,55 @@ async def test_full_disk(open_log: Any, small_disk: Path, make: Any) -> None:
         await assert_refused(log, make, "full", payload=bytes(100_000))
         os.unlink(filler)
         await assert_accepted(log, make)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
+async def test_full_disk_takes_what_fits_into_the_space_of_the_write_ahead_log(
+    open_log: Any, small_disk: Path, make: Any
+) -> None:
+    """Symptom: nothing was stored, beside a log of megabytes that were in their place long ago."""
+    async with open_log(small_disk / "rooms.db") as log:
+        await begin(log, make)
+        for n in range(1, 21):
+            await log.append(ROOM, Seq(n), make.events(n + 1, n + 1), make.room(ROOM))
+        fill(small_disk)
+        with pytest.raises(StorageUnavailableError, match="full"):
+            await log.append(ROOM, Seq(21), make.events(22, 22), make.room(ROOM))
+        for n in range(21, 31):
+            await log.append(ROOM, Seq(n), make.events(n + 1, n + 1), make.room(ROOM))
+        assert await log.load(ROOM) == make.events(1, 31)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
+async def test_full_disk_on_which_a_file_cannot_even_be_read_is_named(
+    open_log: Any, small_disk: Path, make: Any
+) -> None:
+    """Symptom: an operator read of a disk I/O error."""
+    path = small_disk / "rooms.db"
+    async with open_log(path) as log:
+        await begin(log, make)
+    filler = fill(small_disk)
+    with pytest.raises(StorageUnavailableError, match=r"rooms\.db: .*; the disk is full"):
+        await read_stats(path)
+    os.unlink(filler)
+    assert (await read_stats(path)).event_count == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
+async def test_file_on_a_disk_that_is_read_only_is_told_with_what_helps(
+    open_log: Any, small_disk: Path, make: Any
+) -> None:
+    """Symptom: an operator read that the file could not be opened."""
+    path = small_disk / "rooms.db"
+    async with open_log(path) as log:
+        await begin(log, make)
+    remount(small_disk, "ro")
+    with pytest.raises(StorageUnavailableError, match=r"rooms\.db: .*; even to read it takes a folder that can"):
+        await read_stats(path)
+    with pytest.raises(StorageUnavailableError, match=r"cannot open .*rooms\.db\.lock: Read-only file system"):
+        await Database.open(path)
+    remount(small_disk, "rw")
+    assert (await read_stats(path)).event_count == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of a file there")
@@ -196,6 +251,40 @@ async def test_read_only_file_is_refused_at_opening(open_log: Any, make: Any, da
         await assert_accepted(log, make)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file can be neither removed nor replaced there")
+async def test_file_that_is_moved_away_is_not_written_to_until_it_is_back(
+    open_log: Any, make: Any, database_path: Path
+) -> None:
+    """Symptom: what was acknowledged after somebody had moved the file away was gone at the next start."""
+    away = database_path.with_name("away.db")
+    async with open_log() as log:
+        await begin(log, make)
+        os.rename(database_path, away)
+        for _ in range(2):
+            with pytest.raises(StorageUnavailableError):
+                await log.append(ROOM, Seq(1), make.events(2, 2))
+        with pytest.raises(StorageUnavailableError):
+            await log.load(ROOM)
+        os.rename(away, database_path)
+        assert await log.load(ROOM) == make.events(1, 1)
+        await assert_accepted(log, make)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file can be neither removed nor replaced there")
+async def test_file_that_is_replaced_is_not_written_to(open_log: Any, make: Any, database_path: Path) -> None:
+    copy = database_path.with_name("copy.db")
+    async with open_log() as log:
+        await begin(log, make)
+        await back_up(database_path, copy)
+        await log.append(ROOM, Seq(1), make.events(2, 2))
+        os.replace(copy, database_path)
+        for _ in range(2):
+            with pytest.raises(StorageUnavailableError, match="removed or replaced while it was served"):
+                await log.append(ROOM, Seq(2), make.events(3, 3))
+        with pytest.raises(StorageUnavailableError, match="removed or replaced while it was served"):
+            await log.load(ROOM)
+
+
 async def test_failing_reads_are_refused_and_work_again(open_log: Any, make: Any, script: Any) -> None:
     async with open_log(connection_class=script.connection_class()) as log:
         await begin(log, make)
@@ -204,6 +293,15 @@ async def test_failing_reads_are_refused_and_work_again(open_log: Any, make: Any
         assert [type(result) for result in results] == [StorageUnavailableError] * 3
         script.before.clear()
         assert await asyncio.gather(*(log.load(ROOM) for _ in range(3))) == [make.events(1, 1)] * 3
+
+
+async def test_malformed_page_of_no_single_room_is_called_damage_of_the_file(
+    open_log: Any, make: Any, script: Any
+) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        script.fail("SELECT code", sqlite3.SQLITE_CORRUPT, "database disk image is malformed")
+        with pytest.raises(DatabaseFormatError, match=r"this file is damaged .*; put a backup in its place"):
+            await log.rooms()
 
 
 async def test_malformed_page_is_blamed_on_the_room_that_was_read(open_log: Any, make: Any, script: Any) -> None:

@@ -149,6 +149,19 @@ async def test_stats_count_what_is_there(open_log: Any, make: Any, database_path
     assert (await read_stats(database_path)).wal_bytes == 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="making a symbolic link takes a right of its own there")
+async def test_stats_through_a_symbolic_link_are_those_of_the_file(
+    open_log: Any, make: Any, database_path: Path
+) -> None:
+    link = database_path.with_name("link.db")
+    link.symlink_to(database_path)
+    async with open_log() as log:
+        await write(log, make)
+        stats = await read_stats(link)
+        assert stats == await read_stats(database_path)
+    assert stats.wal_bytes > 0
+
+
 async def test_room_is_read_with_all_that_is_stored_of_it(open_log: Any, make: Any, database_path: Path) -> None:
     async with open_log() as log:
         await write(log, make)

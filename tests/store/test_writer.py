@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from tabuleiro.errors import StorageUnavailableError, StoreError
 from tabuleiro.ids import DurationMs, RoomCode, Seq
@@ -154,22 +155,84 @@ async def test_stop_gives_up_at_its_limit_and_answers_everybody(open_log: Any, m
         gate.open()
 
 
-async def test_bug_in_a_write_is_raised_by_stop_and_leaves_nobody_waiting(
-    open_database: Any, make: Any, database_path: Path
+async def test_bug_in_one_write_fails_it_alone_and_the_writer_lives_on(
+    log: EventLog, make: Any, database_path: Path
 ) -> None:
+    """Symptom: every room answered storage-unavailable until the server was started again."""
+
     def stumble(connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM events")
         raise ZeroDivisionError("a bug")
 
-    async with open_database(database_path) as database:
-        log = EventLog(database)
-        await log.start()
-        stumbling = asyncio.create_task(database.writer.call(stumble))
-        await asyncio.sleep(0)
-        appending = log.append(room(1), Seq(0), make.events(1, 1))
-        results = await asyncio.gather(stumbling, appending, return_exceptions=True)
-        assert [type(result) for result in results] == [StoreError, StoreError]
+    await log.append(room(1), Seq(0), make.events(1, 1))
+    with capture_logs() as logged:
+        before, failure, after = await asyncio.gather(
+            log.append(room(1), Seq(1), make.events(2, 2)),
+            log.database.writer.call(stumble),
+            log.append(room(2), Seq(0), make.events(1, 1)),
+            return_exceptions=True,
+        )
+    assert (before, after) == (None, None)
+    assert isinstance(failure, StoreError)
+    assert "ZeroDivisionError('a bug')" in str(failure)
+    assert isinstance(failure.__cause__, ZeroDivisionError)
+    assert [(line["event"], line["log_level"], line["exc_info"]) for line in logged] == [
+        ("write failed", "error", failure.__cause__)
+    ]
+    await log.append(room(2), Seq(1), make.events(2, 2))
+    assert stored(database_path) == [("R0001", 1), ("R0001", 2), ("R0002", 1), ("R0002", 2)]
+    await log.stop()
+
+
+async def test_append_of_what_is_no_event_fails_alone_and_the_writer_lives_on(
+    log: EventLog, make: Any, database_path: Path
+) -> None:
+    """Symptom: every room answered storage-unavailable until the server was started again."""
+    with capture_logs() as logged:
+        failure, beside = await asyncio.gather(
+            log.append(room(1), Seq(0), make.events(1, 1, payload=None)),
+            log.append(room(2), Seq(0), make.events(1, 1)),
+            return_exceptions=True,
+        )
+    assert isinstance(failure, StoreError)
+    assert isinstance(failure.__cause__, TypeError)
+    assert beside is None
+    assert [line["event"] for line in logged] == ["write failed"]
+    await log.append(room(1), Seq(0), make.events(1, 1))
+    assert stored(database_path) == [("R0001", 1), ("R0002", 1)]
+
+
+async def test_commit_that_fails_for_another_reason_than_the_disk_is_told_and_the_next_one_goes(
+    log: EventLog, make: Any, monkeypatch: pytest.MonkeyPatch, database_path: Path
+) -> None:
+    """Symptom: after one failed try to start a thread nothing was stored until the server was started again."""
+
+    def refuse(*_: Any) -> Any:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as faulty, capture_logs() as logged:
+        faulty.setattr("tabuleiro_server.store.writer.commit_group", refuse)
+        results = await asyncio.gather(
+            *(log.append(room(n), Seq(0), make.events(1, 1)) for n in range(3)), return_exceptions=True
+        )
+    assert [type(result) for result in results] == [StoreError] * 3
+    assert all("can't start new thread" in str(result) for result in results)
+    assert [line["event"] for line in logged] == ["commit failed"]
+    assert log.figures.failed_commit_count == 1
+    await log.append(room(1), Seq(0), make.events(1, 1))
+    assert stored(database_path) == [("R0001", 1)]
+
+
+async def test_cancelled_writer_answers_everybody_and_refuses_what_comes_later(
+    open_log: Any, make: Any, script: Any
+) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        gate = script.hold("COMMIT")
+        begun = log.append(room(1), Seq(0), make.events(1, 1))
+        await gate.reached()
+        next(task for task in asyncio.all_tasks() if task.get_name() == "store-writer").cancel()
+        with pytest.raises(StoreError, match="may be stored or not"):
+            await begun
+        gate.open()
         with pytest.raises(StorageUnavailableError, match="not running"):
             await log.append(room(1), Seq(0), make.events(1, 1))
-        with pytest.raises(ZeroDivisionError, match="a bug"):
-            await log.stop()
-    assert stored(database_path) == []

@@ -12,7 +12,7 @@ import typer
 from tabuleiro.notation.record import format_record
 from tabuleiro.notation.record_json import export_json
 from tabuleiro_client.commands.play import NameOption, SecretOption, ServerOption
-from tabuleiro_client.record_source import FoundRecord, RoomMatch, is_file, record_in_file, record_of_room
+from tabuleiro_client.record_source import FoundRecord, RoomSource, is_file, record_in_file, record_of_room
 from tabuleiro_client.server_address import chosen_server
 
 SourceArgument = Annotated[
@@ -55,4 +55,4 @@ def find_record(
     """
     if is_file(source):
         return record_in_file(source)
-    return asyncio.run(record_of_room(source, RoomMatch(chosen_server(server), match, secret, name)))
+    return asyncio.run(record_of_room(source, match, RoomSource(chosen_server(server), secret, name)))

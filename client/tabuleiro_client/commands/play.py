@@ -18,6 +18,7 @@ from tabuleiro_client.commands import room_options
 from tabuleiro_client.game_choice import GameOptions, PresetOption, chosen_options
 from tabuleiro_client.play_wishes import PlayWishes
 from tabuleiro_client.server_address import parse_server_url
+from tabuleiro_client.standard_output import while_output_is_taken
 from tabuleiro_client.terminal import can_draw
 
 ServerOption = Annotated[
@@ -89,7 +90,7 @@ def play(
         from tabuleiro_client.tui import launch
 
         raise typer.Exit(asyncio.run(launch.play(wishes, name=name, is_ascii=ascii_only)))
-    asyncio.run(_play(wishes, name, ascii_only))
+    asyncio.run(while_output_is_taken(_play(wishes, name, ascii_only)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from tabuleiro_client import plain
 from tabuleiro_client.commands.play import ServerOption
 from tabuleiro_client.plain_client import PlainClient
 from tabuleiro_client.server_address import chosen_server
+from tabuleiro_client.standard_output import while_output_is_taken
 
 
 class RoomState(StrEnum):
@@ -37,7 +38,8 @@ def rooms(
     if game is not None:
         registry.game_type(game)
     phases: tuple[Phase, ...] | None = tuple(each.value for each in state) if state else None
-    asyncio.run(_rooms(chosen_server(server), plain.RoomsWanted(game, phases), is_following=follow))
+    listing = _rooms(chosen_server(server), plain.RoomsWanted(game, phases), is_following=follow)
+    asyncio.run(while_output_is_taken(listing))
 
 
 async def _rooms(server: str, wanted: plain.RoomsWanted, *, is_following: bool) -> None:

@@ -11,6 +11,7 @@ import typer
 
 from tabuleiro_client.commands.play import AsciiOption, NameOption, PlainOption, SecretOption, ServerOption
 from tabuleiro_client.server_address import chosen_server
+from tabuleiro_client.standard_output import while_output_is_taken
 from tabuleiro_client.terminal import can_draw
 
 
@@ -29,7 +30,7 @@ def watch(
 
         watching = launch.watch_in_room(url, room, name=name, is_ascii=ascii_only, secret=secret)
         raise typer.Exit(asyncio.run(watching))
-    asyncio.run(_watch(room, url, secret, name, ascii_only))
+    asyncio.run(while_output_is_taken(_watch(room, url, secret, name, ascii_only)))
 
 
 async def _watch(room: str, server: str, secret: str | None, name: str | None, is_ascii: bool) -> None:

@@ -9,14 +9,14 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import msgspec
 from rich.text import Text
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
-from textual.command import Provider
+from textual.command import CommandPalette, Provider
 from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
@@ -26,6 +26,7 @@ from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.crash_report import write_report
 from tabuleiro_client.tui.keys import EVERYWHERE
+from tabuleiro_client.tui.line_history import LineHistory
 from tabuleiro_client.tui.match_shelf import MatchShelf
 from tabuleiro_client.tui.palette import PaletteCommands
 from tabuleiro_client.tui.present.glyphs import ASCII, UNICODE, GlyphSet
@@ -38,6 +39,9 @@ from tabuleiro_client.tui.turnstile import Turnstile, Typed
 from tabuleiro_client.tui.widgets.scroll_bars import use_whole_cells
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 
+ASIDE_TOLD_S: Final = 20.0
+"""How long it is told that a saved name is of no use any more."""
+
 FirstScreen = Callable[[], Screen[Any]]
 
 
@@ -49,6 +53,7 @@ def time_of_day_ms() -> int:
 class TabuleiroApp(App[int]):
     """The terminal client. ``opening`` makes the first screen; when the last is left, so is the program.
 
+    ``typed_lines`` are the lines typed on screens, by what they are for; ``typed_count`` counts what was typed.
     ``now_ms`` reads the clock. ``session`` is the server this user is at, ``settings`` what is chosen;
     ``writing`` what may be written, ``turnstile`` what everything typed passes.
     """
@@ -84,6 +89,8 @@ class TabuleiroApp(App[int]):
         self.shelf = MatchShelf(config_folder())
         self.now_ms = now_ms
         self.is_looked_at = True
+        self.typed_lines: dict[str, LineHistory] = {}
+        self.typed_count = 0
         self._opening = opening
         self._force_ascii = force_ascii
         self._has_no_colour = has_no_colour
@@ -146,6 +153,7 @@ class TabuleiroApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         """Take what is typed one after another; see :mod:`tabuleiro_client.tui.turnstile`."""
         if isinstance(event, Typed) and not event.is_forwarded:
+            self.typed_count += 1
             await self.turnstile.take(event)
         else:
             await super().on_event(event)
@@ -157,8 +165,12 @@ class TabuleiroApp(App[int]):
         self.is_looked_at = False
 
     def action_help(self) -> None:
-        """Show the keys that work on the present screen."""
-        if not isinstance(self.screen, NAMED_SCREENS["help"]):  # type: ignore[arg-type]
+        """Show the keys that work on the present screen, or close their page."""
+        if isinstance(self.screen, CommandPalette):
+            self.pop_screen()
+        if isinstance(self.screen, NAMED_SCREENS["help"]):  # type: ignore[arg-type]
+            self.pop_screen()
+        else:
             self.push_screen("help")
 
     def leave_screen(self, problem: str = "") -> None:
@@ -194,6 +206,11 @@ class TabuleiroApp(App[int]):
             self._driver.write(f"\x1b]2;{title}\x07")
 
     def _connection_changed(self) -> None:
+        while self.identities.damaged:
+            aside = showable(str(self.identities.damaged.pop(0)), self.writing)
+            self.notify(aside, severity="warning", timeout=ASIDE_TOLD_S, markup=False)
         for screen in self.screen_stack:
             for bar in screen.query(TopBar):
                 bar.show_connection(self.session)
+            if isinstance(screen, PageScreen):
+                screen.connection_changed()

@@ -22,14 +22,21 @@ def key(
     return Binding(keys, action, label, show=shown, tooltip=sentence, key_display=sign)
 
 
+_HELP = "Show the keys that work here."
+
 EVERYWHERE: Final = (
-    key("question_mark,f1", "help", "help", "Show the keys that work here.", sign="?"),
+    key("question_mark", "help", "help", _HELP, sign="?"),
+    # A line of text takes the question mark for a letter, and a dialog has no keys but its own.
+    replace(key("f1", "help", "help", _HELP, sign="F1"), priority=True),
     key(
         "ctrl+q", "quit", "quit", "Leave the program; seats in running matches stay yours.", shown=False, sign="^q"
     ),
     # Before any widget has a say: a line of text would take it for a wish to copy.
     replace(key("ctrl+c", "quit", "quit", "Leave the program.", shown=False, sign="^c"), priority=True),
 )
+
+DIALOG_HELP: Final = key("question_mark", "app.help", "help", _HELP, sign="?")
+"""The question mark in a dialog, which the keys of the application do not reach."""
 
 BACK: Final = key("escape", "back", "back", "Go back one step, or to the screen before.", sign="Esc")
 
@@ -106,7 +113,7 @@ STEPPING: Final = (
         shown=False,
         sign="$",
     ),
-    key("g", "go_to_turn", "go to", "Go to a turn by its number.", shown=False, sign="g"),
+    key("g", "go_to", "go to", "Go to a turn, e.g. 5, or to an action, e.g. a34.", shown=False, sign="g"),
 )
 
 REPLAY: Final = (
@@ -115,6 +122,19 @@ REPLAY: Final = (
     key("minus", "faster(-1)", "slower", "Autoplay slower.", shown=False, sign="-"),
     key("v", "branch", "try", "Branch off here and try moves; again: back to the record.", sign="v"),
     key("u,backspace", "undo", "undo", "Undo the last move tried.", shown=False, sign="u"),
+    key("e", "export", "save", "Write the record into a file.", sign="e"),
+    key("m", "pick_match", "match", "Look through another match of this room.", sign="m"),
+    key(
+        "less_than_sign",
+        "other_match(-1)",
+        "match before",
+        "The match of this room before.",
+        shown=False,
+        sign="<",
+    ),
+    key(
+        "greater_than_sign", "other_match(1)", "next match", "The next match of this room.", shown=False, sign=">"
+    ),
 )
 
 HOME: Final = (
@@ -136,8 +156,11 @@ LOBBY: Final = (
     key("n", "new_room", "new", "Make a room.", sign="n"),
     key("q", "quick_play", "quick", "Play with whoever waits for the same game, or wait.", sign="q"),
     key("c", "by_code", "code", "Join or watch a room by its code.", sign="c"),
+    key("slash", "find", "find", "Show the rooms whose code, game or names have what you type.", sign="/"),
     key("g", "next_game", "game", "Show the rooms of the next game, or of every game.", shown=False),
     key("f", "next_state", "state", "Show other rooms: waiting, being played, over.", shown=False),
+    key("escape", "find_all", "all", "Look for nothing any more: show all rooms again.", sign="Esc"),
+    BACK,
 )
 
 ROOM: Final = (

@@ -22,26 +22,37 @@ from tabuleiro_client.tui.app import FirstScreen, TabuleiroApp
 from tabuleiro_client.tui.entrance import screen_of_room
 from tabuleiro_client.tui.room_address import parse_room_address
 from tabuleiro_client.tui.screens.home import HomeScreen
+from tabuleiro_client.tui.terminal_output import TerminalOutput
 
 if TYPE_CHECKING:
     from tabuleiro.notation.match_record import MatchRecord
+    from tabuleiro_client.room_matches import RoomMatch, RoomMatches
 
-LEAVING_LIMIT_S: Final = 5.0
-"""How long an orderly end may take after a signal."""
+LEAVING_LIMIT_S: Final = 3.0
+"""How long an orderly end may take: the last texts to the terminal, goodbye to the server, the end of our own."""
+
+_ENDING_SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 
 CLEAN_TERMINAL: Final = (
-    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l"  # no mouse reports
-    "\x1b[?2004l\x1b[?1004l\x1b[<u"  # no bracketed paste, no focus reports, no enhanced keys
+    "\x1b[?2026l"  # no picture half drawn
+    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # no mouse reports
+    "\x1b[?2004l\x1b[?1004l\x1b[?2048l\x1b[<u"  # no bracketed paste, no reports of focus or size, usual keys
+    "\x1b[?7h"  # long lines wrap
     "\x1b[?1049l\x1b[?25h\x1b[0m"  # the screen before, a cursor, no colours
 )
 """What takes back every mode that a Textual application sets; harmless when none is set."""
 
 
-async def replay_record(record: MatchRecord, *, is_ascii: bool) -> int:
-    """Look through a record. Raises: GameOptionError, NotationError or IllegalActionError for a refused one."""
+async def replay_record(
+    record: MatchRecord, match: RoomMatch | None, matches: RoomMatches | None, *, is_ascii: bool
+) -> int:
+    """Look through a record, or through the matches of its room, both ``None`` for a record of its own.
+
+    Raises: GameOptionError, NotationError or IllegalActionError for a record that the rules refuse.
+    """
     from tabuleiro_client.tui.screens.replay import ReplayScreen
 
-    screen = ReplayScreen(record)
+    screen = ReplayScreen(record, match, matches)
     return await run(TabuleiroApp(lambda: screen, force_ascii=is_ascii_wanted(is_ascii)))
 
 
@@ -133,7 +144,8 @@ def is_ascii_wanted(is_asked: bool) -> bool:
 async def run(app: TabuleiroApp) -> int:
     """Run the application until it is left, and return the exit status: 1 after a crash, 128 + N after signal N.
 
-    The terminal is left as it was found, also after a signal, a crash or when it is gone.
+    The terminal is left as it was found, also after a signal or a crash, as far as it is there and takes
+    anything. The process ends soon after that, whatever still holds it up.
     """
     loop = asyncio.get_running_loop()
     stopping: list[int] = []
@@ -144,13 +156,11 @@ async def run(app: TabuleiroApp) -> int:
 
     def stop(number: int) -> None:
         stopping.append(number)
-        # Writing to a terminal that is there but takes nothing can block for ever, and the loop with it.
-        last_way_out = threading.Timer(LEAVING_LIMIT_S, os._exit, (128 + number,))
-        last_way_out.daemon = True
-        last_way_out.start()
+        end_process_within(LEAVING_LIMIT_S, 128 + number)
         app.exit(128 + number)
 
-    numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+    numbers = [number for name in _ENDING_SIGNALS if (number := getattr(signal, name, None)) is not None]
+    status: int | None = 1
     with clean_terminal():
         for number in numbers:
             with suppress(NotImplementedError, RuntimeError):
@@ -161,11 +171,21 @@ async def run(app: TabuleiroApp) -> int:
             for number in numbers:
                 with suppress(NotImplementedError, RuntimeError):
                     loop.remove_signal_handler(number)
+            status = 128 + stopping[0] if stopping else app.return_code or status or 0
+            end_process_within(LEAVING_LIMIT_S, status)
             with suppress(TabuleiroError):
                 await app.session.leave()
-    if stopping:
-        return 128 + stopping[0]
-    return app.return_code or status or 0
+    return status
+
+
+def end_process_within(limit_s: float, status: int) -> None:
+    """End the process after ``limit_s`` seconds unless it has ended by then.
+
+    A server that does not answer, or a look-up of an address that has begun, would hold it up for much longer.
+    """
+    last_way_out = threading.Timer(limit_s, os._exit, (status,))
+    last_way_out.daemon = True
+    last_way_out.start()
 
 
 @contextmanager
@@ -179,16 +199,19 @@ def clean_terminal() -> Iterator[None]:
         is_orderly = True
     finally:
         if handle is not None:
-            with suppress(OSError):  # a terminal that was closed needs no cleaning
-                if not is_orderly:
-                    os.write(handle, CLEAN_TERMINAL.encode("ascii"))
-                _set_line_settings(handle, saved)
+            if not is_orderly:
+                output = TerminalOutput(handle)
+                output.write(CLEAN_TERMINAL)
+                output.close()
+            _set_line_settings(handle, saved)
+            os.close(handle)
 
 
 def _terminal_handle() -> int | None:
+    """An open file of our own for the terminal: the usual one may be let go before the end."""
     stream = sys.__stdout__
     try:
-        return stream.fileno() if stream is not None and stream.isatty() else None
+        return os.dup(stream.fileno()) if stream is not None and stream.isatty() else None
     except (OSError, ValueError):
         return None
 
@@ -208,5 +231,6 @@ def _set_line_settings(handle: int, settings: list[Any] | None) -> None:
         return
     import termios
 
+    # At once: a terminal that takes nothing would be waited for otherwise.
     with suppress(termios.error):
-        termios.tcsetattr(handle, termios.TCSADRAIN, settings)
+        termios.tcsetattr(handle, termios.TCSANOW, settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,6 +26,14 @@ _PHASES: Final[dict[str, tuple[Phase, ...] | None]] = {
 }
 
 
+_EMPTY: Final = {
+    "open and running": "is open or being played now",
+    "waiting for somebody": "waits for somebody now",
+    "being played": "is being played now",
+    "over": "is over and still listed",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class LobbyRow:
     """A room of the list. ``is_own``: this guest holds a seat; ``has_free_seat``: one can be taken."""
@@ -38,15 +47,17 @@ class LobbyRow:
 class LobbyModel:
     """What is known of the rooms, newest first, and of who is here. ``game`` ``None``: every game.
 
-    ``is_cut`` tells that the server has more rooms than it lists.
+    ``wanted`` are words that a room must have in its code, its game or the names of its people; empty for all.
+    ``is_known`` tells that the server has answered with its list, ``is_cut`` that it has more rooms than it lists.
     """
 
     def __init__(self, account: AccountId, style: TextStyle) -> None:
         self.game: str | None = None
+        self.wanted = ""
         self.state = next(iter(_PHASES))
         self.people: tuple[str, ...] = ()
         self.people_count = 0
-        self.is_cut = False
+        self.is_known = self.is_cut = False
         self._account = account
         self._style = style
         self._rooms: dict[RoomCode, RoomSummary] = {}
@@ -73,7 +84,7 @@ class LobbyModel:
     def start(self, rooms: RoomList) -> None:
         """Take in the list as the server answers with it."""
         self._rooms = {room.room: room for room in rooms.rooms}
-        self.is_cut = rooms.is_cut
+        self.is_known, self.is_cut = True, rooms.is_cut
 
     def take(self, update: LobbyUpdate) -> None:
         """Take in what has changed since."""
@@ -83,13 +94,47 @@ class LobbyModel:
         self.people, self.people_count = update.people, update.people_count
 
     def rows(self) -> list[LobbyRow]:
-        """The rooms, newest first."""
-        return [self._row(room) for room in sorted(self._rooms.values(), key=lambda room: -room.created_at_ms)]
+        """The rooms that all filters let through, newest first."""
+        words = folded(self.wanted).split()
+        newest_first = sorted(self._listed(), key=lambda room: -room.created_at_ms)
+        return [self._row(room) for room in newest_first if all(word in _searched(room) for word in words)]
 
     def filter_text(self) -> str:
-        """What is listed, in a few words."""
-        game = "every game" if self.game is None else registry.game_type(self.game).title
-        return f"game (g): {game}   rooms (f): {self.state}{', the newest ones' if self.is_cut else ''}"
+        """What is listed by game and by state, in a few words."""
+        return f"game (g): {self._game_title or 'every game'}   rooms (f): {self.state}"
+
+    def count_text(self, shown_count: int) -> str:
+        """How many of the rooms are shown; empty before there is a list."""
+        newest = "the newest " if self.is_cut else ""
+        return f"{shown_count} of {newest}{len(self._listed())} shown" if self.is_known else ""
+
+    def empty_lines(self) -> list[str]:
+        """Why there is nothing to show, and what can be done about it."""
+        count = len(self._listed())
+        if not self.is_known:
+            return ["asking for the list of rooms ..."]
+        if count:
+            many = f"{'newest ' if self.is_cut else ''}{count} rooms" if count > 1 else "one room"
+            of_game = f" of {self._game_title}" if self.game else ""
+            wanted = showable(self.wanted.strip(), self._style)
+            return [
+                f'Nothing has "{wanted}" in its code, its game or its names,',
+                f"of the {many}{of_game} ({self.state}).",
+                "",
+                "Esc shows them all, / looks for something else, c enters a room by its code.",
+            ]
+        what = f"No room of {self._game_title}" if self.game else "No room"
+        others = ["g and f show others.", ""] if self.game or self.phases else []
+        return [f"{what} {_EMPTY[self.state]}.", "", *others, "n makes one, q plays with whoever waits."]
+
+    @property
+    def _game_title(self) -> str:
+        return "" if self.game is None else registry.game_type(self.game).title
+
+    def _listed(self) -> list[RoomSummary]:
+        """The rooms of the game and in the state chosen: the list of before may still be there."""
+        phases = self.phases or ("waiting", "playing")
+        return [room for room in self._rooms.values() if room.phase in phases and self.game in (None, room.game)]
 
     def people_text(self) -> str:
         """Who is here, in one line."""
@@ -114,6 +159,26 @@ class LobbyModel:
         is_own = any(seat.account == self._account for seat in room.seats)
         has_free_seat = room.phase == "waiting" and any(seat.kind == "open" for seat in room.seats)
         return LobbyRow(room.room, texts, is_own, has_free_seat)
+
+
+def _searched(room: RoomSummary) -> str:
+    """What of a room is searched for the wanted words, folded."""
+    try:
+        title = registry.game_type(room.game).title
+    except GameOptionError:
+        title = room.game
+    names = [seat.name or "" for seat in room.seats]
+    return folded("\n".join((room.room, room.game, title, *names, *(room.players or ()))))
+
+
+def folded(text: str) -> str:
+    """``text`` without case and without accents, so that what can be typed finds what cannot.
+
+    >>> folded("Jos\u00e9")
+    'jose'
+    """
+    parted = unicodedata.normalize("NFKD", text)
+    return "".join(letter for letter in parted if not unicodedata.combining(letter)).casefold()
 
 
 def _state_text(room: RoomSummary) -> str:

@@ -53,6 +53,7 @@ class MatchModel:
         self.is_sending = False
         self.is_gone = False
         self.shown_ply: int | None = None
+        self.refused_column: int | None = None
         self.timeline = Timeline(mirror.game, mirror.actions)
         self.composer: TurnComposer = composer_for(self._present)
         self._style = style
@@ -211,11 +212,15 @@ class MatchModel:
         return True
 
     def type_actions(self, text: str) -> bool:
-        """Add typed actions to the turn in the making; return whether they were legal."""
+        """Add typed actions to the turn in the making; return whether they were legal.
+
+        If not, ``refused_column`` (from 1) is where the text is wrong, ``None`` when that is nowhere in it.
+        """
+        self.refused_column = None
         if not self._may_compose():
             return False
         is_added = self.composer.add_turn(text)
-        self.message = self.composer.message
+        self.message, self.refused_column = self.composer.message, self.composer.column
         return is_added
 
     def _may_compose(self) -> bool:

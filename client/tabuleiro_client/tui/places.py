@@ -39,6 +39,8 @@ def problem_text(error: TabuleiroError | ModuleNotFoundError) -> str:
     match error:
         case CommandError():
             return f"the server refuses: {error.message}"
+        case GuestNameTakenError():
+            return f"{error.name} is somebody else on {error.url}: connect there under another name"
         case ModuleNotFoundError():
             return f"this needs {error.name}, which is not installed: pip install 'tabuleiro[server]'"
         case _:
@@ -54,12 +56,20 @@ def known_servers(client: TabuleiroApp) -> list[tuple[str, str]]:
     ]
 
 
-async def to_lobby(client: TabuleiroApp, url: str, name: str | None, phase: Phase | None = None) -> None:
-    """Connect to a server and open its lobby. Raises: ClientError, CommandError, ConnectionLostError."""
+async def to_lobby(client: TabuleiroApp, url: str, name: str) -> None:
+    """Connect to a server and open its lobby; a name that is somebody else's by now is asked for again.
+
+    Raises: ClientError, CommandError, ConnectionLostError.
+    """
     client.tell(f"connecting to {url} ...")
-    venue = await arrive_online(client.session, url, name)
+    venue: Venue | None
+    try:
+        venue = await arrive_online(client.session, url, name)
+    except GuestNameTakenError as error:
+        venue = await ask_for_server(client, url, name, _name_problem(error))
     client.tell("")
-    _open_lobby(client, venue, phase)
+    if venue is not None:
+        _open_lobby(client, venue, None)
 
 
 def _open_lobby(client: TabuleiroApp, venue: Venue, phase: Phase | None) -> None:
@@ -76,16 +86,32 @@ async def be_online(client: TabuleiroApp) -> Venue | None:
     venue, known = client.session.venue, known_servers(client)
     if venue is not None and not venue.is_local and client.session.state is LinkState.CONNECTED:
         return venue
-    return await arrive_online(client.session, *known[0]) if known else await ask_for_server(client)
+    if known:
+        return await arrive_online(client.session, *known[0])
+    return await ask_for_server(client, *_usual_destination(client))
 
 
-async def ask_for_server(client: TabuleiroApp) -> Venue | None:
-    """Ask for a server until we are on it; ``None`` when the question is left."""
+def _usual_destination(client: TabuleiroApp) -> tuple[str, str]:
+    """The server used last and the name there, or what is usual where none was used yet."""
+    known = known_servers(client)
+    return known[0] if known else (_usual_server(), client.settings.name or login_name())
+
+
+def _name_problem(error: GuestNameTakenError) -> tuple[str, str]:
+    """What to say of a name that is somebody else's, and at which field."""
+    return f"{error.name} is somebody else there; choose another name", "name"
+
+
+async def ask_for_server(
+    client: TabuleiroApp, url: str, name: str, problem: tuple[str, str | None] = ("", None)
+) -> Venue | None:
+    """Ask for a server until we are on it; ``None`` when the question is left.
+
+    ``url`` and ``name`` are filled in at first; ``problem`` is what is wrong with them, and the field it is about,
+    ``None`` for no single one.
+    """
     from tabuleiro_client.tui.screens.connect import ConnectScreen
 
-    known = known_servers(client)
-    url, name = known[0] if known else (_usual_server(), client.settings.name or login_name())
-    problem: tuple[str, str | None] = ("", None)
     while True:
         chosen = await client.push_screen_wait(ConnectScreen(url, name, *problem))
         if chosen is None:
@@ -95,7 +121,7 @@ async def ask_for_server(client: TabuleiroApp) -> Venue | None:
         try:
             return await arrive_online(client.session, url, name)
         except GuestNameTakenError as error:
-            problem = f"{error.name} is somebody else there; choose another name", "name"
+            problem = _name_problem(error)
         except TabuleiroError as error:
             problem = problem_text(error), None
         finally:
@@ -117,7 +143,7 @@ async def _new_local_match(client: TabuleiroApp, opponent: Opponent) -> None:
 
 
 async def _online(client: TabuleiroApp) -> None:
-    venue = await ask_for_server(client)
+    venue = await ask_for_server(client, *_usual_destination(client))
     if venue is not None:
         _open_lobby(client, venue, None)
 
@@ -128,14 +154,23 @@ async def _watch(client: TabuleiroApp) -> None:
         _open_lobby(client, venue, "playing")
 
 
-async def _join(client: TabuleiroApp) -> None:
+async def ask_for_room(client: TabuleiroApp) -> None:
+    """Ask for a room of the server we are on until we are in it, or the question is left."""
     from tabuleiro_client.tui.screens.join import JoinScreen
 
-    if await be_online(client) is None:
-        return
-    wish = await client.push_screen_wait(JoinScreen())
-    if wish is not None:
-        await enter(client, wish.request(), wish.secret)
+    wish, problem = await client.push_screen_wait(JoinScreen()), ""
+    while wish is not None:
+        try:
+            await enter(client, wish.request(), wish.secret)
+            return
+        except TabuleiroError as error:
+            problem = problem_text(error)
+        wish = await client.push_screen_wait(JoinScreen(wish, problem))
+
+
+async def _join(client: TabuleiroApp) -> None:
+    if await be_online(client) is not None:
+        await ask_for_room(client)
 
 
 async def _replays(client: TabuleiroApp) -> None:

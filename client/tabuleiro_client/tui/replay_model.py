@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from tabuleiro.notation.match_record import MatchRecord
+from tabuleiro.notation.match_record import MatchRecord, result_of
 from tabuleiro.rules import State, registry
+from tabuleiro.rules.outcome import Outcome
 from tabuleiro.rules.view import BoardView
+from tabuleiro_client.sentences import ending_text
 from tabuleiro_client.tui.pictures import picture_of
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.ship_composer import composer_for
@@ -20,6 +22,9 @@ DELAYS_S: Final = (4.0, 2.0, 1.0, 0.5, 0.25)
 class ReplayModel:
     """``ply`` actions of the record have been played; ``branch`` holds moves tried from there, ``None`` for none.
 
+    ``tried_ply`` is the place shown in the branch, counted as in the record. A branch that was left is kept, and
+    gone on with when moves are tried from the same place again.
+
     Raises: GameOptionError, NotationError or IllegalActionError for a record that the rules refuse.
     """
 
@@ -29,9 +34,11 @@ class ReplayModel:
         self.timeline = Timeline(self.game, record.actions)
         self.ply = 0
         self.branch: Timeline | None = None
+        self.tried_ply = 0
         self.composer: TurnComposer | None = None
         self.speed = 2
         self.message = ""
+        self._left_branch: tuple[int, Timeline] | None = None
 
     @property
     def line(self) -> Timeline:
@@ -41,7 +48,7 @@ class ReplayModel:
     @property
     def place(self) -> int:
         """The ply of the position shown, in :attr:`line`."""
-        return self.ply if self.branch is None else self.branch.last_ply
+        return self.ply if self.branch is None else self.tried_ply
 
     @property
     def state(self) -> State:
@@ -63,11 +70,32 @@ class ReplayModel:
         """Whether the record has nothing further."""
         return self.ply == self.timeline.last_ply
 
+    @property
+    def is_ended(self) -> bool:
+        """Whether the position shown is one in which the match, or what was tried, has ended."""
+        return self.state.is_terminal or (self.branch is None and self.is_at_end and self.outcome is not None)
+
     def go(self, ply: int) -> None:
         """Go to a place in the record, and out of a branch."""
-        self.branch = self.composer = None
+        self.leave_branch()
         self.ply = max(0, min(ply, self.timeline.last_ply))
-        self.message = ""
+
+    def step(self, step: int) -> None:
+        """Go on by so many actions, back if negative; in a branch no further back than where it begins."""
+        self._show(self.place + step)
+
+    def step_turn(self, step: int) -> None:
+        """Go on by a turn, back if negative."""
+        turn_start = self.line.turn_start if step < 0 else self.line.next_turn_start
+        self._show(turn_start(self.place))
+
+    def _show(self, ply: int) -> None:
+        if self.branch is None:
+            self.go(ply)
+            return
+        self.message = "" if ply >= self.ply else "the moves tried begin here: Esc goes back to the record"
+        self.tried_ply = max(self.ply, min(ply, self.branch.last_ply))
+        self.composer = composer_for(self.state)
 
     def change_speed(self, step: int) -> None:
         """Make the autoplay faster or slower."""
@@ -75,10 +103,24 @@ class ReplayModel:
         self.message = f"autoplay: {self.delay_s:g} s an action"
 
     def start_branch(self) -> None:
-        """Try moves from here on."""
-        self.branch = Timeline(self.game, self.timeline.actions[: self.ply])
-        self.composer = composer_for(self.branch.states[-1])
-        self.message = "" if self.branch.states[-1].to_move is not None else "the game is over here"
+        """Try moves from here on, or go on with those tried from here before."""
+        self.message = ""
+        if self._left_branch is not None and self._left_branch[0] == self.ply:
+            self.branch = self._left_branch[1]
+            self.message = "here are the moves you tried before: u undoes them"
+        else:
+            self.branch = Timeline(self.game, self.timeline.actions[: self.ply])
+            if self.branch.states[-1].to_move is None:
+                self.message = "the game is over here"
+        self.tried_ply = self.branch.last_ply
+        self.composer = composer_for(self.state)
+
+    def leave_branch(self) -> None:
+        """Go back to the record; the moves tried are kept for the next time."""
+        if self.branch is not None and self.branch.last_ply > self.ply:
+            self._left_branch = (self.ply, self.branch)
+        self.branch = self.composer = None
+        self.message = ""
 
     def choose(self, target: Target) -> None:
         """Choose a target for the move tried next."""
@@ -86,11 +128,14 @@ class ReplayModel:
             self.composer.choose(target)
             self._take_tried()
 
-    def type_actions(self, text: str) -> None:
-        """Try typed actions."""
-        if self.composer is not None:
-            self.composer.add_turn(text)
-            self._take_tried()
+    def type_actions(self, text: str) -> tuple[bool, int | None]:
+        """Try typed actions; return whether they were legal, and else the column (from 1) at fault, if one is."""
+        composer = self.composer
+        if composer is None:
+            return False, None
+        is_tried = composer.add_turn(text)
+        self._take_tried()
+        return is_tried, composer.column
 
     def _take_tried(self) -> None:
         composer, branch = self.composer, self.branch
@@ -98,18 +143,26 @@ class ReplayModel:
         assert branch is not None
         self.message = composer.message
         if composer.actions:
-            branch.follow(self.game, [*branch.actions, *composer.texts()])
-            self.composer = composer_for(branch.states[-1])
+            self._follow([*branch.actions[: self.tried_ply], *composer.texts()])
 
     def undo(self) -> None:
-        """Undo the last choice or move tried."""
+        """Undo the last choice or move tried, with those tried after it."""
         if self.composer is None or self.branch is None:
             return
+        self.message = ""
         if self.composer.can_step_back:
             self.composer.step_back()
-        elif self.branch.last_ply > self.ply:
-            self.branch.follow(self.game, self.branch.actions[:-1])
-            self.composer = composer_for(self.branch.states[-1])
+        elif self.tried_ply > self.ply:
+            self._follow(self.branch.actions[: self.tried_ply - 1])
+
+    def _follow(self, actions: list[str]) -> None:
+        """Make ``actions`` the branch, and show its end."""
+        assert self.branch is not None
+        self.branch.follow(self.game, actions)
+        self.tried_ply = self.branch.last_ply
+        self.composer = composer_for(self.state)
+        if self.branch.last_ply == self.ply:
+            self._left_branch = None
 
     def overlay(self, cursor: Target | None, hover: Target | None, *, shows_legal: bool) -> Overlay:
         """What is added to the picture for where the person points."""
@@ -130,10 +183,37 @@ class ReplayModel:
         )
 
     def turn_text(self) -> str:
-        """Where we are."""
+        """Where we are, and who is to move or how it ended."""
+        if self.branch is not None:
+            ahead = self.branch.last_ply - self.ply
+            tried = self.tried_ply - self.ply
+            many = f"{tried} of {ahead}" if tried < ahead else f"{tried}"
+            if not self.timeline.last_ply:
+                return f"{many} tried: {self._whose(self.state.outcome)}"
+            return f"trying moves from action {self.ply}, {many} tried: {self._whose(self.state.outcome)}"
+        place = f"action {self.ply} of {self.timeline.last_ply}"
+        if not self.is_at_end:
+            return f"{place}: {self._whose(self.state.outcome)}"
+        return f"{place}, {'unfinished' if self.outcome is None else 'the end'}: {self._whose(self.outcome)}"
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the match ended, also when the record leaves that to the rules; ``None`` if it did not."""
+        return self.record.outcome or self.timeline.states[-1].outcome
+
+    @property
+    def result(self) -> str:
+        """``1-0``, ``0-1``, ``1/2-1/2``, or ``*`` for no result."""
+        return result_of(self.outcome)
+
+    @property
+    def ending(self) -> str:
+        """How the match ended, in words."""
+        return "unfinished" if self.outcome is None else self._whose(self.outcome)
+
+    def _whose(self, outcome: Outcome | None) -> str:
+        """Who is to move in the position shown, or how it ended if it did."""
+        if outcome is not None:
+            return ending_text(self.game.sides, outcome.winner, outcome.termination)
         mover = self.state.to_move
-        whose = "the game is over" if mover is None else f"{self.game.sides[mover]} to move"
-        if self.branch is None:
-            return f"action {self.ply} of {self.timeline.last_ply}: {whose}"
-        tried = self.branch.last_ply - self.ply
-        return f"trying moves from action {self.ply}, {tried} tried: {whose}"
+        return "" if mover is None else f"{self.game.sides[mover]} to move"

@@ -20,6 +20,7 @@ from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro.rules import Game, registry
 from tabuleiro.rules.options import ChoiceOption, IntOption, OptionSpec, OptionValue
 from tabuleiro.rules.view import BoardView
+from tabuleiro_client.bot_levels import levels_to_offer
 from tabuleiro_client.tui.durations import format_duration, parse_duration_ms
 
 Opponent = Literal["person", "bot", "both", "bots"]
@@ -235,7 +236,7 @@ class RoomForm:
         levels = self.levels.get(self.game.name, ())
         for name in ("level", "level-2"):
             if self.values.get(name) not in levels:
-                self.values[name] = levels[0] if levels else ""
+                self.values[name] = next(iter(levels_to_offer(levels)), "")
         for name in ("late", "stand-in"):
             if self.values[name] not in (NONE, *levels):
                 self.values[name] = NONE

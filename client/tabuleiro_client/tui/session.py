@@ -11,7 +11,8 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
-from tabuleiro.errors import TabuleiroError
+from tabuleiro.errors import CommandError, TabuleiroError
+from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.link_state import LinkState
 from tabuleiro_client.subscription import LinkLost, LinkRestored
@@ -67,13 +68,16 @@ class Session:
         return await self._go(local_venue(self._identities, name))
 
     async def leave(self) -> None:
-        """End the connection; nothing happens without one."""
+        """End the connection, or give up making one; nothing happens without."""
         keeping, self._keeping = self._keeping, None
         if keeping is None:
             return
         self._leaving.set()
+        if self.venue is None:
+            keeping.cancel()  # a server that does not answer would hold us up
         await asyncio.wait([keeping])
-        self.venue = None
+        self.venue, self.reason = None, ""
+        self._on_change()
 
     async def _go(self, place: AbstractAsyncContextManager[Venue]) -> Venue:
         # One after the other: a way that is given up must leave its own place, and not that of the next.
@@ -109,7 +113,7 @@ class Session:
                     await asyncio.wait([listening])
         except (TabuleiroError, ModuleNotFoundError, OSError) as error:
             if arrived.done():
-                self.reason = str(error)
+                self.reason = _reason(error)
             else:
                 arrived.set_exception(error)
         finally:
@@ -127,7 +131,15 @@ class Session:
                     continue
                 self._on_change()
         except TabuleiroError as error:
-            self.reason = str(error)
+            self.reason = _reason(error)
         finally:
             venue.link.unsubscribe(subscription)
             self._on_change()
+
+
+def _reason(error: Exception) -> str:
+    """Why the connection ended for good, for people."""
+    if isinstance(error, CommandError):
+        is_forgotten = error.code == ErrorCode.BAD_TOKEN
+        return "this server does not know you any more" if is_forgotten else error.message
+    return str(error)

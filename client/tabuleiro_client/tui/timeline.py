@@ -5,13 +5,18 @@ It plays by the rules what a mirror already holds, and decides nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from tabuleiro.errors import NotationError
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.outcome import Player
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.tui.pictures import picture_of
+
+_ACTION: Final = re.compile(r"a(?:ction)?\s*([0-9]{1,9})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +86,23 @@ class Timeline:
                 break
         return end
 
-    def ply_of_turn(self, text: str) -> int | None:
-        """The ply after the turn whose number is ``text``; ``None`` when there is no such turn."""
-        if not (text.isascii() and text.isdigit()):
-            return None
-        found = [turn for turn in self.turns() if turn.number == int(text[:9])]
-        return found[0].ply + len(found[0].actions) if found else None
+    def ply_of(self, text: str) -> int:
+        """The ply that ``text`` names: ``5`` is after turn 5, ``a34`` after action 34; ``start`` and ``end``.
+
+        Raises: NotationError that says which there are.
+        """
+        word = text.strip().lower()
+        ends = {"start": 0, "end": self.last_ply}
+        to_action = _ACTION.fullmatch(word)
+        if word in ends:
+            return ends[word]
+        if to_action is not None and int(to_action[1]) <= self.last_ply:
+            return int(to_action[1])
+        turns = {str(turn.number): turn.ply + len(turn.actions) for turn in self.turns()}
+        if word.lstrip("0") in turns:
+            return turns[word.lstrip("0")]
+        of_turns = f"a turn from 1 to {next(reversed(turns))}, " if turns else ""
+        raise NotationError(text, f"{of_turns}an action from a0 to a{self.last_ply}, start or end")
 
     def changed_by_last_turn(self, ply: int) -> frozenset[int]:
         """The cells that the turn of the action before ``ply`` has changed up to there."""

@@ -40,7 +40,8 @@ class TurnComposer:
     """The turn being composed on top of ``base``, the position that the server knows.
 
     ``state`` is the position with the actions composed so far, ``message`` what is to be said about the last
-    choice (empty: nothing).
+    choice (empty: nothing). ``column`` (from 1) is the place in the typed line that it is
+    about, ``None`` for none.
     """
 
     def __init__(self, base: State) -> None:
@@ -48,6 +49,7 @@ class TurnComposer:
         self.state = base
         self.actions: list[int] = []
         self.message = ""
+        self.column: int | None = None
 
     @property
     def view(self) -> BoardView:
@@ -119,12 +121,14 @@ class TurnComposer:
 
     def add_turn(self, text: str) -> bool:
         """Add typed actions, all or none; return whether they were legal. ``message`` says why not."""
-        self.message = ""
+        self.message, self.column = "", None
         try:
             actions = parse_turn(self.state, text)
         except TurnError as error:
-            self.message = f"{shown(error.text)}: {error.expected}"
+            self.message, self.column = f"{shown(error.text)}: {error.expected}", error.column
             return False
+        if not actions:
+            self.message = f"{shown(text)}: there is no action in it"
         self.actions += actions
         self._replay()
         return bool(actions)

@@ -24,6 +24,8 @@ WAIT_LIMIT_S: Final = 0.5
 DRAWING_S: Final = 0.03
 """How long it takes to draw what a key did once that is done: up to two frames."""
 
+INTERRUPT: Final = "ctrl+c"
+
 Typed = events.Key | events.Paste
 
 
@@ -41,9 +43,15 @@ class Turnstile:
         self._drawing: asyncio.TimerHandle | None = None
 
     async def take(self, event: Typed) -> None:
-        """Let ``event`` in, at once if nothing is inside."""
+        """Let ``event`` in, at once if nothing is inside; Ctrl-C at once, and nothing that waited before it.
+
+        A terminal does the same: what was typed and not read yet is gone with an interrupt.
+        """
+        is_interrupt = isinstance(event, events.Key) and event.key == INTERRUPT
+        if is_interrupt:
+            self._waiting.clear()
         self._waiting.append(event)
-        if self._inside is None:
+        if self._inside is None or is_interrupt:
             await self._let_in()
 
     async def quiet(self, limit_s: float) -> None:

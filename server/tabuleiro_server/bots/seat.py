@@ -10,6 +10,7 @@ import structlog
 
 from tabuleiro.errors import BotError, CommandError
 from tabuleiro.ids import RoomCode, TimestampMs
+from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import BotThought
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.request import ThinkRequest
@@ -26,11 +27,15 @@ Moment = tuple[int, int, int]
 
 
 class BotSeats:
-    """Moves for the bots of all rooms. At most one thought a room is under way."""
+    """Moves for the bots of all rooms. At most one thought a room is under way.
 
-    def __init__(self, pool: BotPool, now_ms: Callable[[], TimestampMs]) -> None:
+    A move that the disk refuses is tried again every ``retry_ms`` milliseconds.
+    """
+
+    def __init__(self, pool: BotPool, now_ms: Callable[[], TimestampMs], retry_ms: int) -> None:
         self._pool = pool
         self._now_ms = now_ms
+        self._retry_ms = retry_ms
         self._thoughts: dict[RoomCode, tuple[Moment, asyncio.Task[None]]] = {}
         self._misses: dict[RoomCode, int] = {}
         """For each room, how many answers in succession did not come in time."""
@@ -98,11 +103,25 @@ class BotSeats:
                 moment[2],
                 is_makeshift=thought.is_fallback,
             )
-            await room.perform(command)
+            await self._play(room, command)
         except RoomUnloadedError:
             log.info("bot's room was unloaded", room=room.state.code)
         except (BotError, CommandError) as error:
             log.error("bot did not move", room=room.state.code, reason=str(error))
+
+    async def _play(self, room: RoomTask, command: Play) -> None:
+        """Have the move stored; what was thought is kept while the disk refuses.
+
+        Raises: CommandError, for a disk that refuses only when the server stops; RoomUnloadedError.
+        """
+        while True:
+            try:
+                await room.perform(command)
+                return
+            except CommandError as error:
+                if error.code != ErrorCode.STORAGE_UNAVAILABLE or self._is_finishing:
+                    raise
+            await asyncio.sleep(self._retry_ms / 1000)
 
 
 def _moment(state: RoomState) -> Moment | None:

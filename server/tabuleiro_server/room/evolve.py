@@ -13,7 +13,7 @@ from tabuleiro.protocol import events
 from tabuleiro.protocol.events import SeatInfo, SequencedEvent
 from tabuleiro.rules import registry
 from tabuleiro.rules.outcome import Player
-from tabuleiro_server.room.playing import state_after
+from tabuleiro_server.room.positions import cut_checkpoints, state_after, with_checkpoint
 from tabuleiro_server.room.seating import bot_seat, with_seat
 from tabuleiro_server.room.state import (
     CHAT_LINES_COUNT,
@@ -156,11 +156,13 @@ def _actions_played(room: RoomState, event: events.ActionsPlayed, at_ms: Timesta
         clock = _next_turn(room, match, state.to_move, at_ms, event.lag_ms)
     lags_ms = match.lags_ms
     lags_ms = (event.lag_ms, lags_ms[1]) if event.player == 0 else (lags_ms[0], event.lag_ms)
+    actions = match.actions + event.actions
     match = replace(
         match,
         state=state,
         clock=clock,
-        actions=match.actions + event.actions,
+        actions=actions,
+        checkpoints=with_checkpoint(match.checkpoints, len(actions), state),
         movers=match.movers + (event.player,) * len(event.actions),
         lags_ms=lags_ms,
     )
@@ -184,6 +186,7 @@ def _cut_back(room: RoomState, match: Match, ply: int) -> Match:
         state=state_after(match, room, ply),
         actions=match.actions[:ply],
         movers=match.movers[:ply],
+        checkpoints=cut_checkpoints(match.checkpoints, ply),
         revision=match.revision + 1,
     )
 

@@ -17,6 +17,7 @@ from tabuleiro.rules.outcome import Player, Termination, opponent
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.commands import Draws
 from tabuleiro_server.room.permissions import acting_seat, refuse, running_match
+from tabuleiro_server.room.positions import last_turn_start_of
 from tabuleiro_server.room.seating import start_match
 from tabuleiro_server.room.state import Match, Offer, RoomState
 
@@ -103,16 +104,7 @@ def last_turn_start(room: RoomState, match: Match, player: Player) -> int:
 
     Raises: CommandError not-allowed when there is none.
     """
-    state = room.game.initial_state()
-    start: int | None = None
-    running_start = 0
-    for ply, text in enumerate(match.actions):
-        if state.actions_in_turn == 0:
-            running_start = ply
-        child = state.child(state.string_to_action(text))
-        if child.actions_in_turn == 0 and match.movers[ply] == player:
-            start = running_start
-        state = child
+    start = last_turn_start_of(match, room, player)
     if start is None:
         refuse(ErrorCode.NOT_ALLOWED, "you have no finished turn to take back")
     return start

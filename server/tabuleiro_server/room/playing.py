@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tabuleiro.clock import has_flagged
 from tabuleiro.errors import CommandError, IllegalActionError, NotationError
 from tabuleiro.ids import AccountId, Ply
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import ActionsPlayed, ActionsUndone, Event, MatchEnded
-from tabuleiro.rules.base import State
 from tabuleiro.rules.outcome import Player, Termination, opponent
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.permissions import acting_seat, held_seats, refuse, running_match
+from tabuleiro_server.room.positions import state_after
 from tabuleiro_server.room.state import Match, RoomState, bot_account, seat_of_bot_account
 
 Events = tuple[Event, ...]
 
+RESENT_MAX_PLIES: Final = 64
+"""How far behind the end of the match actions may be and still be known when they are sent in other words.
 
-def state_after(match: Match, room: RoomState, ply: int) -> State:
-    """The position of the match after its first ``ply`` actions."""
-    state = room.game.initial_state()
-    for text in match.actions[:ply]:
-        state = state.child(state.string_to_action(text))
-    return state
+Who waits for an answer has not played on, so only what the other player did meanwhile is behind them. To read them
+takes the position they were played in, which is at hand near the end only.
+"""
 
 
 def decide_play(room: RoomState, command: commands.Play, now_ms: int) -> Events:
@@ -53,7 +54,10 @@ def _seats_played_by(room: RoomState, command: commands.Play) -> tuple[Player, .
 
 
 def _is_resent(room: RoomState, command: commands.Play, may_act_for: tuple[Player, ...]) -> bool:
-    """Whether these very actions were played at this ply already: then the answer got lost, not the wish."""
+    """Whether these very actions were played at this ply already: then the answer got lost, not the wish.
+
+    Written in another way they are known for as long as a client can wait for the answer.
+    """
     match = room.match
     if match is None or (match.number, match.revision) != (command.match, command.revision):
         return False
@@ -62,6 +66,10 @@ def _is_resent(room: RoomState, command: commands.Play, may_act_for: tuple[Playe
     span = slice(command.ply, command.ply + len(command.actions))
     stored = match.actions[span]
     if len(stored) != len(command.actions) or not set(match.movers[span]) <= set(may_act_for):
+        return False
+    if stored == command.actions:
+        return True
+    if len(match.actions) - command.ply > RESENT_MAX_PLIES:
         return False
     state = state_after(match, room, command.ply)
     try:

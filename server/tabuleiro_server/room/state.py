@@ -23,6 +23,13 @@ CHAT_LINES_COUNT: Final = 100
 """Lines of chat that a room remembers; all are kept on disk."""
 
 
+class Checkpoint(msgspec.Struct, frozen=True):
+    """The position of a match after its first ``ply`` actions, kept so that going back is cheap."""
+
+    ply: int
+    state: State
+
+
 class Offer(msgspec.Struct, frozen=True):
     """An offer that waits for the other player's answer."""
 
@@ -54,6 +61,7 @@ class Match(msgspec.Struct, frozen=True):
     ``players`` held the seats when it began; later the seats may change hands. ``time_control`` is the room's of
     then, which may change once the match is over.
     ``actions`` are the canonical texts since the start; ``movers`` tells for each of them who made it.
+    ``checkpoints`` are some of the positions on the way, see `positions`.
     ``revision`` counts how often actions were undone or taken back. ``lags_ms`` is the last known lag of each
     player's connection, ``hinted_at_ms`` when each player had the last hint, ``None`` before. ``ended_at_ms`` and
     ``termination`` are ``None`` while the match goes on, and ``winner`` is ``None`` then and for a draw.
@@ -67,6 +75,7 @@ class Match(msgspec.Struct, frozen=True):
     time_control: TimeControl
     actions: tuple[str, ...] = ()
     movers: tuple[Player, ...] = ()
+    checkpoints: tuple[Checkpoint, ...] = ()
     revision: int = 0
     lags_ms: tuple[int, int] = (0, 0)
     hinted_at_ms: tuple[TimestampMs | None, TimestampMs | None] = (None, None)

@@ -8,11 +8,15 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tabuleiro.errors import CommandError, NameTakenError, NotationError, StoreError
+import structlog
+
+from tabuleiro.errors import CommandError, NameTakenError, NotationError, StorageUnavailableError, StoreError
 from tabuleiro.ids import AccountId, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.names import parse_name
 from tabuleiro_server.store.accounts import Account, Accounts
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,11 @@ class Guests:
         account = await self._accounts.find_by_token_hash(_hash(token))
         if account is None:
             raise CommandError(ErrorCode.BAD_TOKEN, "no guest of this server has this token")
-        await self._accounts.touch(account.id, self._now_ms())
+        try:
+            await self._accounts.touch(account.id, self._now_ms())
+        except StorageUnavailableError as error:
+            # Who is known can come in and look on while the disk is full: the visit is noted at the next round.
+            log.info("visit not noted", account=account.id, reason=str(error))
         return account
 
     async def _make(self, name: str | None) -> Identified:

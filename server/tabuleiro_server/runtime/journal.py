@@ -26,6 +26,7 @@ from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.runtime.pieces import take_in_pieces
 from tabuleiro_server.runtime.room_snapshots import (
     SNAPSHOT_VERSION,
+    SnapshotReader,
     differences,
     read_snapshot,
     snapshot_of,
@@ -117,7 +118,9 @@ class Journal:
         snapshot = await self._log.load_snapshot(code)
         if snapshot is None:
             return None
-        before = read_snapshot(code, snapshot)
+        reader = SnapshotReader(code, snapshot)
+        await take_in_pieces(reader.actions, reader.take)
+        before = reader.result()
         # The event that the snapshot was taken after is looked for as well: it must be there, and of that time.
         events = await self._log.load(code, after_seq=Seq(snapshot.seq - 1))
         if not events or events[0].at_ms != before.updated_at_ms:
@@ -137,13 +140,26 @@ class Journal:
             log.info("snapshot not saved", room=room.code, reason=str(error))
 
     async def events_after(self, code: RoomCode, seq: Seq) -> list[SequencedEvent]:
-        """The events of a room after ``seq``, in order. Raises: StoreError."""
-        return read_events(code, await self._log.load(code, after_seq=seq))
+        """The events of a room after ``seq``, in order; read in pieces. Raises: StoreError."""
+        events: list[SequencedEvent] = []
+
+        def take(piece: Sequence[StoredEvent]) -> None:
+            events.extend(read_events(code, piece))
+
+        await take_in_pieces(await self._log.load(code, after_seq=seq), take)
+        return events
 
     async def summaries(self) -> list[RoomSummary]:
-        """The list lines of all listed rooms that are not closed."""
-        rows = await self._log.rooms(("waiting", "playing", "finished"))
-        return [_SUMMARY_DECODER.decode(row.summary) for row in rows if row.is_listed]
+        """The list lines of all listed rooms that are not closed, without those that cannot be read."""
+        lines = []
+        for row in await self._log.rooms(("waiting", "playing", "finished")):
+            try:
+                if row.is_listed:
+                    lines.append(_SUMMARY_DECODER.decode(row.summary))
+            except msgspec.DecodeError as error:
+                # The room itself may be well: `tabuleiro db rebuild` makes its line anew.
+                log.warning("room not listed", room=row.code, reason=str(error))
+        return lines
 
     async def unfinished_hosts(self) -> dict[RoomCode, AccountId]:
         """Who made each room that waits or plays, damaged ones left out. Raises: StoreError."""

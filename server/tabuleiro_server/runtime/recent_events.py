@@ -14,6 +14,9 @@ from tabuleiro_server.runtime.room_items import Missed
 RECENT_EVENTS_COUNT: Final = 128
 """Events kept in memory."""
 
+MISSED_EVENTS_COUNT: Final = 1_000
+"""Events that a resuming client gets at most; a snapshot is shorter then, and sure to fit in a message."""
+
 
 class RecentEvents:
     """The events that a room has announced since it is in memory, no more than ``RECENT_EVENTS_COUNT``."""
@@ -28,11 +31,12 @@ class RecentEvents:
         self._events.extend(events)
 
     async def after(self, since: Seq, last: Seq) -> Missed:
-        """The events after ``since`` of a room whose last is ``last``; ``None`` for who claims to know the future.
+        """The events after ``since`` of a room whose last is ``last``.
 
-        Raises: StoreError when they have to be read and cannot be.
+        ``None`` when they are very many, and for who claims to know the future. Raises: StoreError when they have
+        to be read and cannot be.
         """
-        if since > last:
+        if not 0 <= last - since <= MISSED_EVENTS_COUNT:
             return None
         if last - since <= len(self._events):
             return tuple(event for event in self._events if event.seq > since)

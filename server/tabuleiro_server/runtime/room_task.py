@@ -26,23 +26,19 @@ from tabuleiro_server.room.decide import decide
 from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import head_of
+from tabuleiro_server.runtime.alarm import Alarm
 from tabuleiro_server.runtime.audience import Visitor, Visitors
 from tabuleiro_server.runtime.draws import draw
+from tabuleiro_server.runtime.goings import Goings
 from tabuleiro_server.runtime.journal import NO_SNAPSHOT, Appended, Journal
 from tabuleiro_server.runtime.recent_events import RecentEvents
 from tabuleiro_server.runtime.refusals import damaged, unavailable
 from tabuleiro_server.runtime.room_inbox import RoomInbox
 from tabuleiro_server.runtime.room_items import Entry, Item, Missed, PresenceCheck, RoomUnloadedError, Wish, fail
+from tabuleiro_server.runtime.snapshot_keeper import SnapshotKeeper
 
 PRESENCE_DELAY_S: Final = 0.1
 """Comings and goings within this time are told in one update."""
-
-SNAPSHOT_EVERY_COUNT: Final = 200
-"""Events since its last snapshot after which a room that leaves memory gets one.
-
-Replaying so many takes about five milliseconds, which every load would take again; the snapshot is one more row to
-commit. Most rooms never come to it.
-"""
 
 log = structlog.get_logger(__name__)
 
@@ -77,9 +73,10 @@ class RoomTask:
         self._is_touched = False
         self._recent = RecentEvents(journal, state.code)
         self._pending = pending
-        self._snapshot_seq = snapshot_seq
+        self._snapshots = SnapshotKeeper(journal, snapshot_seq)
         self._thinking: BotThought | None = None
-        self._presence_timer: asyncio.TimerHandle | None = None
+        self._presence_alarm = Alarm(self._check_presence)
+        self._goings = Goings()
         self._retry_at_ms: int | None = None
         self._deadline: Deadline | None = None
         self._deadline_of: RoomState | None = None
@@ -177,7 +174,6 @@ class RoomTask:
                 self._is_busy = True
                 await self._serve(item)
                 self._is_busy, self._is_touched = False, True
-            await self._keep_snapshot()
         finally:
             self._end()
 
@@ -187,6 +183,9 @@ class RoomTask:
         What time brings goes before commands that wait, so that nobody can talk a flag up.
         """
         while True:
+            if self._is_snapshot_due():
+                # What is underway, and commands that find the room at rest, go on meanwhile.
+                await self._snapshots.keep(self.state)
             if self._underway is not None:
                 await asyncio.wait({self._underway})
                 continue
@@ -219,7 +218,7 @@ class RoomTask:
 
     def _is_idle(self) -> bool:
         """Whether nobody has wanted anything for long, is here, or is to be expected."""
-        is_settled = not (self._is_touched or self._inbox or self._presence_timer or self._underway)
+        is_settled = not (self._is_touched or self._inbox or self._presence_alarm.is_set or self._underway)
         return is_settled and not len(self.visitors) and not self.state.is_bot_to_move
 
     async def _serve(self, item: Item) -> None:
@@ -314,6 +313,8 @@ class RoomTask:
 
     def _has_to_look(self) -> bool:
         """Whether the task has to look what is due earlier than it means to."""
+        if self._is_snapshot_due():
+            return True
         deadline_ms = self._deadline_ms()
         return self.state.phase == "closed" or (deadline_ms is not None and deadline_ms < self._looks_at_ms)
 
@@ -357,37 +358,34 @@ class RoomTask:
             entry.done.set_result(self.state)
 
     def _presence_changed(self, delay_s: float = PRESENCE_DELAY_S) -> None:
-        if self._presence_timer is None and not self._is_ended:
-            loop = asyncio.get_running_loop()
-            self._presence_timer = loop.call_later(delay_s, self._check_presence)
+        if not self._is_ended:
+            self._presence_alarm.set(delay_s)
 
     def _check_presence(self) -> None:
-        self._presence_timer = None
         if self._inbox.is_full:
             self._presence_changed()
         else:
             self._inbox.put(PresenceCheck())
 
     async def _note_presence(self) -> None:
-        for account in self.visitors.accounts_gone(self.state):
+        gone = self.visitors.accounts_gone(self.state)
+        due, again_in_ms = self._goings.due(gone, self._now_ms())
+        for account in due:
             await self._do(Disconnect(account))
+            self._goings.note(account, self._now_ms())
         self.visitors.publish(self.state, self.head(), ())
         self._on_change(self)
+        if again_in_ms is not None:
+            self._presence_changed(again_in_ms / 1000)
 
-    async def _keep_snapshot(self) -> None:
-        """Spare the next load most of the replay, unless the server stops: that waits for commits alone.
-
-        Who comes meanwhile is told to find the room again.
-        """
-        is_due = self.state.seq - self._snapshot_seq >= SNAPSHOT_EVERY_COUNT
-        if is_due and not self.is_damaged and not self._inbox.is_closed:
-            await self._journal.save_snapshot(self.state)
+    def _is_snapshot_due(self) -> bool:
+        """A server that stops waits for commits alone: the snapshot before is close enough."""
+        return self._snapshots.is_due(self.state) and not self.is_damaged and not self._inbox.is_closed
 
     def _end(self) -> None:
         self._is_ended = True
         self._inbox.stop()
-        if self._presence_timer is not None:
-            self._presence_timer.cancel()
+        self._presence_alarm.stop()
         self._on_unload(self)
         is_closed = self.state.phase == "closed"
         self.visitors.dismiss_all("the room is closed" if is_closed else "the server stops")

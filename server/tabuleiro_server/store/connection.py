@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import shutil
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +26,12 @@ Synchronous = Literal["FULL", "NORMAL"]
 _HARMLESS_CODES: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL})
 """Primary codes after which the connection is as good as before."""
 
+_VAGUE_CODES: Final = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
+"""Primary codes that say nothing of a full disk or a folder's missing right where that is the reason."""
+
+_NEEDED_BYTES: Final = 64 * 1024
+"""Room for the files that SQLite makes beside the database when it is opened."""
+
 _CACHED_STATEMENTS_COUNT: Final = 256
 _WAL_LIMIT_BYTES: Final = 64 * 1024 * 1024
 
@@ -36,9 +44,27 @@ def primary_code(error: sqlite3.Error) -> int | None:
 
 def storage_error(error: sqlite3.Error, path: Path) -> StoreError:
     """Translate what SQLite says into the error that callers know."""
-    if primary_code(error) == sqlite3.SQLITE_NOTADB:
+    code = primary_code(error)
+    if code == sqlite3.SQLITE_NOTADB:
         return DatabaseFormatError(str(path), "this file is not a database")
-    return StorageUnavailableError(str(error))
+    if code == sqlite3.SQLITE_CORRUPT:
+        return DatabaseFormatError(str(path), f"this file is damaged ({error}); put a backup in its place")
+    hint = _hint(path) if code in _VAGUE_CODES else ""
+    return StorageUnavailableError(f"{path}: {error}{hint}")
+
+
+def _hint(path: Path) -> str:
+    """What may be behind an error that names no reason, led in by a semicolon; empty when nothing is known."""
+    if not os.access(path.absolute().parent, os.W_OK):
+        return "; even to read it takes a folder that can be written to, so copy it into one"
+    return "; the disk is full, and even reading takes a small file beside" if _is_disk_full(path) else ""
+
+
+def _is_disk_full(path: Path) -> bool:
+    try:
+        return shutil.disk_usage(path.absolute().parent).free < _NEEDED_BYTES
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,31 +7,36 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError
+import structlog
+
+from tabuleiro.errors import DatabaseFormatError
 from tabuleiro_server.store.backup import copy_database
-from tabuleiro_server.store.connection import ConnectionSettings, StandingConnection, Synchronous, storage_error
+from tabuleiro_server.store.connection import ConnectionSettings, Synchronous, storage_error
 from tabuleiro_server.store.lock_file import LockFile
 from tabuleiro_server.store.schema import MIGRATIONS, Migration, apply_migrations, check_format
+from tabuleiro_server.store.served_file import ServedConnection, ServedFile
 from tabuleiro_server.store.writer import Writer
 
 T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
 
 
 class Database:
     """A file that this process alone serves, with one connection that writes and one that reads."""
 
-    def __init__(self, settings: ConnectionSettings, lock: LockFile) -> None:
+    def __init__(self, settings: ConnectionSettings, lock: LockFile, file: ServedFile) -> None:
         """Wrap a file that is ready. Use :meth:`open`."""
         self.path = settings.path
         self._lock = lock
-        self._reader = StandingConnection(settings.connect_reader)
-        self._writing = StandingConnection(settings.connect)
+        self._file = file
+        self._reader = ServedConnection(settings.connect_reader, file)
+        self._writing = ServedConnection(settings.connect, file)
         self.writer = Writer(self._writing, settings.path)
 
     @classmethod
@@ -50,11 +55,16 @@ class Database:
         See :class:`.ConnectionSettings` for ``synchronous``, ``busy_timeout_ms`` and ``connection_class``.
 
         Raises: DatabaseLockedError when another server has it; DatabaseFormatError when it is not ours or newer
-        than this program; StorageUnavailableError when it cannot be opened or written.
+        than this program, or has hard links; StorageUnavailableError when it cannot be opened or written.
         """
         settings = ConnectionSettings(path, synchronous, busy_timeout_ms, connection_class)
         lock = LockFile(path)
-        database = cls(settings, lock)
+        try:
+            file = ServedFile(path)
+        except BaseException:
+            lock.release()
+            raise
+        database = cls(settings, lock, file)
         try:
             await asyncio.to_thread(_prepare, settings, migrations)
             await database._writing.open()
@@ -71,6 +81,7 @@ class Database:
         """Close both connections and free the lock. Stop the writer before; a second call does nothing."""
         await self._reader.close()
         await self._writing.close()
+        self._file.close()
         self._lock.release()
 
     @property
@@ -95,10 +106,6 @@ class Database:
 
 def _prepare(settings: ConnectionSettings, migrations: Sequence[Migration]) -> None:
     path = settings.path
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # secrets are kept hashed, but chat is not
-    except OSError as error:
-        raise StorageUnavailableError(f"cannot open {path}: {error.strerror}") from error
     with contextlib.closing(settings.connect()) as connection:
         version = check_format(connection, str(path), migrations[-1].number)
         mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
@@ -107,5 +114,7 @@ def _prepare(settings: ConnectionSettings, migrations: Sequence[Migration]) -> N
                 str(path), "this file system does not allow a write-ahead log; choose another"
             )
         if 0 < version < migrations[-1].number:
-            copy_database(connection, path.with_name(f"{path.name}.schema-{version}.backup"))
+            backup = path.with_name(f"{path.name}.schema-{version}.backup")
+            copy_database(connection, backup)
+            log.info("database copied before it is changed", copy=str(backup), from_schema=version)
         apply_migrations(connection, migrations, version)

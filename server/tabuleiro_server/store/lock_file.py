@@ -2,7 +2,8 @@
 
 SQLite's own locks last for a transaction; two servers that take turns would each believe they alone know the
 rooms. The lock is the operating system's, on ``PATH.lock``: it is freed when the process ends, however it ends.
-The file itself stays, for deleting it would let two processes lock two files of the same name.
+The file itself stays, for deleting it would let two processes lock two files of the same name. Symbolic links to
+one database share the lock of the file that they lead to.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class LockFile:
         """
         if database_path.is_dir():
             raise StorageUnavailableError(f"cannot open {database_path}: it is a folder, expected a file")
-        self._path = path = database_path.with_name(database_path.name + ".lock")
+        self._path = path = os.path.realpath(database_path) + ".lock"
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         except OSError as error:

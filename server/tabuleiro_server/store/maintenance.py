@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -100,7 +101,7 @@ async def read_stats(path: Path) -> Stats:
     """Count what the database holds. Raises: DatabaseFormatError; StorageUnavailableError."""
 
     def count(connection: sqlite3.Connection) -> Stats:
-        wal = path.with_name(path.name + "-wal")
+        wal = Path(os.path.realpath(path) + "-wal")
         with reading(connection):
             return Stats(
                 schema_version=_number(connection, "SELECT max(number) FROM migrations"),

@@ -1,8 +1,8 @@
 """One group of writes in one transaction: the part of the writer that runs in the connection's thread.
 
-A write that is refused (a conflict, a name taken, a value that SQLite cannot hold) is left out and the others
-go through. A fault of the storage undoes the whole group: it is raised as ``sqlite3.Error`` for the caller to
-translate.
+A write that is refused (a conflict, a name taken, a value that SQLite cannot hold) or that stumbles over a fault
+of ours is left out and the others go through. A fault of the storage undoes the whole group: it is raised as
+``sqlite3.Error`` for the caller to translate.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import msgspec
 
 from tabuleiro.errors import ConflictError, StoreError
 from tabuleiro.ids import RoomCode, Seq
+from tabuleiro_server.store.connection import primary_code
 from tabuleiro_server.store.log_tables import insert_events, last_seqs
 from tabuleiro_server.store.query_tables import upsert_matches, upsert_rooms
 from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
@@ -50,7 +51,9 @@ class Call(msgspec.Struct, frozen=True):
 
 Write = Append | Call
 Outcome = Any
-"""What the write returned (``None`` for an append), or the StoreError that refused it."""
+"""What the write returned (``None`` for an append), or the StoreError that refused it.
+
+A StoreError with a cause tells of a fault of ours."""
 
 
 def commit_group(connection: sqlite3.Connection, writes: Sequence[Write]) -> list[Outcome]:
@@ -61,6 +64,13 @@ def commit_group(connection: sqlite3.Connection, writes: Sequence[Write]) -> lis
     try:
         return _commit(connection, writes, _append_together)
     except _REFUSED_VALUES:
+        return _commit(connection, writes, _append_each)
+    except sqlite3.Error as error:
+        if primary_code(error) == sqlite3.SQLITE_FULL:
+            _make_room(connection)
+        raise
+    except Exception:
+        # A fault of ours in one append, which is told from the others, and answered for, by adding each alone.
         return _commit(connection, writes, _append_each)
 
 
@@ -91,6 +101,15 @@ def _commit(
 def _roll_back(connection: sqlite3.Connection) -> None:
     if connection.in_transaction:
         connection.execute("ROLLBACK")
+
+
+def _make_room(connection: sqlite3.Connection) -> None:
+    """Have what the write-ahead log holds written to its place, so that the log begins anew in the space it has.
+
+    Megabytes of it may be all that is needed until somebody clears the disk up.
+    """
+    with contextlib.suppress(sqlite3.Error):  # there may be no room for that either
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
 
 def _overwrite_refused_group(connection: sqlite3.Connection) -> None:
@@ -133,7 +152,7 @@ def _append_alone(append: Append, connection: sqlite3.Connection) -> StoreError 
 
 
 def _run_alone(connection: sqlite3.Connection, function: Callable[[sqlite3.Connection], Any]) -> Outcome:
-    """Run one write so that its refusal undoes it alone."""
+    """Run one write so that its refusal, or a fault of ours in it, undoes it alone."""
     connection.execute("SAVEPOINT alone")
     try:
         outcome = function(connection)
@@ -141,6 +160,13 @@ def _run_alone(connection: sqlite3.Connection, function: Callable[[sqlite3.Conne
         outcome = error
     except _REFUSED_VALUES as error:
         outcome = StoreError(f"this cannot be stored: {error}")
+    except sqlite3.Error:
+        raise
+    except Exception as error:
+        # Whoever wrote the function made a mistake; whoever else is in the group did not. Nothing is hidden: the
+        # caller gets it as the cause of this error. Nothing is cancelled in this thread, so nothing is swallowed.
+        outcome = StoreError(f"this write failed by a fault of the program: {error!r}")
+        outcome.__cause__ = error
     if isinstance(outcome, StoreError):
         connection.execute("ROLLBACK TO alone")
     connection.execute("RELEASE alone")

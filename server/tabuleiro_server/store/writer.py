@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
+import structlog
+
 from tabuleiro.errors import ConflictError, StorageUnavailableError, StoreError
 from tabuleiro.ids import DurationMs
 from tabuleiro_server.store.connection import StandingConnection, storage_error
@@ -23,6 +25,8 @@ from tabuleiro_server.store.transaction import Append, Call, Outcome, Write, com
 T = TypeVar("T")
 
 STOP_LIMIT_MS: Final = DurationMs(5_000)
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -82,7 +86,8 @@ class Writer:
     async def call(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``function`` in the next group and return what it returned when the group is on disk.
 
-        It may run twice, the first time undone. Raises: the StoreError that it raises; StorageUnavailableError.
+        It may run twice, the first time undone. Raises: the StoreError that it raises; StoreError, with the cause,
+        for anything else that it raises; StorageUnavailableError.
         """
         return cast("T", await self._submit(Call(function)))
 
@@ -123,8 +128,19 @@ class Writer:
             for waiting in group:
                 _settle(waiting.done, _failure(error, self._path))
             return
+        except Exception as error:
+            # Not what the disk says, but no memory, no thread, or a fault of ours outside of any one write. All
+            # who wait are told, and the next group is another try: a writer that ended here would refuse every
+            # room until a restart. A cancellation is no Exception and passes.
+            self.figures.failed_commit_count += 1
+            log.exception("commit failed", writes_count=len(group))
+            for waiting in group:
+                _settle(waiting.done, _fault(error))
+            return
         self._count(writes, outcomes, time.perf_counter_ns() - started_ns)
         for waiting, outcome in zip(group, outcomes, strict=True):
+            if isinstance(outcome, StoreError):
+                _log_fault(outcome)
             _settle(waiting.done, outcome)
 
     def _count(self, writes: list[Write], outcomes: list[Outcome], duration_ns: int) -> None:
@@ -144,6 +160,18 @@ def _failure(error: sqlite3.Error, path: Path) -> StoreError:
     failure = storage_error(error, path)
     failure.__cause__ = error
     return failure
+
+
+def _fault(error: Exception) -> StoreError:
+    failure = StoreError(f"the writer stumbled: this may be stored or not: {error!r}")
+    failure.__cause__ = error
+    return failure
+
+
+def _log_fault(refusal: StoreError) -> None:
+    """Tell of a fault of ours in one write; refusals proper have no cause and are for their callers alone."""
+    if refusal.__cause__ is not None:
+        log.error("write failed", reason=str(refusal), exc_info=refusal.__cause__)
 
 
 def _settle(done: asyncio.Future[Any], outcome: Outcome) -> None:

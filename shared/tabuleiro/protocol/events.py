@@ -96,7 +96,10 @@ class SeatConnected(Fact, frozen=True, tag="seat-connected"):
 
 
 class SeatDisconnected(Fact, frozen=True, tag="seat-disconnected"):
-    """The person on the seat has no connection in the room any more."""
+    """The person on the seat has no connection in the room any more.
+
+    Told at most once in half a minute of one who comes and goes: ``is_connected`` in the head says it at once.
+    """
 
     seat: Player
 

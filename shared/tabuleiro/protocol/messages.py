@@ -280,7 +280,7 @@ class SeatView(msgspec.Struct, frozen=True, omit_defaults=True):
     """A seat as everybody sees it.
 
     ``is_connected`` is always true for bots, false for open seats. ``away_since_ms`` is when the person's last
-    connection went, ``None`` while there is one.
+    connection went, ``None`` while there is one, and at first for one who comes and goes all the time.
     """
 
     holder: SeatInfo

@@ -88,8 +88,12 @@ class State(ABC):
 
         Who has an action checked and then plays it works the position out once this way.
         """
-        applied = getattr(self, "_applied", None)
-        return applied[1] if applied is not None and applied[0] == action else self.child(action)
+        applied: tuple[int, Self] | None = getattr(self, "_applied", None)
+        if applied is None or applied[0] != action:
+            return self.child(action)
+        # Whoever keeps a position would keep all that came after it, too.
+        del self._applied
+        return applied[1]
 
     def describe_action(self, action: int) -> str:
         """The text of any number given as an action, legal or not, for messages."""

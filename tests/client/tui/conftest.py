@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
@@ -22,6 +23,8 @@ def _terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TABULEIRO_CONFIG_DIR", str(tmp_path / "config"))
     monkeypatch.setenv("TABULEIRO_DATA_DIR", str(tmp_path / "data"))
+    # A cursor that blinks would make two pictures of one screen.
+    monkeypatch.setattr(Input, "_toggle_cursor", lambda self: None)
 
 
 @pytest.fixture(autouse=True)

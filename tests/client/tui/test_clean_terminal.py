@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pty
 import re
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import pytest
 from server_process import serving
-from terminal_process import Terminal, terminal
+from terminal_process import LIMIT_S, Terminal, terminal
 
+from tabuleiro_client.library import ME, OPEN, connect
 from tabuleiro_client.tui.crash_report import FILE_NAME
 from tabuleiro_client.tui.launch import CLEAN_TERMINAL, clean_terminal
 
@@ -53,7 +55,7 @@ async def test_leaving_by_a_key_leaves_a_clean_terminal(tmp_path, record, keys, 
         assert is_clean(shown.text)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 async def test_a_signal_ends_the_program_with_a_clean_terminal(tmp_path, record, number):
     async with terminal(tmp_path, "replay", record) as shown:
         await on_screen(shown)
@@ -67,6 +69,71 @@ async def test_the_end_of_the_terminal_is_the_end_of_the_program(tmp_path, recor
         await on_screen(shown)
         shown.hang_up()
         assert await shown.wait() == 128 + signal.SIGHUP
+
+
+async def test_a_terminal_that_sends_no_signal_when_it_is_closed_is_missed_all_the_same(tmp_path, record):
+    async with terminal(tmp_path, "replay", record, is_controlling=False) as shown:
+        await on_screen(shown)
+        shown.hang_up()
+        assert await shown.wait() == 128 + signal.SIGHUP
+
+
+@pytest.mark.parametrize(
+    ("leave", "status"),
+    [
+        (lambda shown: shown.press(b"\x11"), 0),
+        (lambda shown: shown.press(b"\x03"), 0),
+        (lambda shown: shown.send_signal(signal.SIGINT), 130),
+        (lambda shown: shown.send_signal(signal.SIGTERM), 143),
+        (lambda shown: shown.send_signal(signal.SIGHUP), 129),
+    ],
+    ids=["ctrl-q", "ctrl-c", "sigint", "sigterm", "sighup"],
+)
+async def test_a_terminal_that_takes_nothing_holds_up_no_way_out(tmp_path, record, leave, status):
+    async with terminal(tmp_path, "replay", record) as shown:
+        await on_screen(shown)
+        shown.take_nothing()
+        shown.press(b"[]" * 40)  # each is a picture more than the terminal takes
+        leave(shown)
+        assert await shown.wait() == status
+
+
+async def test_a_crash_on_a_terminal_that_takes_nothing_ends_the_program(tmp_path):
+    async with terminal(tmp_path, "play", program=("-c", CRASHING)) as shown:
+        await shown.shows("against the computer")
+        shown.take_nothing()
+        shown.press(b"1")
+        assert await shown.wait() == 1
+        assert "no bot" in (tmp_path / "data" / FILE_NAME).read_text(encoding="utf-8")
+
+
+LITTLE_WAITS = """
+from tabuleiro_client.cli import main
+from tabuleiro_client.tui import terminal_output
+
+terminal_output.WAITING_MAX_CHARS = 100
+main()
+"""
+
+
+async def test_a_move_made_while_the_terminal_takes_nothing_is_played_and_shown_when_it_goes_on(tmp_path):
+    async with serving(tmp_path / "t.db") as server, connect(server.url, name="rui") as rui:
+        async with rui.create("virus-wars", {"rows": 4, "cols": 4, "steps": 1}, seats=(OPEN, ME)) as room:
+            arguments = ("play", "--server", server.url, "--name", "ana", "--room", room.code)
+            async with terminal(tmp_path / "ana", *arguments, program=("-c", LITTLE_WAITS)) as shown:
+                await shown.shows("your turn")
+                shown.take_nothing()
+                shown.press(b"ib3\r")
+                async with asyncio.timeout(LIMIT_S):
+                    await anext(room.turns())
+                    await room.say("I saw it")
+                shown.forget()
+                shown.go_on()
+                await shown.shows("I saw it")
+                await shown.shows("why[?]")  # the whole screen is drawn anew, not only what has changed
+                shown.press(b"\x11")
+                assert await shown.wait() == 0
+                assert is_clean(shown.text)
 
 
 CRASHING = """
@@ -96,6 +163,32 @@ async def test_a_crash_leaves_a_clean_terminal_and_says_where_its_report_is(tmp_
         assert str(tmp_path / "data") in "".join(said.split())
         assert "RuntimeError: no bot" in report
         assert "a secret" not in said + report.replace('token = "a secret"', "")
+
+
+HOLDING_UP = """
+import asyncio
+import threading
+from tabuleiro_client.cli import main
+from tabuleiro_client.tui.screens.home import HomeScreen
+
+def look_up(self, name):
+    # As a name server that does not answer: no thread of a look-up can be told to end.
+    asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)
+    self.notify("looking it up")
+
+HomeScreen.action_open = look_up
+main()
+"""
+
+
+async def test_a_look_up_that_never_ends_does_not_hold_up_the_end(tmp_path):
+    async with terminal(tmp_path, "play", program=("-c", HOLDING_UP)) as shown:
+        await shown.shows("against the computer")
+        shown.press(b"1")
+        await shown.shows("looki")
+        shown.press(b"\x11")
+        assert await shown.wait() == 0
+        assert is_clean(shown.text)
 
 
 async def test_after_the_server_was_killed_leaving_leaves_a_clean_terminal(tmp_path):

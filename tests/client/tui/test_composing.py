@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tabuleiro.errors import NotationError
 from tabuleiro.rules import State, registry
 from tabuleiro_client.tui.ship_composer import BOOST, REPROGRAM, ShipComposer, composer_for
 from tabuleiro_client.tui.timeline import Timeline
@@ -171,6 +174,24 @@ def test_a_circle_back_to_the_own_square_is_played_only_when_asked_twice():
     assert composer.texts() == ["a1-a1"]
 
 
+@pytest.mark.parametrize(
+    ("text", "ply"),
+    [("2", 4), ("02", 4), ("3", 5), ("a3", 3), ("A0", 0), ("action 5", 5), ("start", 0), (" End ", 5)],
+)
+def test_a_place_in_a_timeline_is_named_by_its_turn_or_its_action(text, ply):
+    game = registry.load("virus-wars", {"rows": 4, "cols": 4, "steps": 2})
+    assert Timeline(game, ["b4", "c3", "c1", "c2", "a3"]).ply_of(text) == ply
+
+
+@pytest.mark.parametrize("text", ["", "4", "0", "-1", "a6", "x", "\u0662", "1e3", "a"])
+def test_a_place_that_is_none_is_answered_with_those_there_are(text):
+    game = registry.load("virus-wars", {"rows": 4, "cols": 4, "steps": 2})
+    with pytest.raises(NotationError, match="expected a turn from 1 to 3, an action from a0 to a5, start or end"):
+        Timeline(game, ["b4", "c3", "c1", "c2", "a3"]).ply_of(text)
+    with pytest.raises(NotationError, match="expected an action from a0 to a0, start or end"):
+        Timeline(game).ply_of("1")
+
+
 def test_a_timeline_follows_undone_actions_and_knows_its_turns():
     game = registry.load("virus-wars", {"rows": 4, "cols": 4, "steps": 2})
     line = Timeline(game, ["b4", "c3", "c1", "c2", "a3"])
@@ -188,7 +209,6 @@ def test_a_timeline_follows_undone_actions_and_knows_its_turns():
         2,
         5,
     )
-    assert (line.ply_of_turn("2"), line.ply_of_turn("9"), line.ply_of_turn("x")) == (4, None, None)
     line.follow(game, ["b4", "c3", "c1"])
     assert line.last_ply == 3
     assert line.states[-1].to_position() == Timeline(game, ["b4", "c3", "c1"]).states[-1].to_position()

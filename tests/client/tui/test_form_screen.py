@@ -54,7 +54,7 @@ async def test_a_match_of_each_game_against_the_computer_starts_from_the_form(ga
         match = await at.arrive(MatchScreen)
         await until(at.pilot, lambda: match.model is not None)
         head = match.model.mirror.head
-        assert (head.game, head.seats[1].holder.level) == (game, "random")
+        assert (head.game, head.seats[1].holder.level) == (game, "easy")
 
 
 async def test_a_wrong_value_is_told_at_its_field_and_nothing_is_asked_of_the_server():

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
+import msgspec
 import pytest
 from tables import until
-from textual.widgets import Input, OptionList
+from textual.widgets import DataTable, Input, OptionList
 from visits import Visit, lobby_visit, visit
 
 from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.identity import Identity, IdentityFolder
+from tabuleiro_client.library import ME, connect
 from tabuleiro_client.link import Link
 from tabuleiro_client.tui.match_shelf import MatchShelf, ShelvedMatch
 from tabuleiro_client.tui.screens.connect import ConnectScreen
@@ -21,10 +25,13 @@ from tabuleiro_client.tui.screens.join import JoinScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
+from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.screens.replays import ReplaysScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.rules import RulesScreen
 from tabuleiro_client.tui.screens.settings import SettingsScreen
+from tabuleiro_server.config import Config
+from tabuleiro_server.wiring import RunningServer, running_server
 
 
 def lines(at: Visit) -> list[str]:
@@ -162,7 +169,7 @@ async def test_a_match_whose_room_is_no_more_is_forgotten(real_server):
         await at.press("escape")
         await at.arrive(HomeScreen)
         await choose(at, "Iris against rui")
-        await at.says("room K7MQ4 is no more")
+        await at.says("room K7MQ4 is no more, and the server has no record of it")
         assert not any("K7MQ4" in line for line in lines(at))
 
 
@@ -230,3 +237,101 @@ async def test_going_somewhere_else_ends_the_way_before(real_server, monkeypatch
         await at.press("s")
         await at.arrive(SettingsScreen)
         assert [worker for worker in at.app.workers if worker.name == "travel" and worker.is_running] == []
+
+
+def server_on(port: int, folder: Path, name: str) -> AbstractAsyncContextManager[RunningServer]:
+    """A server with a database of that name, on a port that was free or was its own before (0: any)."""
+    return running_server(Config(db=str(folder / f"{name}.db"), port=port))
+
+
+async def test_a_match_is_gone_on_with_once_its_server_is_there_again(tmp_path):
+    async with server_on(0, tmp_path, "one") as server, connect(server.url, name="ana") as ana:
+        IdentityFolder(config_folder()).save(Identity(server.url, "ana", ana.token))
+        async with ana.create("iris", seats=(ME, ME)) as room:
+            match = msgspec.structs.replace(shelved(server.url), room=room.code)
+            MatchShelf(config_folder()).keep(match)
+    async with visit() as at:
+        for title in ("Iris against", server.url.partition("://")[2]):
+            await choose(at, title)
+            await at.says("no server listens there")
+            await at.press("down")
+        async with server_on(server.port, tmp_path, "one"):
+            await choose(at, "Iris against")
+            await at.arrive(MatchScreen)
+            await at.press("escape", "y")
+            await at.arrive(HomeScreen)
+
+
+async def test_a_match_that_ended_meanwhile_is_told_and_moves_to_the_replays(real_server):
+    async with connect(real_server.url, name="ana") as ana, visit() as at:
+        IdentityFolder(config_folder()).save(Identity(real_server.url, "ana", ana.token))
+        async with ana.create("iris", seats=(ME, ME)) as room:
+            MatchShelf(config_folder()).keep(msgspec.structs.replace(shelved(real_server.url), room=room.code))
+            await room.resign()
+            at.app.screen._list()
+            await choose(at, "Iris against")
+            await at.arrive(RoomScreen)
+            await at.says("black resigned", "state")
+            await at.press("escape")
+            await at.arrive(HomeScreen)
+            assert not any(room.code in line for line in lines(at))
+            await at.press("p")
+            await at.arrive(ReplaysScreen)
+            assert at.app.screen.query_one(DataTable).get_row_at(0)[0] == room.code
+
+
+async def test_a_match_whose_room_is_closed_by_now_stays_among_the_replays(real_server):
+    # It was forgotten, and its record could not be found any more.
+    async with connect(real_server.url, name="ana") as ana, visit() as at:
+        IdentityFolder(config_folder()).save(Identity(real_server.url, "ana", ana.token))
+        async with ana.create("iris", seats=(ME, ME)) as room:
+            await room.play(["f6"])
+            await room.resign()
+            await room.leave()
+            MatchShelf(config_folder()).keep(msgspec.structs.replace(shelved(real_server.url), room=room.code))
+        at.app.screen._list()
+        await choose(at, "Iris against")
+        await at.says(f"room {room.code} is closed; what was played there is among the replays (p)")
+        assert not any(room.code in line for line in lines(at))
+        await at.press("p")
+        await at.arrive(ReplaysScreen)
+        await at.press("enter")
+        assert (await at.arrive(ReplayScreen)).model.record.actions == ("f6",)
+
+
+async def test_a_server_that_knows_us_no_more_is_told_and_makes_us_anew(tmp_path):
+    async with server_on(0, tmp_path, "one") as server:
+        IdentityFolder(config_folder()).save(Identity(server.url, "ana", "x" * 40))
+        place = server.url.partition("://")[2]
+        async with visit() as at:
+            await choose(at, place)
+            await at.arrive(LobbyScreen)
+            told = [note.message for note in at.app._notifications]
+            assert told[0].startswith(f"{server.url} does not know its guest ana any more; the file is kept as ")
+            await at.press("escape")
+            await at.arrive(HomeScreen)
+            assert f"{place} as ana" in lines(at)
+
+
+async def test_a_name_that_is_somebody_elses_by_now_is_asked_for_again(real_server):
+    IdentityFolder(config_folder()).save(Identity(real_server.url, "ana", "x" * 40))
+    async with connect(real_server.url, name="ana"), visit() as at:
+        await choose(at, real_server.url.partition("://")[2])
+        await at.arrive(ConnectScreen)
+        await until(at.pilot, lambda: at.problem("name") == "! ana is somebody else there; choose another name")
+        await at.type("eva")
+        await at.press("enter")
+        await at.arrive(LobbyScreen)
+        assert at.app.session.venue.link.welcome.name == "eva"
+
+
+async def test_a_server_that_came_back_without_its_guests_says_so_on_the_banner(tmp_path):
+    async with visit() as at:
+        async with server_on(0, tmp_path, "one") as server:
+            await at.press("o")
+            await at.arrive(ConnectScreen)
+            await at.type(server.url)
+            await at.press("enter")
+            await at.arrive(LobbyScreen)
+        async with server_on(server.port, tmp_path, "two"):
+            await at.says("this server does not know you any more) - connect again from the home", "banner")

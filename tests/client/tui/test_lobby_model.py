@@ -59,6 +59,7 @@ def test_own_rooms_and_free_seats_are_known(model):
 
 
 def test_updates_add_change_and_remove_rooms(model):
+    model.show_only("finished")
     over = msgspec.structs.replace(PLAYED, phase="finished", winner=1, watchers=0)
     model.take(LobbyUpdate((over,), (RoomCode("AAAAA"),), ("ana", "rui"), 5))
     assert [(row.room, row.texts[-1]) for row in model.rows()] == [("BBBBB", "second won")]
@@ -91,3 +92,78 @@ def test_the_filters_go_round(model):
     model.show_only("playing")
     assert model.phases == ("playing",)
     assert "being played" in model.filter_text()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("", ["BBBBB", "AAAAA"]),
+        ("bbb", ["BBBBB"]),
+        ("IRIS", ["AAAAA"]),
+        ("ana", ["BBBBB", "AAAAA"]),
+        ("random", ["BBBBB"]),
+        (" ana  mine ", ["BBBBB"]),
+        ("ana rui", []),
+    ],
+)
+def test_rooms_are_found_by_code_game_and_names_every_word_of_it(model, wanted, found):
+    model.wanted = wanted
+    assert [row.room for row in model.rows()] == found
+    assert model.count_text(len(found)) == f"{len(found)} of 2 shown"
+
+
+def test_what_is_typed_without_accents_finds_names_with_them(model):
+    jose = SeatInfo("person", AccountId("a2"), "José")
+    model.start(RoomList((msgspec.structs.replace(WAITING, seats=(jose, SeatInfo())), PLAYED)))
+    for wanted in ("jose", "JOSÉ"):
+        model.wanted = wanted
+        assert [row.room for row in model.rows()] == ["AAAAA"]
+
+
+def test_who_has_played_is_found_after_leaving_the_seat(model):
+    over = msgspec.structs.replace(PLAYED, seats=(SeatInfo(), BOT), players=("bea", "random-bot"))
+    model.start(RoomList((WAITING, over)))
+    model.wanted = "bea"
+    assert [row.room for row in model.rows()] == ["BBBBB"]
+
+
+def test_what_is_looked_for_stays_while_the_list_changes(model):
+    model.wanted = "rui"
+    assert model.rows() == []
+    joined = msgspec.structs.replace(WAITING, seats=(ANA, SeatInfo("person", AccountId("a2"), "rui")))
+    model.take(LobbyUpdate((joined,), (), ("ana", "rui"), 2))
+    assert [row.room for row in model.rows()] == ["AAAAA"]
+    assert model.count_text(1) == "1 of 2 shown"
+    model.take(LobbyUpdate((), (RoomCode("AAAAA"),), ("ana",), 1))
+    assert model.rows() == []
+
+
+def test_a_filter_holds_before_the_server_has_answered_with_its_list(model):
+    model.game = "iris"
+    assert [row.room for row in model.rows()] == ["AAAAA"]
+    model.show_only("playing")
+    assert model.rows() == []
+
+
+def test_an_empty_list_says_why(model):
+    def why() -> str:
+        return " ".join(model.empty_lines())
+
+    model.wanted = "nobody"
+    assert why().startswith('Nothing has "nobody" in its code, its game or its names, of the 2 rooms')
+    model.start(RoomList((WAITING,), is_cut=True))
+    assert "of the one room" in why()
+    assert model.count_text(0) == "0 of the newest 1 shown"
+    model.start(RoomList(()))
+    assert why().startswith("No room is open or being played now.")
+    assert "g and f" not in why()
+    model.game = "iris"
+    model.show_only("playing")
+    assert why().startswith("No room of Iris is being played now.")
+    assert "g and f show others" in why()
+
+
+def test_before_the_list_is_there_nothing_is_said_of_it():
+    fresh = LobbyModel(AccountId("a1"), TextStyle(color=False, ascii=True))
+    assert fresh.count_text(0) == ""
+    assert fresh.empty_lines() == ["asking for the list of rooms ..."]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tables import until
-from textual.widgets import DataTable
+from textual.widgets import DataTable, Input
 from visits import Visit, lobby_visit
 
 from tabuleiro_client.library import ME, bot, connect
+from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.join import JoinScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
@@ -106,11 +107,65 @@ async def test_a_code_that_leads_nowhere_is_told(real_server):
         await at.arrive(JoinScreen)
         await at.type("K7MQ4")
         await at.press("enter")
+        # The question was closed, and the code had to be typed again.
+        await until(at.pilot, lambda: at.app.screen.query("#problem.open"))
+        assert at.text("problem").startswith("the server refuses")
+        assert at.row("code").text == "K7MQ4"
+        await at.press("escape")
         await at.arrive(LobbyScreen)
-        await at.says("the server refuses")
 
 
 async def test_people_stand_beside_the_list_where_there_is_room(real_server):
     async with lobby_visit(real_server, size=(120, 40)) as at:
         await until(at.pilot, lambda: not at.app.screen.has_class("narrow"))
         await at.says("1 here\nana", "names")
+
+
+async def test_what_is_typed_filters_the_list_while_it_changes_and_escape_shows_all(real_server):
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
+        async with rui.create("iris") as iris, rui.create("minefield") as mines:
+            await until(at.pilot, lambda: codes(at) == [mines.code, iris.code])
+            assert at.text("count") == "2 of 2 shown"
+            await at.press("slash", *"iris")
+            await until(at.pilot, lambda: codes(at) == [iris.code])
+            assert at.text("count") == "1 of 2 shown"
+            assert {"list", "all"} <= at.footer()
+            async with rui.create("iris") as more:
+                await until(at.pilot, lambda: codes(at) == [more.code, iris.code])
+                assert at.text("count") == "2 of 3 shown"
+                await more.leave()
+            await until(at.pilot, lambda: at.text("count") == "1 of 2 shown")
+            await at.press("enter")
+            await until(at.pilot, lambda: isinstance(at.app.focused, DataTable))
+            assert codes(at) == [iris.code]
+            assert "find" in at.footer()
+            await at.press("escape")
+            await until(at.pilot, lambda: codes(at) == [mines.code, iris.code])
+            assert isinstance(at.app.screen, LobbyScreen)
+            await at.press("escape")
+            await at.arrive(HomeScreen)
+
+
+async def test_looking_for_what_is_not_there_says_so_and_escape_goes_back_to_the_list(real_server):
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
+        async with rui.create("iris") as room:
+            await until(at.pilot, lambda: codes(at) == [room.code])
+            await at.press("slash", *"q7")
+            await at.says('Nothing has "q7" in its code, its game or its names', "empty")
+            assert at.app.screen.has_class("empty")
+            await at.press("escape")
+            await until(at.pilot, lambda: codes(at) == [room.code])
+            await until(at.pilot, lambda: isinstance(at.app.focused, DataTable))
+
+
+async def test_filters_of_all_three_kinds_hold_together(real_server):
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
+        async with rui.create("iris") as iris, rui.create("minefield") as mines:
+            await until(at.pilot, lambda: codes(at) == [mines.code, iris.code])
+            await at.press("slash", *"rui", "enter", "g", "g", "g")
+            await until(at.pilot, lambda: codes(at) == [iris.code])
+            await at.press("f", "f")
+            await at.says("No room of Iris is being played now.", "empty")
+            await at.press("escape")
+            await until(at.pilot, lambda: at.app.screen.query_one(Input).value == "")
+            assert isinstance(at.app.screen, LobbyScreen)

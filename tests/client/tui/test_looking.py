@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 from tables import Table, table, until
 from textual.pilot import Pilot
 from textual.widgets import Static
 
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record import parse_record
 from tabuleiro.rules.outcome import Outcome, Termination
 from tabuleiro_client.entered_room import join_room, watch_room
 from tabuleiro_client.link import Link
 from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.screens.export import ExportScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
+from tabuleiro_client.tui.widgets.field_row import FieldRow
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 RECORD = MatchRecord(
@@ -88,7 +94,7 @@ async def go(app: TabuleiroApp, pilot: Pilot[int], *keys: str) -> int:
 async def test_a_record_is_stepped_through_and_jumped_about_in(replaying):
     async with replaying.run_test() as pilot:
         assert line(replaying, "turn") == "action 0 of 6: blue to move"
-        assert line(replaying, "record").splitlines()[-1] == "result 1-0, resignation"
+        assert line(replaying, "record").splitlines()[-1] == "1-0  blue wins: red resigned"
         assert await go(replaying, pilot, "right_square_bracket") == 1
         assert await go(replaying, pilot, "right_curly_bracket") == 2
         assert await go(replaying, pilot, "right_curly_bracket") == 4
@@ -98,8 +104,24 @@ async def test_a_record_is_stepped_through_and_jumped_about_in(replaying):
         assert await go(replaying, pilot, "right_square_bracket") == 6
         assert await go(replaying, pilot, "0") == 0
         assert await go(replaying, pilot, "g", "2", "enter") == 4
-        assert await go(replaying, pilot, "g", "7", "enter") == 4
-        assert line(replaying, "say") == "there is no turn 7"
+        assert await go(replaying, pilot, "g", "a", "5", "enter") == 5
+        assert await go(replaying, pilot, "g", "7", "enter") == 5
+        assert line(replaying, "say").startswith("cannot read '7': expected a turn from 1 to 3, an action from a0")
+
+
+async def test_the_end_of_a_record_says_how_the_match_ended(replaying):
+    async with replaying.run_test() as pilot:
+        await pilot.press("dollar_sign")
+        assert line(replaying, "turn") == "action 6 of 6, the end: blue wins: red resigned"
+
+
+async def test_a_record_without_an_end_is_told_as_unfinished():
+    unfinished = replace(RECORD, outcome=None)
+    app = TabuleiroApp(lambda: ReplayScreen(unfinished), settings=Settings())
+    async with app.run_test() as pilot:
+        assert line(app, "record").splitlines()[-1] == "*  unfinished"
+        await pilot.press("dollar_sign")
+        assert line(app, "turn") == "action 6 of 6, unfinished: red to move"
 
 
 async def test_autoplay_runs_to_the_end_and_stops(replaying):
@@ -108,6 +130,9 @@ async def test_autoplay_runs_to_the_end_and_stops(replaying):
         assert line(replaying, "say") == "autoplay, 0.25 s an action (a stops)"
         await until(pilot, lambda: model_of(replaying).is_at_end)
         assert line(replaying, "say") == ""
+        await pilot.press("a")
+        assert model_of(replaying).ply == 0
+        await until(pilot, lambda: model_of(replaying).ply == 2)
         await pilot.press("0", "a", "a")
         assert model_of(replaying).ply == 0
 
@@ -131,7 +156,65 @@ async def test_moves_are_tried_from_anywhere_and_the_record_stays_as_it_was(repl
         assert model.ply == 2
 
 
+async def test_moves_tried_are_stepped_through_and_are_there_again(replaying):
+    # A step back in a branch used to throw all of it away.
+    async with replaying.run_test() as pilot:
+        model = model_of(replaying)
+        await pilot.press("right_curly_bracket", "v")
+        for action in ("c1", "d2", "d3"):
+            await pilot.press("i", *action, "enter")
+        assert model.branch.actions == ["b4", "c3", "c1", "d2", "d3"]
+        await pilot.press("left_square_bracket")
+        assert line(replaying, "turn") == "trying moves from action 2, 2 of 3 tried: blue to move"
+        await pilot.press("left_curly_bracket", "left_curly_bracket")
+        assert line(replaying, "say") == "the moves tried begin here: Esc goes back to the record"
+        await pilot.press("right_curly_bracket", "right_square_bracket", "a")
+        assert model.tried_ply == 5
+        await pilot.press("escape")
+        assert (model.branch, model.ply) == (None, 2)
+        await pilot.press("v")
+        assert model.branch.actions == ["b4", "c3", "c1", "d2", "d3"]
+        await pilot.press("left_square_bracket", "left_square_bracket", "i", *"c2", "enter")
+        assert model.branch.actions == ["b4", "c3", "c1", "c2"]
+        await pilot.press("escape", "right_square_bracket", "v")
+        assert model.branch.actions == ["b4", "c3", "c1"]
+
+
 async def test_choosing_a_cell_of_the_record_says_how_to_try_moves(replaying):
     async with replaying.run_test() as pilot:
         await pilot.press("enter")
         assert line(replaying, "say") == "v branches off here to try moves"
+
+
+async def test_a_record_is_written_into_a_file_that_is_not_there_yet(replaying, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    async with replaying.run_test() as pilot:
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(replaying.screen, ExportScreen))
+        await pilot.press("enter")
+        await until(pilot, lambda: line(replaying, "say") == "written to virus-wars.txt")
+        assert parse_record((tmp_path / "virus-wars.txt").read_text()).actions == RECORD.actions
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(replaying.screen, ExportScreen))
+        await pilot.press("enter")
+        row = replaying.screen.query(FieldRow).first()
+        await until(pilot, lambda: str(row.query_one(".hint").render()) == "! there is such a file already")
+        await pilot.press("ctrl+u", *"a.json", "tab", "right", "tab", "enter")
+        await until(pilot, lambda: line(replaying, "say") == "written to a.json")
+        assert json.loads((tmp_path / "a.json").read_text())["header"]["game"]["name"] == "Virus Wars"
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("nowhere/x.txt", "No such file"), ("", "expected the name of a file"), ("~nobody-of-this-name/x", "home")],
+)
+async def test_a_file_that_cannot_be_written_is_told_at_its_field(replaying, tmp_path, monkeypatch, name, problem):
+    monkeypatch.chdir(tmp_path)
+    async with replaying.run_test() as pilot:
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(replaying.screen, ExportScreen))
+        await pilot.press("ctrl+u", *name, "enter")
+        row = replaying.screen.query(FieldRow).first()
+        await until(pilot, lambda: problem in str(row.query_one(".hint").render()))
+        assert row.text == name
+        assert list(tmp_path.iterdir()) in ([], [tmp_path / "config"])

@@ -5,21 +5,28 @@ from __future__ import annotations
 import pytest
 from tables import until
 from textual.command import CommandPalette
-from textual.widgets import DataTable, Input
+from textual.widgets import DataTable, Input, OptionList
 from visits import Visit, lobby_visit, visit
 
+from tabuleiro.errors import ClientError
+from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import format_record
 from tabuleiro.protocol.messages import Resign
 from tabuleiro.rules import registry
 from tabuleiro_client.folders import config_folder
-from tabuleiro_client.library import connect
+from tabuleiro_client.identity import Identity, IdentityFolder
+from tabuleiro_client.library import ME, Client, connect
+from tabuleiro_client.room_matches import RoomMatches
+from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.match_shelf import MatchShelf, ShelvedMatch
 from tabuleiro_client.tui.palette import PaletteCommands
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
+from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.screens.replays import ReplaysScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
@@ -27,6 +34,7 @@ from tabuleiro_client.tui.screens.rules import RulesScreen
 from tabuleiro_client.tui.screens.settings import SettingsScreen, setting_fields
 from tabuleiro_client.tui.screens.try_board import TryScreen
 from tabuleiro_client.tui.settings import Settings, load_settings
+from tabuleiro_server.wiring import RunningServer
 
 
 async def open_settings(at: Visit) -> SettingsScreen:
@@ -115,6 +123,19 @@ async def test_every_game_can_be_tried(game):
         await at.arrive(RulesScreen)
 
 
+async def test_a_pass_is_tried_where_the_game_has_it():
+    app = TabuleiroApp(lambda: TryScreen("iris", {"side": 5}), settings=Settings())
+    async with app.run_test() as pilot:
+        model = app.screen.model
+        await pilot.press("p")
+        assert model.branch.actions == []
+        await pilot.press("i", *"c3", "enter", "p")
+        assert model.branch.actions == ["c3", "pass"]
+        await pilot.press("p")
+        said = str(app.screen.query_one("#turn").render())
+        assert said == "3 tried: a draw: the scores are equal"
+
+
 async def test_a_record_in_a_file_is_opened(tmp_path):
     record = MatchRecord("iris", {}, (RecordPlayer("Ana"), RecordPlayer("Rui")), ("f6",))
     path = tmp_path / "match.txt"
@@ -164,6 +185,68 @@ async def test_an_own_match_is_replayed_from_the_server(real_server):
         await at.press("enter")
         screen = await at.arrive(ReplayScreen)
         assert screen.model.record.termination == "resignation"
+
+
+async def played_twice(server: RunningServer, rui: Client) -> RoomCode:
+    """A room with two matches of rui's, the second of which goes on."""
+    small = {"rows": 4, "cols": 4, "steps": 2}
+    async with rui.create("virus-wars", small, seats=(ME, ME)) as room:
+        await room.play(["b3", "c2"])
+        await room.resign()
+        await room.offer("rematch")
+        await room.play(["a3"])
+        return room.code
+
+
+async def test_every_match_of_a_room_is_reached_from_its_replay(real_server):
+    async with connect(real_server.url, name="rui") as rui, visit() as at:
+        code = await played_twice(real_server, rui)
+        IdentityFolder(config_folder()).save(Identity(real_server.url, "rui", rui.token))
+        MatchShelf(config_folder()).keep(
+            ShelvedMatch(real_server.url, "rui", code, "Virus Wars", "rows=4", "playing", "", TimestampMs(1))
+        )
+        await at.press("p")
+        await at.arrive(ReplaysScreen)
+        await at.press("enter")
+        screen = await at.arrive(ReplayScreen)
+        assert (screen.match.number, screen.model.record.actions) == (2, ("a3",))
+        assert "room " + code + ", match 2 of 2" in at.text("title")
+        assert "match" in at.footer()
+        await at.press("less_than_sign")
+        await until(at.pilot, lambda: screen.model.record.actions == ("b3", "c2"))
+        assert "match 1 of 2" in at.text("title")
+        assert at.text("record").splitlines()[2] == "1-0  blue wins: red resigned"
+        await at.press("less_than_sign")
+        await at.says("match 1 is the first of this room")
+        await at.press("m")
+        picker = await at.arrive(PickerScreen)
+        options = picker.query_one(OptionList).options
+        assert [str(option.prompt) for option in options] == [
+            "match 2: rui * rui, unfinished",
+            "match 1: rui 1-0 rui, resignation",
+        ]
+        await at.press("enter")
+        await until(at.pilot, lambda: screen.model.record.actions == ("a3",))
+        await at.press("greater_than_sign")
+        await at.says(f"there is no match 3: room {code} has matches 1 to 2")
+
+
+async def test_a_match_that_goes_on_is_asked_for_again_and_one_that_is_over_only_once(real_server):
+    async with connect(real_server.url, name="rui") as rui:
+        code = await played_twice(real_server, rui)
+        asked = []
+
+        async def ask(number: int | None):
+            asked.append(number)
+            return await rui.link.get_record(code, number)
+
+        matches = RoomMatches(ask)
+        assert (await matches.newest()).name == f"{code}-2"
+        for number in (1, 1, 2, 2):
+            assert (await matches.get(number)).number == number
+        assert asked == [None, 1, 2, 2]
+        with pytest.raises(ClientError, match=r"there is no match 3: room [A-Z0-9]+ has matches 1 to 2"):
+            await matches.get(3)
 
 
 async def palette(at: Visit, text: str) -> None:

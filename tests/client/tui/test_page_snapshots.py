@@ -10,6 +10,7 @@ import pytest
 from frozen import NOW_MS
 from frozen_server import LEVELS, URL, FrozenRoomScreen, frozen_venue
 from textual.screen import Screen
+from textual.widgets import Input
 
 from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro_client.folders import config_folder
@@ -69,7 +70,8 @@ def frozen(screen: str, settings: Settings | None = None, *, is_ascii: bool = Fa
 
 @pytest.fixture(autouse=True)
 def _same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stands on a screen must not depend on the machine."""
+    """What stands on a screen must not depend on the machine, nor on how busy it is."""
+    monkeypatch.setattr(Input, "cursor_blink", False)  # half a second more or less would be seen
     monkeypatch.setenv("LOGNAME", "ana")
     monkeypatch.setattr("tabuleiro_client.tui.screens.settings.config_folder", lambda: Path("~/.config/tabuleiro"))
     monkeypatch.setattr("tabuleiro_client.tui.session.Session.state", frozen_venue().link.state)
@@ -105,3 +107,9 @@ def test_a_screen_in_plain_characters_without_colour(snap_compare, monkeypatch, 
 
 def test_the_command_palette(snap_compare):
     assert snap_compare(frozen("home"), terminal_size=(80, 24), press=["ctrl+p"])
+
+
+@pytest.mark.parametrize("size", list(SIZES))
+@pytest.mark.parametrize("keys", ["zoe", "nobody"])
+def test_looking_for_rooms(snap_compare, keys, size):
+    assert snap_compare(frozen("lobby"), terminal_size=SIZES[size], press=["slash", *keys])

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from tables import until
+from textual.widgets import OptionList
 from visits import Visit, lobby_visit
 
 from tabuleiro.clock import Fischer
@@ -82,11 +83,13 @@ async def test_a_bot_is_put_on_the_free_seat_and_the_match_begins(real_server):
         await at.press("b")
         picker = await at.arrive(PickerScreen)
         assert picker is at.app.screen
+        offered = [option.id for option in picker.query_one(OptionList).options]
+        levels = real_server_levels(at)
+        assert offered == ["easy", *(level for level in levels if level != "easy")]
         await at.press("down", "enter")
         match = await at.arrive(MatchScreen)
         await until(at.pilot, lambda: match.model is not None)
-        levels = real_server_levels(at)
-        assert match.model.mirror.head.seats[1].holder.level == levels[1]
+        assert match.model.mirror.head.seats[1].holder.level == levels[0] == "random"
 
 
 def real_server_levels(at: Visit) -> tuple[str, ...]:

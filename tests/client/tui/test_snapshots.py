@@ -7,8 +7,11 @@ import random
 import pytest
 from frozen import DRAW_OFFERED, frozen_app
 
+from tabuleiro.ids import RoomCode
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
+from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro.rules import registry
+from tabuleiro_client.room_matches import RoomMatch, RoomMatches
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
@@ -66,6 +69,12 @@ def test_a_turn_in_the_making_with_an_offer_waiting(snap_compare):
     assert snap_compare(app, terminal_size=(80, 24), press=["end", "enter", "end", "enter"])
 
 
+@pytest.mark.parametrize("size", list(SIZES))
+def test_a_typed_line_that_is_refused(snap_compare, size):
+    app = frozen_app("minefield", actions_of("minefield", 30))
+    assert snap_compare(app, terminal_size=SIZES[size], press=["i", *"b4", "enter"])
+
+
 def test_a_ship_picked_shows_where_it_may_land(snap_compare):
     app = frozen_app("xero-g", actions_of("xero-g", 16))
     assert snap_compare(app, terminal_size=(80, 24), press=["end", "enter", "end"])
@@ -74,6 +83,11 @@ def test_a_ship_picked_shows_where_it_may_land(snap_compare):
 def test_the_end_of_a_match(snap_compare):
     app = frozen_app("minefield", actions_of("minefield", 999))
     assert snap_compare(app, terminal_size=(80, 24))
+
+
+def test_the_end_of_a_match_without_room_for_the_panel(snap_compare):
+    app = frozen_app("minefield", actions_of("minefield", 999))
+    assert snap_compare(app, terminal_size=(60, 24))
 
 
 @pytest.mark.parametrize("size", list(SIZES))
@@ -89,6 +103,31 @@ def test_replaying(snap_compare, size):
     )
     app = TabuleiroApp(lambda: ReplayScreen(record), settings=Settings())
     assert snap_compare(app, terminal_size=SIZES[size], press=["9"])
+
+
+@pytest.mark.parametrize("size", list(SIZES))
+@pytest.mark.parametrize(
+    ("game", "keys"),
+    [
+        ("iris", ["9"]),
+        ("minefield", ["9", "e"]),
+        ("virus-wars", ["g", "a", "1", "2", "enter", "v"]),
+        ("xero-g", ["9", "m"]),
+    ],
+)
+def test_replaying_a_match_of_a_room(snap_compare, game, keys, size):
+    actions = tuple(actions_of(game, 999 if game != "xero-g" else 30))
+    players = (RecordPlayer("Ana"), RecordPlayer("hal", "greedy"))
+    match = RoomMatch(MatchRecord(game, {}, players, actions), RoomCode("K7MQ4"), 2)
+    matches = RoomMatches(never_asked)
+    matches.last = 3
+    app = TabuleiroApp(lambda: ReplayScreen(match.record, match, matches), settings=Settings())
+    assert snap_compare(app, terminal_size=SIZES[size], press=keys)
+
+
+async def never_asked(number: int | None) -> RecordPlayed:
+    """A server that is not asked in a picture."""
+    raise AssertionError(number)
 
 
 def test_the_page_of_keys(snap_compare):

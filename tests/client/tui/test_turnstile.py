@@ -44,7 +44,11 @@ class Slow(Static, can_focus=True):
 class TypingApp(App[int]):
     """A widget for keys, deep down, and a line that ``i`` goes to and Enter leaves."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("i", "open"), Binding("x", "note('x')")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("i", "open"),
+        Binding("x", "note('x')"),
+        Binding("ctrl+c", "note('^c')", priority=True),
+    ]
 
     def __init__(self) -> None:
         super().__init__()
@@ -136,6 +140,24 @@ async def test_a_widget_that_is_busy_with_a_key_does_not_hold_the_others_for_eve
         app.type(*"abc")
         await app.until(lambda: app.query_one(Input).value == "abc")
         slow.is_free.set()
+
+
+async def test_ctrl_c_is_let_in_before_all_that_waits_and_nothing_of_it_comes_after(monkeypatch):
+    monkeypatch.setattr(turnstile, "WAIT_LIMIT_S", 3600.0)
+    app = TypingApp()
+    async with app.run_test():
+        slow = app.query_one(Slow)
+        app.screen.set_focus(slow)
+        app.type("x")
+        await slow.is_busy.wait()
+        app.type(*"xx", "ctrl+c")
+        await app.until(lambda: "^c" in app.noted)
+        assert app.noted == "^c"
+        slow.is_free.set()
+        app.screen.set_focus(app.query_one(Keys))
+        app.type("i", "a")
+        await app.until(lambda: app.query_one(Input).value == "a")
+        assert app.noted in ("^c", "^cx")
 
 
 async def test_it_is_quiet_when_what_was_typed_is_done_and_drawn(monkeypatch):

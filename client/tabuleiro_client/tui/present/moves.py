@@ -1,10 +1,11 @@
-"""The list of turns beside the board, as lines of text."""
+"""The list of turns beside the board, and a match in a list of matches, as lines of text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tabuleiro_client.room_matches import RoomMatch
 from tabuleiro_client.tui.timeline import TurnLine
 
 
@@ -37,3 +38,11 @@ def move_rows(turns: Sequence[TurnLine], glyphs: tuple[str, str], ply: int, widt
             line += f"{action} "
         rows.append(MoveRow(line.rstrip(), end, is_shown))
     return rows
+
+
+def match_text(number: int, match: RoomMatch | None) -> str:
+    """A match of a room in a line; ``match`` is ``None`` when no more than its number is known."""
+    if match is None:
+        return f"match {number}"
+    first, second = (player.name for player in match.record.players)
+    return f"match {number}: {first} {match.record.result} {second}, {match.record.termination}"

@@ -47,6 +47,7 @@ class BoardScreen(Screen[None]):
     BoardScreen #lines { height: auto; padding: 0 1; }
     BoardScreen #turn { text-style: bold; }
     BoardScreen #say.message { color: $warning; }
+    BoardScreen #lines Entry { padding: 0; background: $panel; }
     BoardScreen #note { color: $text-muted; }
     BoardScreen #panel { width: 36; height: 1fr; background: $surface; }
     BoardScreen.narrow #panel { display: none; }
@@ -81,9 +82,9 @@ class BoardScreen(Screen[None]):
             yield Line(id="brief")
             yield Line(id="turn")
             yield Line(id="say", rows_count=2)
+            yield Entry(id="entry")
             yield Line(id="note")
             yield Choices(id="choices")
-        yield Entry(id="entry")
         yield Footer(show_command_palette=False)
 
     def compose_panel(self) -> Iterable[Widget]:

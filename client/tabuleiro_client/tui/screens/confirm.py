@@ -10,13 +10,14 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from tabuleiro_client.tui.keys import key
+from tabuleiro_client.tui.keys import DIALOG_HELP, key
 
 
 class ConfirmScreen(ModalScreen[bool]):
     """Asks ``question``; the answer is true only for y or a click on the word that says so."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        DIALOG_HELP,
         key("y", "answer(True)", "yes", "Do it."),
         key("n,escape", "answer(False)", "no", "Leave everything as it is.", sign="n"),
     ]

@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
-from tabuleiro_client.tui.keys import key
+from tabuleiro_client.tui.keys import DIALOG_HELP, key
 from tabuleiro_client.tui.room_form import Field
 from tabuleiro_client.tui.widgets.field_row import FieldRow
 
@@ -25,6 +25,7 @@ class DialogScreen(ModalScreen[Answer | None]):
     """Asks for ``fields``, filled in with ``values`` at first; the answer is ``None`` when it is left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        DIALOG_HELP,
         key("escape", "give_up", "never mind", "Close this without an answer.", sign="Esc"),
         key("down", "app.focus_next", "next", "Go to the next field.", shown=False),
         key("up", "app.focus_previous", "before", "Go to the field before.", shown=False),
@@ -64,7 +65,7 @@ class DialogScreen(ModalScreen[Answer | None]):
             with Horizontal(id="buttons"):
                 for place, (name, label) in enumerate(self._buttons.items()):
                     yield Button(label, id=name, variant="default" if place else "primary", compact=True)
-                yield Static("Esc closes", classes="way-out", markup=False)
+                yield Static("F1 keys, Esc closes", classes="way-out", markup=False)
 
     def on_mount(self) -> None:
         self.begin()

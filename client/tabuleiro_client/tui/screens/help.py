@@ -11,7 +11,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tabuleiro_client.tui.keys import key
+from tabuleiro_client.tui.keys import EVERYWHERE, key
 
 
 class HelpScreen(ModalScreen[None]):
@@ -36,7 +36,8 @@ class HelpScreen(ModalScreen[None]):
         # A screen that is opened by its name is made once, and opened again and again.
         below = self.app.screen_stack[-2] if len(self.app.screen_stack) > 1 else self
         active = sorted(below.active_bindings.values(), key=lambda active: active.node is self.app)
-        self.query_one("#keys", Static).update(key_page(one.binding for one in active))
+        anywhere = [binding for binding in EVERYWHERE if binding.priority]  # in dialogs too
+        self.query_one("#keys", Static).update(key_page([*(one.binding for one in active), *anywhere]))
         page = self.query_one(VerticalScroll)
         page.scroll_home(animate=False)
         page.focus()
@@ -67,6 +68,9 @@ _SIGNS = {
     "right_curly_bracket": "}",
     "comma": ",",
     "full_stop": ".",
+    "slash": "/",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
     "dollar_sign": "$",
     "plus": "+",
     "minus": "-",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
+import msgspec
 from rich.text import Text
 from textual import events
 from textual.binding import BindingType
@@ -84,6 +85,11 @@ class HomeScreen(PageScreen):
 
     def on_screen_resume(self) -> None:
         if self.query_one(OptionList).size:
+            self._list()
+
+    def connection_changed(self) -> None:
+        # A server may have made us somebody new, or know us no longer.
+        if self.is_current and self.query(OptionList) and self.query_one(OptionList).size:
             self._list()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -164,11 +170,24 @@ class HomeScreen(PageScreen):
         except CommandError as error:
             if error.code != ErrorCode.NO_SUCH_ROOM:
                 raise
-            self.client.shelf.forget(match)
-            self._list()
-            self.say(f"room {match.room} is no more")
+            await self._put_away(match)
         else:
             self.say("")
+
+    async def _put_away(self, match: ShelvedMatch) -> None:
+        """Take a match whose room is closed off the list; if its server has the record, it is kept for replays."""
+        venue = self.client.session.venue
+        try:
+            assert venue is not None  # it has just answered
+            await venue.link.get_record(match.room, None, match.secret)
+        except CommandError:
+            self.client.shelf.forget(match)
+            told = f"room {match.room} is no more, and the server has no record of it"
+        else:
+            self.client.shelf.keep(msgspec.structs.replace(match, phase="closed"))
+            told = f"room {match.room} is closed; what was played there is among the replays (p)"
+        self._list()
+        self.say(told)
 
     def _highlighted(self) -> Entry | None:
         place = self.query_one(OptionList).highlighted

@@ -33,11 +33,20 @@ class RoomWish:
 
 
 class JoinScreen(DialogScreen[RoomWish]):
-    """Asks for a room."""
+    """Asks for a room; ``before`` is what was asked for last, and ``problem`` why that led nowhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: RoomWish | None = None, problem: str = "") -> None:
         buttons = {"join": "join", "watch": "watch"}
-        super().__init__("Enter a room by its code", _FIELDS, {"code": "", "secret": ""}, buttons)
+        values = {"code": "", "secret": ""}
+        if before is not None:
+            values = {"code": before.room, "secret": before.secret or ""}
+        super().__init__("Enter a room by its code", _FIELDS, values, buttons)
+        self._first_problem = problem
+
+    def begin(self) -> None:
+        super().begin()
+        if self._first_problem:
+            self.show_problem(self._first_problem)
 
     def answer(self, button: str) -> RoomWish | None:
         try:

@@ -10,12 +10,13 @@ from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Final
 
 from textual.css.query import NoMatches
+from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
 from tabuleiro.errors import CommandError, ConnectionLostError, TabuleiroError
 from tabuleiro.ids import RoomCode
-from tabuleiro.protocol.messages import ClientMessage, MatchView, RoomHead
+from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ClientMessage, MatchView, RoomHead, Say
 from tabuleiro.rules import Game
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.entered_room import EnteredRoom
@@ -28,7 +29,7 @@ from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.present.players import brief_text, player_lines
 from tabuleiro_client.tui.redrawing import Redrawing
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
-from tabuleiro_client.tui.widgets.chat import Chat
+from tabuleiro_client.tui.widgets.chat import Chat, Entry, chat_problem
 from tabuleiro_client.tui.widgets.moves import Moves
 from tabuleiro_client.tui.widgets.players import Players
 from tabuleiro_client.tui.widgets.top_bar import TopBar
@@ -152,9 +153,7 @@ class LiveScreen(BoardScreen):
         self._show_banner("facts", facts(model.view, game.sides))
         ending = model.ending_lines()
         self._show_banner("end", "\n".join([*ending, self.next_steps()]) if ending else "")
-        self.write_line("turn", "  ".join(part for part in (model.turn_text(), *model.view.notices) if part))
-        self.write_line("say", model.message or model.prompt())
-        self.query_one("#say").set_class(bool(model.message), "message")
+        self.show_lines()
         self.show_keys()
 
     def show_moves(self) -> None:
@@ -168,6 +167,29 @@ class LiveScreen(BoardScreen):
         """Draw what was said."""
         if self.model is not None and self.is_whole:
             self.query_one(Chat).show(self.model.mirror.chat, self.client.writing)
+
+    def show_lines(self) -> None:
+        """Write the lines below the board; without room for the panel they hold its banner and its end card."""
+        model = self.model
+        if model is None or not self.is_whole:
+            return
+        is_narrow = self.has_class("narrow")
+        turn = "  ".join(part for part in (model.turn_text(), *model.view.notices) if part)
+        say = model.prompt()
+        if is_narrow and model.is_live and (ending := model.ending_lines()):
+            (result, reason), scores = ending[:2], ending[2:]
+            both = reason if result.lower() in reason else f"{result}: {reason}"
+            turn = both if len(both) <= self.query_one("#turn").content_size.width else reason
+            say = "   ".join([*scores, self.next_steps()])
+        if is_narrow and (banner := self._banners.get("offer")):
+            say = f"{banner}   {say}".rstrip()
+        self.write_line("turn", turn)
+        self.write_line("say", model.message or say)
+        self.query_one("#say").set_class(bool(model.message), "message")
+
+    def part_columns(self, size: Size) -> None:
+        super().part_columns(size)
+        self.show_lines()  # the panel with the end card may have gone, or come
 
     def _title(self, game: Game, head: RoomHead) -> str:
         """The game with its options, and the room."""
@@ -201,7 +223,10 @@ class LiveScreen(BoardScreen):
         lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.client.writing)
         self.query_one(Players).show(lines, is_stone="b" in model.view.piece_names)
         self.write_line("brief", brief_text(lines))
-        self._show_banner("offer", self.banner_text())
+        banner = self.banner_text()
+        if banner != self._banners.get("offer"):
+            self._show_banner("offer", banner)
+            self.show_lines()
 
     def banner_text(self) -> str:
         """What waits for an answer; empty when nothing does."""
@@ -238,20 +263,35 @@ class LiveScreen(BoardScreen):
         else:
             self.run_asking(room.request(make(room.code, match)), said)
 
-    def run_asking(self, request: Coroutine[Any, Any, None], said: str = "") -> None:
-        """Run a request as a worker of this screen; a refusal is said."""
-        self.run_worker(self._answered(request, said), name="request", group="requests")
+    def run_asking(self, request: Coroutine[Any, Any, None], said: str = "", line: str = "") -> None:
+        """Run a request as a worker of this screen; a refusal is said, and a ``line`` typed for it comes back."""
+        self.run_worker(self._answered(request, said, line), name="request", group="requests")
 
-    async def _answered(self, request: Coroutine[Any, Any, None], said: str) -> None:
+    async def _answered(self, request: Coroutine[Any, Any, None], said: str, line: str) -> None:
         try:
             await request
         except CommandError as error:
-            self.say(f"the server refuses: {error.message}")
+            self._refused(f"the server refuses: {error.message}", line)
         except ConnectionLostError as error:
-            self.say(f"not sent: {error}")
+            self._refused(f"not sent: {error}", line)
         else:
             if said:
                 self.say(said)
+
+    def _refused(self, why: str, line: str, column: int | None = None) -> None:
+        self.say(why)
+        if line and self.is_whole:
+            self.query_one(Entry).refuse("say", line, column)
+
+    def say_to_room(self, text: str) -> None:
+        """Write to the room; what cannot be said is kept in the line."""
+        problem = chat_problem(text)
+        if problem:
+            self._refused(problem, text, CHAT_MAX_CHARS + 1)
+        elif self.room is None:
+            self._refused("the room is gone: nobody hears that any more", text)
+        else:
+            self.run_asking(self.room.request(Say(id=0, room=self.room.code, text=text)), line=text)
 
     def look(self, ply: int) -> None:
         """Show the position after ``ply`` actions; the last one is the live one."""

@@ -9,16 +9,17 @@ from textual import events
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widget import Widget
-from textual.widgets import DataTable, Static
+from textual.widgets import DataTable, Input, Static
 
 from tabuleiro.protocol.messages import Announcement, JoinRoom, LobbyUpdate, Phase, RoomList, WatchRoom
 from tabuleiro_client.followed_lobby import follow_lobby
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.entrance import EntryRequest, enter
+from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.lobby_model import HEADINGS, LobbyModel, LobbyRow
+from tabuleiro_client.tui.places import ask_for_room
 from tabuleiro_client.tui.room_form import RoomForm
-from tabuleiro_client.tui.screens.join import JoinScreen, RoomWish
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.widgets.line import Line
@@ -37,12 +38,25 @@ class RoomTable(DataTable[str]):
         self.action_select_cursor()
 
 
+class Finder(Input):
+    """The line for what is looked for in the list, which is the screen's."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        key("down,enter", "screen.to_list", "list", "Go to the list of what was found.", sign="Enter"),
+        key("escape", "screen.find_all", "all", "Look for nothing any more: show all rooms again.", sign="Esc"),
+    ]
+
+
 class LobbyScreen(PageScreen):
     """The rooms of ``venue``; ``phase`` is the state of rooms to begin with, ``None``: open and running."""
 
     BINDINGS: ClassVar[list[BindingType]] = [binding for binding in keys.LOBBY if binding.action != "enter_room"]
     DEFAULT_CSS = """
-    LobbyScreen #filter { padding: 0 1; color: $text-muted; height: 1; }
+    LobbyScreen .filters { padding: 0 1; color: $text-muted; height: 1; }
+    LobbyScreen #filter, LobbyScreen Finder { width: 1fr; }
+    LobbyScreen #count, LobbyScreen #find { width: auto; }
+    LobbyScreen Finder { background: $background; }
+    LobbyScreen Finder:focus { background: $panel; }
     LobbyScreen #here { padding: 0 1; color: $text-muted; }
     LobbyScreen RoomTable { width: 1fr; height: 1fr; background: $background; scrollbar-size-vertical: 1;
         scrollbar-size-horizontal: 1; }
@@ -63,14 +77,15 @@ class LobbyScreen(PageScreen):
         self._rows: list[LobbyRow] = []
 
     def compose_body(self) -> Iterable[Widget]:
-        yield Static("", id="filter", markup=False)
+        with Horizontal(classes="filters"):
+            yield Line(id="filter")
+            yield Static("", id="count", markup=False)
+        with Horizontal(classes="filters"):
+            yield Static("find (/): ", id="find", markup=False)
+            yield Finder(placeholder="a code, a name, a game", compact=True, select_on_focus=False)
         with Horizontal():
             yield RoomTable(cursor_type="row", zebra_stripes=False)
-            yield Static(
-                "No rooms to show here now.\n\nn makes one, q plays with whoever waits, f and g show others.",
-                id="empty",
-                markup=False,
-            )
+            yield Static("", id="empty", markup=False)
             with VerticalScroll(id="people", can_focus=False), Vertical():
                 yield Static("", id="names", markup=False)
         yield Line(id="here")
@@ -82,6 +97,7 @@ class LobbyScreen(PageScreen):
         self.model = LobbyModel(self._venue.link.account, self.client.writing)
         if self._phase is not None:
             self.model.show_only(self._phase)
+        self.show_all()
         self._follow()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -111,7 +127,9 @@ class LobbyScreen(PageScreen):
             return
         style = self.client.writing
         rows = model.rows()
-        self.query_one("#filter", Static).update(model.filter_text())
+        self.query_one("#filter", Line).write(model.filter_text())
+        self.query_one("#count", Static).update(model.count_text(len(rows)))
+        self.query_one("#empty", Static).update("\n".join(model.empty_lines()))
         self.query_one("#here", Line).update(showable(model.people_text(), style))
         self.query_one("#names", Static).update("\n".join([f"{model.people_count} here", *model.people_lines()]))
         self.set_class(not rows, "empty")
@@ -139,6 +157,10 @@ class LobbyScreen(PageScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key does something now; the footer shows those that do."""
+        if action == "find":
+            return not isinstance(self.focused, Finder)
+        if action == "find_all":
+            return self.model is not None and bool(self.model.wanted)
         return bool(self._rows) if action == "watch_room" else True
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
@@ -174,21 +196,38 @@ class LobbyScreen(PageScreen):
 
     def action_by_code(self) -> None:
         """Enter a room by its code."""
-
-        def asked(wish: RoomWish | None) -> None:
-            if wish is not None:
-                self._enter(wish.request(), wish.secret)
-
-        self.app.push_screen(JoinScreen(), asked)
+        self.say("")
+        self.start(ask_for_room(self.client))
 
     def action_next_game(self) -> None:
         """Show the rooms of the next game."""
         if self.model is not None:
             self.model.next_game()
+            self.show_all()
             self._follow()
 
     def action_next_state(self) -> None:
         """Show rooms in another state."""
         if self.model is not None:
             self.model.next_state()
+            self.show_all()
             self._follow()
+
+    def action_find(self) -> None:
+        """Go to the line for what is looked for."""
+        self.query_one(Finder).focus()
+
+    def on_input_changed(self, event: Finder.Changed) -> None:
+        if self.model is not None:
+            self.model.wanted = event.value
+            self.show_all()
+            self.refresh_bindings()
+
+    def action_find_all(self) -> None:
+        """Look for nothing any more, and go back to the list."""
+        self.query_one(Finder).value = ""
+        self.action_to_list()
+
+    def action_to_list(self) -> None:
+        """Go to the list, if there is anything in it."""
+        self.set_focus(self.query_one(RoomTable) if self._rows else None)

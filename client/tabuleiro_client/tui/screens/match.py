@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 
 from tabuleiro.errors import CommandError, ConnectionLostError
 from tabuleiro.protocol.events import OfferKind
-from tabuleiro.protocol.messages import Abort, Answer, ClaimWin, Offer, Resign, Say
+from tabuleiro.protocol.messages import Abort, Answer, ClaimWin, Offer, Resign
 from tabuleiro_client.entered_room import EnteredRoom
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import OFFER_TEXTS, MatchModel
@@ -192,11 +192,12 @@ class MatchScreen(LiveScreen):
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
         """A line was typed: a word to the room, or actions."""
+        model = self.model
         if event.kind == "say":
-            if self.room is not None:
-                self.run_asking(self.room.request(Say(id=0, room=self.room.code, text=event.text)))
-        elif self.model is not None:
-            self.model.type_actions(event.text)
+            self.say_to_room(event.text)
+        elif model is not None:
+            if not model.type_actions(event.text):
+                self.query_one(Entry).refuse("play", event.text, model.refused_column)
             self._composed()
 
     def action_offer(self, kind: OfferKind) -> None:

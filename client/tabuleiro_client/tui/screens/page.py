@@ -52,6 +52,9 @@ class PageScreen(Screen[None]):
     def on_mount(self) -> None:
         self.query_one(TopBar).show_connection(self.client.session)
 
+    def connection_changed(self) -> None:
+        """The connection is another than before, or in another state; the line at the top tells of it already."""
+
     def say(self, text: str) -> None:
         """Say something in the line above the keys; empty for nothing."""
         if self.is_attached:

@@ -12,13 +12,14 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from tabuleiro_client.tui.keys import key
+from tabuleiro_client.tui.keys import DIALOG_HELP, key
 
 
 class PickerScreen(ModalScreen[str | None]):
     """Asks ``question``; the answer is one of the values of ``choices`` (value: title), ``None`` for none."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        DIALOG_HELP,
         key("escape", "give_up", "never mind", "Pick nothing.", sign="Esc"),
     ]
     DEFAULT_CSS = """
@@ -41,7 +42,7 @@ class PickerScreen(ModalScreen[str | None]):
             yield Static(self._question, markup=False)
             options = [Option(title, id=value) for value, title in self._choices.items()]
             yield OptionList(*options, markup=False)
-            yield Static("Enter picks, Esc closes", classes="way-out", markup=False)
+            yield Static("Enter picks, ? keys, Esc closes", classes="way-out", markup=False)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()

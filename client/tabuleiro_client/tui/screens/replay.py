@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -10,42 +11,59 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
+from tabuleiro.errors import NotationError, TabuleiroError
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.rules.view import BoardView
+from tabuleiro_client.room_matches import RoomMatch, RoomMatches
 from tabuleiro_client.sentences import side_glyphs
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.pictures import picture_of
+from tabuleiro_client.tui.places import problem_text
+from tabuleiro_client.tui.present.moves import match_text
 from tabuleiro_client.tui.present.notes import facts, hints_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.replay_model import ReplayModel
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
+from tabuleiro_client.tui.screens.export import ExportScreen
+from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.ship_composer import ShipComposer
+from tabuleiro_client.tui.turn_composer import PASS_TEXT
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.choices import Choices
 from tabuleiro_client.tui.widgets.moves import Moves
+from tabuleiro_client.tui.widgets.top_bar import TopBar
 
-_MATCH_KEYS = frozenset({"why", "type"})
+_MATCH_KEYS = frozenset({"why", "type", "pass_turn"})
 
 
 class ReplayScreen(BoardScreen):
-    """The record on the board. Raises: as :class:`ReplayModel`."""
+    """The record on the board.
+
+    ``match`` is the one of ``matches`` that the record is of, both ``None`` for a record of its own.
+
+    Raises: as :class:`ReplayModel`.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *keys.STEPPING,
         *keys.REPLAY,
         *keys.SHIPS,
-        *(binding for binding in keys.MATCH if binding.action in _MATCH_KEYS),
+        *(replace(binding, show=False) for binding in keys.MATCH if binding.action in _MATCH_KEYS),
     ]
     DEFAULT_CSS = """
     ReplayScreen #record { height: auto; padding: 0 1; }
     ReplayScreen #facts { height: auto; padding: 0 1; color: $text-muted; }
     """
 
-    def __init__(self, record: MatchRecord) -> None:
+    def __init__(
+        self, record: MatchRecord, match: RoomMatch | None = None, matches: RoomMatches | None = None
+    ) -> None:
         self.model = ReplayModel(record)
-        super().__init__(f"{self.model.game.title}: replay")
+        self.match = match
+        self._matches = matches
         self._autoplay: Timer | None = None
+        super().__init__(self._title())
 
     def compose_panel(self) -> Iterable[Widget]:
         yield Static("", id="record", markup=False)
@@ -57,6 +75,12 @@ class ReplayScreen(BoardScreen):
         self.part_columns(self.size)
         self.query_one("#record", Static).update("\n".join(self._introduction()))
         self.show_all()
+
+    def _title(self) -> str:
+        title = f"{self.model.game.title}: replay"
+        if self.match is None or self._matches is None:
+            return title
+        return f"{title}  room {self.match.room}, match {self.match.number} of {self._matches.last}"
 
     def _introduction(self) -> list[str]:
         record, game, style = self.model.record, self.model.game, self.client.writing
@@ -70,7 +94,9 @@ class ReplayScreen(BoardScreen):
             f"{glyph or arrow} {name(player)} ({side})"
             for player, side, glyph, arrow in zip(record.players, game.sides, glyphs, "^v", strict=True)
         ]
-        return [*lines, f"result {record.result}, {record.termination}"]
+        has_others = self._matches is not None and self._matches.last > 1
+        lines.append(f"{self.model.result}  {self.model.ending}")
+        return [*lines, "< > other matches"] if has_others else lines
 
     def current_view(self) -> BoardView | None:
         return self.model.view
@@ -85,18 +111,28 @@ class ReplayScreen(BoardScreen):
         self.show_position(model.view, self.make_overlay)
         self.query_one(Moves).show(model.line.turns(), side_glyphs(model.game, self.client.writing), model.place)
         self.query_one("#facts", Static).update(facts(model.view, model.game.sides))
-        self.write_line("turn", "  ".join((model.turn_text(), *picture_of(model.state).notices)))
+        notices = "  ".join(picture_of(model.state).notices)
+        self.write_line(
+            "turn", model.turn_text() if model.is_ended else f"{model.turn_text()}  {notices}".rstrip()
+        )
         prompt = model.composer.prompt() if model.composer is not None and model.state.to_move is not None else ""
         playing = f"autoplay, {model.delay_s:g} s an action (a stops)" if self._autoplay is not None else ""
-        self.write_line("say", model.message or playing or prompt)
+        self.write_line("say", model.message or playing or prompt or (notices if model.is_ended else ""))
+        self.query_one("#say").set_class(bool(model.message), "message")
         choices = [] if model.composer is None else model.composer.choices()
-        self.query_one(Choices).show([choice for choice in choices if choice.action not in ("send", "pass_turn")])
+        self.query_one(Choices).show([choice for choice in choices if choice.action != "send"])
         self.show_keys()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key does something now; the footer shows those that do."""
         if action in ("undo", "type"):
             return self.model.branch is not None
+        if action == "pass_turn":
+            return self.model.composer is not None and self.model.composer.can_pass()
+        if action in ("autoplay", "export"):
+            return self.model.branch is None
+        if action in ("pick_match", "other_match"):
+            return self._matches is not None and self._matches.last > 1 and self.model.branch is None
         if action in ("ship", "boost", "reprogram"):
             return isinstance(self.model.composer, ShipComposer)
         return True
@@ -109,12 +145,15 @@ class ReplayScreen(BoardScreen):
 
     def action_scroll(self, step: int) -> None:
         """One action back or on."""
-        self.look(self.model.ply + step)
+        self._stop_autoplay()
+        self.model.step(step)
+        self.show_all()
 
     def action_scroll_turn(self, step: int) -> None:
         """One turn back or on."""
-        timeline, ply = self.model.timeline, self.model.ply
-        self.look(timeline.turn_start(ply) if step < 0 else timeline.next_turn_start(ply))
+        self._stop_autoplay()
+        self.model.step_turn(step)
+        self.show_all()
 
     def action_scroll_to_start(self) -> None:
         """To the start."""
@@ -124,8 +163,8 @@ class ReplayScreen(BoardScreen):
         """To the end."""
         self.look(self.model.timeline.last_ply)
 
-    def action_go_to_turn(self) -> None:
-        """Ask for the number of a turn."""
+    def action_go_to(self) -> None:
+        """Ask where to go."""
         self.query_one(Entry).open_for("turn")
 
     def action_type(self) -> None:
@@ -133,25 +172,27 @@ class ReplayScreen(BoardScreen):
         self.query_one(Entry).open_for("play")
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
-        """A line was typed: the number of a turn, or actions to try."""
+        """A line was typed: where to go, or actions to try."""
         if event.kind == "play":
-            self.model.type_actions(event.text)
+            is_tried, column = self.model.type_actions(event.text)
+            if not is_tried:
+                self.query_one(Entry).refuse("play", event.text, column)
             self.show_all()
             return
-        ply = self.model.timeline.ply_of_turn(event.text)
-        if ply is None:
-            self.model.message = f"there is no turn {event.text}"
-            self.show_all()
-        else:
-            self.look(ply)
+        try:
+            self.look(self.model.timeline.ply_of(event.text))
+        except NotationError as error:
+            self._say(str(error))
+            self.query_one(Entry).refuse("turn", event.text)
 
     def action_autoplay(self) -> None:
-        """Start or stop the autoplay."""
+        """Start or stop the autoplay; at the end it starts over."""
+        model = self.model
         if self._autoplay is not None:
             self._stop_autoplay()
-        elif self.model.branch is None and not self.model.is_at_end:
-            self._autoplay = self.set_interval(self.model.delay_s, self._play_on)
-            self.model.message = ""
+        elif model.timeline.last_ply:
+            model.go(0 if model.is_at_end else model.ply)
+            self._autoplay = self.set_interval(model.delay_s, self._play_on)
         self.show_all()
 
     def _play_on(self) -> None:
@@ -179,7 +220,7 @@ class ReplayScreen(BoardScreen):
         if self.model.branch is None:
             self.model.start_branch()
         else:
-            self.model.go(self.model.ply)
+            self.model.leave_branch()
         self.show_all()
 
     def action_undo(self) -> None:
@@ -193,6 +234,11 @@ class ReplayScreen(BoardScreen):
             self.model.message = "v branches off here to try moves"
         else:
             self.model.choose(target)
+        self.show_all()
+
+    def action_pass_turn(self) -> None:
+        """Try a pass."""
+        self.model.type_actions(PASS_TEXT)
         self.show_all()
 
     def action_ship(self, value: int) -> None:
@@ -222,6 +268,64 @@ class ReplayScreen(BoardScreen):
                 " ".join(hint.text for hint in hints) or "there is nothing more to say of this cell"
             )
             self.show_all()
+
+    def action_export(self) -> None:
+        """Ask for a file, and write the record into it."""
+
+        def written(path: str | None) -> None:
+            if path is not None:
+                self.model.message = f"written to {path}"
+                self.show_all()
+
+        name = None if self.match is None else self.match.name
+        self._stop_autoplay()
+        self.app.push_screen(ExportScreen(self.model.record, name), written)
+
+    def action_other_match(self, step: int) -> None:
+        """Look through the match before or after this one."""
+        if self.match is not None and self._matches is not None:
+            number = self.match.number + step
+            if number < 1:
+                self._say("match 1 is the first of this room")
+            else:
+                self._ask_for(number)
+
+    def action_pick_match(self) -> None:
+        """Ask which match to look through."""
+        matches = self._matches
+        if matches is None:
+            return
+
+        def picked(number: str | None) -> None:
+            if number is not None:
+                self._ask_for(int(number))
+
+        numbers = range(matches.last, 0, -1)
+        choices = {str(number): match_text(number, matches.known(number)) for number in numbers}
+        self.app.push_screen(PickerScreen("Which match of this room? The last one comes first.", choices), picked)
+
+    def _ask_for(self, number: int) -> None:
+        self._say(f"asking for match {number} ...")
+        self.run_worker(self._show_match(number), name="match", group="match", exclusive=True)
+
+    async def _show_match(self, number: int) -> None:
+        assert self._matches is not None
+        try:
+            match = await self._matches.get(number)
+            model = ReplayModel(match.record)
+        except (TabuleiroError, ModuleNotFoundError) as error:
+            self._say(problem_text(error))
+            return
+        self._stop_autoplay()
+        model.speed = self.model.speed
+        self.model, self.match = model, match
+        self.query_one(TopBar).show_title(self._title())
+        self.query_one("#record", Static).update("\n".join(self._introduction()))
+        self.show_all()
+
+    def _say(self, text: str) -> None:
+        self.model.message = text
+        self.show_all()
 
     def action_back(self) -> None:
         """Come back to the record, or leave."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -12,15 +13,28 @@ from textual.widgets import DataTable, Input, Static
 from tabuleiro.errors import ClientError, GameOptionError, IllegalActionError, NotationError, RecordError
 from tabuleiro.notation.match_record import MatchRecord
 from tabuleiro.notation.record import parse_record
-from tabuleiro.protocol.messages import GetRecord, RecordPlayed
-from tabuleiro.protocol.records import record_of
+from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro_client.input_file import read_text
+from tabuleiro_client.room_matches import RoomMatch, RoomMatches
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.entrance import arrive_local, arrive_online
 from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
+from tabuleiro_client.tui.session import Session
+
+
+class MatchTable(DataTable[str]):
+    """The table of own matches; Enter opens the one under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        key("enter", "open_match", "open", "Look through the match under the cursor.", sign="Enter"),
+    ]
+
+    def action_open_match(self) -> None:
+        """Open the match under the cursor."""
+        self.action_select_cursor()
 
 
 class ReplaysScreen(PageScreen):
@@ -32,7 +46,7 @@ class ReplaysScreen(PageScreen):
     DEFAULT_CSS = """
     ReplaysScreen Input { margin: 1 2 0 2; background: $surface; }
     ReplaysScreen .heading { padding: 1 2 0 2; text-style: bold; color: $primary; }
-    ReplaysScreen DataTable { height: 1fr; margin: 0 1; background: $background; scrollbar-size-vertical: 1;
+    ReplaysScreen MatchTable { height: 1fr; margin: 0 1; background: $background; scrollbar-size-vertical: 1;
         scrollbar-size-horizontal: 1; }
     ReplaysScreen #none { padding: 0 2; height: 1fr; color: $text-muted; }
     """
@@ -45,13 +59,13 @@ class ReplaysScreen(PageScreen):
         yield Static("A record in a file", classes="heading", markup=False)
         yield Input(placeholder="name of the file, Enter opens it", compact=True, select_on_focus=False)
         yield Static("Your matches, the last ones first", classes="heading", markup=False)
-        yield DataTable(cursor_type="row")
+        yield MatchTable(cursor_type="row")
         yield Static("None yet: the matches you play are listed here.", id="none", markup=False)
 
     def on_mount(self) -> None:
         super().on_mount()
         self._matches = [match for match in self.client.shelf.all() if match.phase != "waiting"]
-        table = self.query_one(DataTable)
+        table = self.query_one(MatchTable)
         table.add_columns("room", "game", "board", "against", "where", "state")
         table.add_rows([self._texts(match) for match in self._matches])
         table.display = bool(self._matches)
@@ -90,21 +104,27 @@ class ReplaysScreen(PageScreen):
 
     async def _open_match(self, match: ShelvedMatch) -> None:
         self.say(f"asking for the record of {match.room} ...")
-        if match.is_local:
-            venue = await arrive_local(self.client.session, match.guest)
-        else:
-            venue = await arrive_online(self.client.session, match.server, match.guest)
-        if venue.server != match.server:
-            raise ClientError(f"this match is kept in {match.server}, which another terminal is using")
-        played = await venue.link.request(GetRecord(id=0, room=match.room, secret=match.secret))
-        if not isinstance(played, RecordPlayed):
-            raise ClientError(f"the server has no record of {match.room}")
-        self._open(record_of(played))
+        matches = RoomMatches(partial(_ask, self.client.session, match))
+        newest = await matches.newest()
+        self._open(newest.record, newest, matches)
         self.say("")
 
-    def _open(self, record: MatchRecord) -> None:
+    def _open(
+        self, record: MatchRecord, match: RoomMatch | None = None, matches: RoomMatches | None = None
+    ) -> None:
         try:
-            screen = ReplayScreen(record)
+            screen = ReplayScreen(record, match, matches)
         except (GameOptionError, NotationError, IllegalActionError) as error:
             raise ClientError(f"the record cannot be replayed: {error}") from error
         self.app.push_screen(screen)
+
+
+async def _ask(session: Session, match: ShelvedMatch, number: int | None) -> RecordPlayed:
+    """Ask the server of ``match`` for a match of its room. Raises: as :func:`arrive_online`, CommandError."""
+    if match.is_local:
+        venue = await arrive_local(session, match.guest)
+    else:
+        venue = await arrive_online(session, match.server, match.guest)
+    if venue.server != match.server:
+        raise ClientError(f"this match is kept in {match.server}, which another terminal is using")
+    return await venue.link.get_record(match.room, number, match.secret)

@@ -16,15 +16,26 @@ from textual.widgets import Static
 
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
 from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro.protocol.messages import Answer, ChangeSettings, ClientMessage, Offer, Say, SeatBot, SwapSeats
+from tabuleiro.protocol.messages import (
+    CHAT_MAX_CHARS,
+    Answer,
+    ChangeSettings,
+    ClientMessage,
+    Offer,
+    Say,
+    SeatBot,
+    SwapSeats,
+)
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.outcome import Player
+from tabuleiro_client.bot_levels import levels_to_offer
 from tabuleiro_client.entered_room import EnteredRoom, Gone, Lost, Restored
 from tabuleiro_client.library import Client
 from tabuleiro_client.sentences import options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
+from tabuleiro_client.tui.places import problem_text
 from tabuleiro_client.tui.present import room_text
 from tabuleiro_client.tui.room_address import format_room_address
 from tabuleiro_client.tui.screens.match import MatchScreen
@@ -32,7 +43,7 @@ from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
 from tabuleiro_client.tui.settings_form import SettingsForm
-from tabuleiro_client.tui.widgets.chat import Chat, Entry
+from tabuleiro_client.tui.widgets.chat import Chat, Entry, chat_problem
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 from tabuleiro_client.venue import Venue
 
@@ -244,8 +255,9 @@ class RoomScreen(PageScreen):
             if level is not None:
                 self.ask(SeatBot(id=0, room=self._code, seat=place, level=level))
 
-        levels = {level: level for level in self._levels()}
-        self.app.push_screen(PickerScreen("Which computer player? The weakest comes first.", levels), chosen)
+        question = "Which computer player? After the first, the weakest come first."
+        levels = {level: level for level in levels_to_offer(self._levels())}
+        self.app.push_screen(PickerScreen(question, levels), chosen)
 
     def action_unseat_bot(self) -> None:
         """Take the bot off its seat."""
@@ -294,8 +306,21 @@ class RoomScreen(PageScreen):
         self.query_one(Entry).open_for("say")
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
-        """A word to the room was typed."""
-        self.ask(Say(id=0, room=self._code, text=event.text))
+        """A word to the room was typed; what cannot be said is kept in the line."""
+        text, problem = event.text, chat_problem(event.text)
+        if problem:
+            self.say(problem)
+            self.query_one(Entry).refuse("say", text, CHAT_MAX_CHARS + 1)
+        elif self.room is not None:
+            self.say("")
+            self.run_worker(self._say_to(self.room, text), name="request", group="requests")
+
+    async def _say_to(self, room: EnteredRoom, text: str) -> None:
+        try:
+            await room.request(Say(id=0, room=self._code, text=text))
+        except (CommandError, ConnectionLostError) as error:
+            self.say(problem_text(error))
+            self.query_one(Entry).refuse("say", text)
 
     def action_back(self) -> None:
         """Leave the room, and give the seat up; nothing is lost by it."""

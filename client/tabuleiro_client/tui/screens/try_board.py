@@ -13,7 +13,7 @@ from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 
-_MOVES = frozenset({"undo", "ship(1)", "ship(2)", "ship(3)", "boost", "reprogram", "why", "type"})
+_MOVES = frozenset({"undo", "ship(1)", "ship(2)", "ship(3)", "boost", "reprogram", "why", "type", "pass_turn"})
 
 
 class TryScreen(ReplayScreen, inherit_bindings=False):
@@ -21,7 +21,7 @@ class TryScreen(ReplayScreen, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         keys.BACK,
-        *(binding for binding in (*keys.REPLAY, *keys.SHIPS, *keys.MATCH[3:]) if binding.action in _MOVES),
+        *(binding for binding in (*keys.REPLAY, *keys.SHIPS, *keys.MATCH[2:]) if binding.action in _MOVES),
     ]
 
     def __init__(self, game: str, options: Options) -> None:

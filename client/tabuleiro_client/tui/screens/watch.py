@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from tabuleiro.protocol.messages import Say
+from tabuleiro.errors import NotationError
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.screens.live import LiveScreen, RoomEntry
 from tabuleiro_client.tui.widgets.chat import Entry
@@ -39,8 +39,8 @@ class WatchScreen(LiveScreen):
         """Look at the start of the match."""
         self.look(0)
 
-    def action_go_to_turn(self) -> None:
-        """Ask for the number of a turn."""
+    def action_go_to(self) -> None:
+        """Ask where to go."""
         self.query_one(Entry).open_for("turn")
 
     def action_chat(self) -> None:
@@ -50,11 +50,13 @@ class WatchScreen(LiveScreen):
     def on_entry_typed(self, event: Entry.Typed) -> None:
         """A line was typed: a word to the room, or the number of a turn."""
         if event.kind == "say":
-            if self.room is not None:
-                self.run_asking(self.room.request(Say(id=0, room=self.room.code, text=event.text)))
+            self.say_to_room(event.text)
         elif self.model is not None:
-            ply = self.model.timeline.ply_of_turn(event.text)
-            self.say(f"there is no turn {event.text}") if ply is None else self.look(ply)
+            try:
+                self.look(self.model.timeline.ply_of(event.text))
+            except NotationError as error:
+                self.say(str(error))
+                self.query_one(Entry).refuse("turn", event.text)
 
     def action_back(self) -> None:
         """Come back to the present, or leave."""

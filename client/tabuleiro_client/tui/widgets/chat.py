@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from textual import events
 from textual.binding import BindingType
@@ -17,13 +17,17 @@ from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ChatLine
 from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.keys import key
+from tabuleiro_client.tui.line_history import LineHistory
 from tabuleiro_client.tui.widgets.line_list import LineList
+
+if TYPE_CHECKING:
+    from tabuleiro_client.tui.app import TabuleiroApp
 
 EntryKind = Literal["say", "play", "turn"]
 _PLACEHOLDERS: dict[EntryKind, str] = {
     "say": "say something, Enter sends it",
     "play": "actions, e.g. c3 d4",
-    "turn": "number of the turn",
+    "turn": "a turn, e.g. 5; an action, e.g. a34; start or end",
 }
 
 
@@ -64,10 +68,15 @@ class Chat(LineList[ChatLine | None]):
 
 
 class Entry(Input):
-    """The line in which something is typed: chat, actions, or the number of a turn. Hidden while not in use."""
+    """The line in which something is typed: chat, actions, or where to go. Hidden while not in use.
+
+    A line that is refused comes back by :meth:`refuse`; those typed before are there with the arrow keys.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         key("escape", "give_up", "never mind", "Leave the line without sending it.", sign="Esc"),
+        key("up", "older", "older", "The line typed before this one.", shown=False),
+        key("down", "newer", "newer", "The line typed after this one.", shown=False),
     ]
     DEFAULT_CSS = """
     Entry { display: none; height: 1; border: none; padding: 0 1; }
@@ -83,32 +92,79 @@ class Entry(Input):
         text: str
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id, max_length=CHAT_MAX_CHARS)
+        super().__init__(id=id, select_on_focus=False)
         self._kind: EntryKind = "say"
         self._focused_before: Widget | None = None
+        self._refused: dict[EntryKind, tuple[str, int]] = {}
+        self._typed_count = 0
+
+    @property
+    def client(self) -> TabuleiroApp:
+        """The application, by its own type."""
+        return cast("TabuleiroApp", self.app)
+
+    @property
+    def _history(self) -> LineHistory:
+        return self.client.typed_lines.setdefault(self._kind, LineHistory())
 
     def open_for(self, kind: EntryKind) -> None:
-        """Show the line and take the keys, until it is finished or left."""
+        """Show the line and take the keys, until it is finished or left; a refused line of that kind is there."""
         self._kind = kind
+        self._history.leave()
         if not self.has_focus:
             self._focused_before = self.screen.focused
         self.placeholder = _PLACEHOLDERS[kind]
-        self.value = ""
+        self.value, self.cursor_position = self._refused.pop(kind, ("", 0))
         self.add_class("open")
         self.screen.set_focus(self)
+
+    def refuse(self, kind: EntryKind, text: str, column: int | None = None) -> None:
+        """Bring a finished line back that led nowhere; ``column`` (from 1) is where it is wrong, ``None`` unknown.
+
+        It comes back by itself only if nobody has typed anything since, else when the line is opened again.
+        """
+        self._refused[kind] = (text, len(text) if column is None else column - 1)
+        if self.client.typed_count == self._typed_count and self.screen.is_current:
+            self.open_for(kind)
 
     def action_give_up(self) -> None:
         """Leave the line."""
         self._close()
+
+    def action_older(self) -> None:
+        """Show the line typed before."""
+        self._recall(self._history.older(self.value))
+
+    def action_newer(self) -> None:
+        """Show the line typed after."""
+        self._recall(self._history.newer())
+
+    def _recall(self, text: str | None) -> None:
+        if text is not None:
+            self.value = text
+            self.cursor_position = len(text)
 
     async def action_submit(self) -> None:
         """Finish the line; with nothing in it, leave it."""
         text = self.value.strip()
         self._close()
         if text:
+            self._history.add(text)
+            self._typed_count = self.client.typed_count
             self.post_message(self.Typed(self._kind, text))
 
     def _close(self) -> None:
         self.value = ""
         self.screen.set_focus(self._focused_before)
         self.remove_class("open")
+
+
+def chat_problem(text: str) -> str:
+    """Why ``text`` cannot be said; empty when it can.
+
+    >>> chat_problem("hello"), chat_problem("o" * 301)
+    ('', 'that is 301 characters long: at most 300 can be said at once')
+    """
+    if len(text) <= CHAT_MAX_CHARS:
+        return ""
+    return f"that is {len(text)} characters long: at most {CHAT_MAX_CHARS} can be said at once"

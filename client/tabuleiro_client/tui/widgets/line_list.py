@@ -43,7 +43,8 @@ def _placed(segments: Iterable[Segment]) -> list[Segment]:
 class LineList(ScrollView, Generic[EntryT], can_focus=False):
     """Shows the entries that :meth:`show_entries` was given last, wrapped by words.
 
-    Each entry is made into lines once, as long as the width and the styles stay the same.
+    Each entry is made into lines once, as long as the width and the styles stay the same; only the lines of this
+    width are kept, with and without the bar that scrolls.
     """
 
     DEFAULT_CSS = """
@@ -70,7 +71,7 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
         return "\n".join(strip.text[left:].rstrip() for strip in self._strips)
 
     def show_entries(self, entries: Sequence[EntryT]) -> None:
-        """Show ``entries``; equal ones look the same. Does not scroll."""
+        """Show ``entries``; equal ones look the same. Scrolls only back to the last, if there are fewer now."""
         self._entries = entries
         self._wrap()
 
@@ -101,11 +102,15 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
             return
         if (style := self.visual_style) != self._known_for:
             self._known_for, self._known = style, {}
+        beside_bar = width - self.styles.scrollbar_size_vertical
         strips = [] if len(self._entries) > height else self._wrapped(width)
         if len(strips) > height or not strips:
-            strips = self._wrapped(width - self.styles.scrollbar_size_vertical)
+            strips = self._wrapped(beside_bar)
+        self._known = {each: known for each, known in self._known.items() if each in (width, beside_bar)}
         self._strips, self._blank = strips, self._padded(Strip([]), width)
         self._measure(Size(0, len(strips)))
+        if self.scroll_offset.y > max(0, len(strips) - height):
+            self.scroll_so_that(len(strips) - 1)
         self.refresh()
 
     def _wrapped(self, width: int) -> list[Strip]:

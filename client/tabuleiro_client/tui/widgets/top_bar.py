@@ -53,7 +53,8 @@ class TopBar(Vertical):
         connection.set_class(is_lost, "lost")
         banner = self.query_one("#banner", Static)
         banner.set_class(is_lost, "lost")
-        again = "trying to come back" if session.state is LinkState.RECONNECTING else "press Esc and connect again"
+        is_coming_back = session.state is LinkState.RECONNECTING
+        again = "trying to come back" if is_coming_back else "connect again from the home screen"
         banner.update(f"! connection lost ({session.reason}) - {again}")
 
 
