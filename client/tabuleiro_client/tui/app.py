@@ -55,7 +55,7 @@ class TabuleiroApp(App[int]):
 
     ``typed_lines`` are the lines typed on screens, by what they are for; ``typed_count`` counts what was typed.
     ``now_ms`` reads the clock. ``session`` is the server this user is at, ``settings`` what is chosen;
-    ``writing`` what may be written.
+    ``writing`` what may be written, ``turnstile`` what everything typed passes.
     """
 
     TITLE = "tabuleiro"
@@ -94,7 +94,7 @@ class TabuleiroApp(App[int]):
         self._opening = opening
         self._force_ascii = force_ascii
         self._has_no_colour = has_no_colour
-        self._turnstile = Turnstile(self, super().on_event)
+        self.turnstile = Turnstile(self, super().on_event)
         use_whole_cells()
         self._brushes: dict[tuple[str, bool], Brush] = {}
         for theme in THEMES.values():
@@ -154,7 +154,7 @@ class TabuleiroApp(App[int]):
         """Take what is typed one after another; see :mod:`tabuleiro_client.tui.turnstile`."""
         if isinstance(event, Typed) and not event.is_forwarded:
             self.typed_count += 1
-            await self._turnstile.take(event)
+            await self.turnstile.take(event)
         else:
             await super().on_event(event)
 

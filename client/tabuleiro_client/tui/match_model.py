@@ -26,6 +26,7 @@ from tabuleiro_client.entered_room import Change, Gone, Happened, Lost, Restored
 from tabuleiro_client.mirror import Mirror
 from tabuleiro_client.sentences import Cast
 from tabuleiro_client.terminal import showable
+from tabuleiro_client.tui.pictures import picture_of
 from tabuleiro_client.tui.present.notes import hints_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.ship_composer import composer_for
@@ -54,13 +55,12 @@ class MatchModel:
         self.shown_ply: int | None = None
         self.refused_column: int | None = None
         self.timeline = Timeline(mirror.game, mirror.actions)
-        self.composer: TurnComposer = composer_for(mirror.state)
+        self.composer: TurnComposer = composer_for(self._present)
         self._style = style
         self._reasons_of: int | None = None
         self._spoken_of: tuple[Target, str] | None = None
         self._hinted: frozenset[int] = frozenset()
         self._hinted_state: State | None = None
-        self._picture_back: tuple[State, BoardView] | None = None
 
     @property
     def own_seats(self) -> tuple[Player, ...]:
@@ -88,14 +88,14 @@ class MatchModel:
         return self.composer.state if self.shown_ply is None else self.timeline.states[self.shown_ply]
 
     @property
+    def _present(self) -> State:
+        """The position that the server knows; of equal objects the timeline's, whose picture is kept."""
+        return self.timeline.states[-1]
+
+    @property
     def view(self) -> BoardView:
         """The picture of the position shown."""
-        if self.shown_ply is None:
-            return self.composer.view
-        state = self.state
-        if self._picture_back is None or self._picture_back[0] is not state:
-            self._picture_back = (state, state.view())
-        return self._picture_back[1]
+        return picture_of(self.state)
 
     @property
     def ply(self) -> int:
@@ -130,9 +130,9 @@ class MatchModel:
     def follow(self) -> bool:
         """Take in what the mirror holds now; return whether a turn in the making was dropped by it."""
         self.timeline.follow(self.mirror.game, self.mirror.actions)
-        if type(composer_for(self.mirror.state)) is not type(self.composer):
-            self.composer = composer_for(self.mirror.state)
-        dropped = self.composer.rebase(self.mirror.state)
+        if type(composer_for(self._present)) is not type(self.composer):
+            self.composer = composer_for(self._present)
+        dropped = self.composer.rebase(self._present)
         if self.mirror.head.phase != "playing" and self.composer.can_step_back:
             self.composer.drop()  # the board of a match that is over shows what was played, and nothing else
         if self.shown_ply is not None and self.shown_ply >= self.timeline.last_ply:
@@ -272,7 +272,7 @@ class MatchModel:
         after = asked
         for text in hint.actions:
             after = after.child(after.string_to_action(text))
-        self._hinted, self._hinted_state = changed_cells(asked.view(), after.view()), asked
+        self._hinted, self._hinted_state = changed_cells(picture_of(asked), picture_of(after)), asked
 
     def undo_request(self) -> Undo | None:
         """The request that undoes the last action already sent, ``None`` when there is none to undo."""
@@ -340,7 +340,7 @@ class MatchModel:
         match = self.mirror.match
         if match is None or match.termination is None:
             return []
-        cast, scores = self.cast, self.mirror.state.view().scores
+        cast, scores = self.cast, picture_of(self._present).scores
         own = self.own_seats
         if match.winner is None:
             title = "No result" if match.termination == "aborted" else "Draw"

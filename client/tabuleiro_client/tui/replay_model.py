@@ -9,6 +9,7 @@ from tabuleiro.rules import State, registry
 from tabuleiro.rules.outcome import Outcome
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.sentences import ending_text
+from tabuleiro_client.tui.pictures import picture_of
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.ship_composer import composer_for
 from tabuleiro_client.tui.timeline import Timeline
@@ -57,7 +58,7 @@ class ReplayModel:
     @property
     def view(self) -> BoardView:
         """The picture of the position shown."""
-        return self.state.view() if self.composer is None else self.composer.view
+        return picture_of(self.state if self.composer is None else self.composer.state)
 
     @property
     def delay_s(self) -> float:

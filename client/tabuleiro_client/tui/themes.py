@@ -318,7 +318,8 @@ DEFAULT_THEME: Final = "dark"
 class Brush:
     """Turns ink into styles for one theme on one terminal.
 
-    ``colour_count`` is how many colours the terminal has: 0 for none at all, 16, 256 or more.
+    ``colour_count`` is how many colours the terminal has: 0 for none at all, 16, 256 or more. ``style`` is the
+    style of an ink, ``style_on`` the same over the style of what is around it.
     """
 
     def __init__(self, theme: Theme, *, is_stone: bool, colour_count: int) -> None:
@@ -328,6 +329,10 @@ class Brush:
         elif colour_count:
             self._palette = theme.stone if is_stone else theme.field
         self.style = lru_cache(maxsize=1024)(self._style)
+        self.style_on = lru_cache(maxsize=2048)(self._style_on)
+
+    def _style_on(self, base: Style, ink: Ink) -> Style:
+        return base + self.style(ink)
 
     def _style(self, ink: Ink) -> Style:
         fg = self._palette.get(ink.fg) if ink.fg else None

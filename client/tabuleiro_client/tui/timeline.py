@@ -14,6 +14,7 @@ from tabuleiro.errors import NotationError
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.outcome import Player
 from tabuleiro.rules.view import BoardView
+from tabuleiro_client.tui.pictures import picture_of
 
 _ACTION: Final = re.compile(r"a(?:ction)?\s*([0-9]{1,9})", re.ASCII)
 
@@ -109,7 +110,7 @@ class Timeline:
         if self._last_change is None or self._last_change[0] is not after:
             # Kept, because this is asked at every move of a cursor, and takes two whole pictures.
             before = self.states[self.turn_start(ply)]
-            changed = changed_cells(before.view(), after.view()) if before is not after else frozenset()
+            changed = changed_cells(picture_of(before), picture_of(after)) if before is not after else frozenset()
             self._last_change = (after, changed)
         return self._last_change[1]
 

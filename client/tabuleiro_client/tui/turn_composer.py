@@ -15,6 +15,7 @@ from tabuleiro.notation.actions import format_turn, parse_turn
 from tabuleiro.rules import State
 from tabuleiro.rules.games.iris import IrisState
 from tabuleiro.rules.view import BoardView
+from tabuleiro_client.tui.pictures import picture_of
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.timeline import changed_cells
 
@@ -49,22 +50,16 @@ class TurnComposer:
         self.actions: list[int] = []
         self.message = ""
         self.column: int | None = None
-        self._view: BoardView | None = None
-        self._base_view: BoardView | None = None
 
     @property
     def view(self) -> BoardView:
         """The picture of ``state``."""
-        if self._view is None:
-            self._view = self.state.view()
-        return self._view
+        return picture_of(self.state)
 
     @property
     def base_view(self) -> BoardView:
         """The picture of ``base``."""
-        if self._base_view is None:
-            self._base_view = self.base.view()
-        return self._base_view
+        return picture_of(self.base)
 
     @property
     def is_complete(self) -> bool:
@@ -92,7 +87,6 @@ class TurnComposer:
             return False
         had_actions = bool(self.actions)
         self.base, self.actions, self.message = base, [], ""
-        self._base_view = None
         self._replay()
         return had_actions
 
@@ -122,7 +116,7 @@ class TurnComposer:
             self.message = str(error)
             return False
         self.actions.append(action)
-        self._set(after)
+        self.state = after
         return True
 
     def add_turn(self, text: str) -> bool:
@@ -196,11 +190,8 @@ class TurnComposer:
             return self.state.game.board.opposite(target)
         return None
 
-    def _set(self, state: State) -> None:
-        self.state, self._view = state, None
-
     def _replay(self) -> None:
         state = self.base
         for action in self.actions:
             state = state.apply(action)
-        self._set(state)
+        self.state = state

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Final
 
 from textual import events
@@ -19,6 +20,9 @@ from textual.dom import DOMNode
 
 WAIT_LIMIT_S: Final = 0.5
 """For how long a key is waited for: a widget may go away with the key still before it."""
+
+DRAWING_S: Final = 0.03
+"""How long it takes to draw what a key did once that is done: up to two frames."""
 
 INTERRUPT: Final = "ctrl+c"
 
@@ -34,6 +38,9 @@ class Turnstile:
         self._waiting: deque[Typed] = deque()
         self._inside: Typed | None = None
         self._limit: asyncio.TimerHandle | None = None
+        self._is_quiet = asyncio.Event()
+        self._is_quiet.set()
+        self._drawing: asyncio.TimerHandle | None = None
 
     async def take(self, event: Typed) -> None:
         """Let ``event`` in, at once if nothing is inside; Ctrl-C at once, and nothing that waited before it.
@@ -47,8 +54,17 @@ class Turnstile:
         if self._inside is None or is_interrupt:
             await self._let_in()
 
+    async def quiet(self, limit_s: float) -> None:
+        """Wait until what was typed is done and drawn, or for ``limit_s`` seconds when there is more and more."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await self._is_quiet.wait()
+
     async def _let_in(self) -> None:
         event = self._inside = self._waiting.popleft()
+        self._is_quiet.clear()
+        if self._drawing is not None:
+            self._drawing.cancel()
         first = self._app.focused or self._app.screen
         loop = asyncio.get_running_loop()
         self._limit = loop.call_later(WAIT_LIMIT_S, self._app.call_later, self._passed, event)
@@ -68,3 +84,5 @@ class Turnstile:
         self._inside = None
         if self._waiting:
             await self._let_in()
+        else:
+            self._drawing = asyncio.get_running_loop().call_later(DRAWING_S, self._is_quiet.set)

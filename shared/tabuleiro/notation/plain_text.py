@@ -31,6 +31,8 @@ def strip_controls(text: str) -> str:
     >>> strip_controls("\x1b[31mAda\x1b[0m\n\tLovelace\u202e ")
     'Ada Lovelace'
     """
+    if text.isascii() and text.isprintable():  # most texts, and nothing in them to drop
+        return " ".join(text.split())
     kept: list[str] = []
     combining_run = 0
     for character in _ESCAPE_SEQUENCES.sub("", text):

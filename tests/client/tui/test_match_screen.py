@@ -19,6 +19,7 @@ from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.entered_room import Happened, Said, watch_room
 from tabuleiro_client.link import Link, LinkSettings
 from tabuleiro_client.mirror import Mirror
+from tabuleiro_client.tui import redrawing, turnstile
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
@@ -26,6 +27,7 @@ from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.chat import Chat, Entry
+from tabuleiro_client.tui.widgets.line import Line
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
@@ -443,6 +445,36 @@ async def test_what_would_be_drawn_later_is_not_when_the_screen_has_been_left_me
         await entered(at, pilot)
         screen = at.screen
         await screen.query_one(TopBar).remove()
-        screen._show_late()
+        screen.show_all()
         screen.show_players()
         assert not screen.is_whole
+
+
+async def chat_after_a_key(at: Table, pilot: Pilot[int]) -> str:
+    """Press a key, have something said, and return what is drawn of the chat once the screen knows of it."""
+    await entered(at, pilot)
+    board = at.screen.board
+    before = board.cursor
+    await pilot.press("right")
+    assert board.cursor != before
+    assert at.screen.query_one("#note", Line).content
+    await at.opponent.room.request(Say(id=0, room=at.opponent.room.code, text="ola"))
+    await until(pilot, lambda: at.screen.model.mirror.chat)
+    return at.screen.query_one(Chat).text
+
+
+async def test_what_happens_is_not_drawn_before_what_a_key_did(real_server, monkeypatch):
+    # In a busy room a key was drawn after all that was just being drawn, up to a fifth of a second late.
+    monkeypatch.setattr(turnstile, "DRAWING_S", 3600.0)
+    monkeypatch.setattr(redrawing, "PATIENCE_S", 3600.0)
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        assert "ola" not in await chat_after_a_key(at, pilot)
+        await pilot.pause()
+        assert "ola" not in at.screen.query_one(Chat).text
+
+
+async def test_what_happens_is_drawn_all_the_same_when_keys_go_on_and_on(real_server, monkeypatch):
+    monkeypatch.setattr(turnstile, "DRAWING_S", 3600.0)
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await chat_after_a_key(at, pilot)
+        await until(pilot, lambda: "rui: ola" in at.screen.query_one(Chat).text)

@@ -158,3 +158,30 @@ async def test_ctrl_c_is_let_in_before_all_that_waits_and_nothing_of_it_comes_af
         app.type("i", "a")
         await app.until(lambda: app.query_one(Input).value == "a")
         assert app.noted in ("^c", "^cx")
+
+
+async def test_it_is_quiet_when_what_was_typed_is_done_and_drawn(monkeypatch):
+    monkeypatch.setattr(turnstile, "WAIT_LIMIT_S", 3600.0)
+    app = TypingApp()
+    async with app.run_test():
+        await app.turnstile.quiet(3600)
+        slow = app.query_one(Slow)
+        app.screen.set_focus(slow)
+        app.type("x")
+        await slow.is_busy.wait()
+        waiting = asyncio.create_task(app.turnstile.quiet(3600))
+        await app.turnstile.quiet(0.01)
+        assert not waiting.done()
+        slow.is_free.set()
+        await waiting
+        assert app.noted == "x"
+
+
+async def test_it_is_not_quiet_before_the_last_of_several_keys_is_done(monkeypatch):
+    monkeypatch.setattr(turnstile, "DRAWING_S", 0.0)
+    app = TypingApp()
+    async with app.run_test():
+        app.type(*"oxxo")
+        await app.until(lambda: app.noted)
+        await app.turnstile.quiet(3600)
+        assert (app.noted, app.query_one(Keys).taken) == ("xx", "oo")

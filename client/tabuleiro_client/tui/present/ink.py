@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 
@@ -65,8 +66,13 @@ class Ink:
 
     def on(self, bg: Role | None) -> Ink:
         """The same ink on another ground."""
-        # Not by replace(), which takes three times as long: every cell that is drawn asks for it.
-        return Ink(self.fg, bg, self.bold, self.dim, self.reverse, self.underline)
+        return _ink_on(self, bg)
+
+
+@lru_cache(maxsize=1024)
+def _ink_on(ink: Ink, bg: Role | None) -> Ink:
+    # Kept, because every cell that is drawn asks for it, and what is the same object is compared at once.
+    return Ink(ink.fg, bg, ink.bold, ink.dim, ink.reverse, ink.underline)
 
 
 PLAIN: Final = Ink()
@@ -113,6 +119,9 @@ class Canvas:
         if line is None:
             return
         characters, inks = line
+        if len(text) == 1 and 0 <= x < self.width:
+            characters[x], inks[x] = text, ink
+            return
         for place, character in enumerate(text, start=x):
             if 0 <= place < self.width:
                 characters[place] = character

@@ -15,12 +15,13 @@ Where most empty cells may be chosen, those keep the dot, and the others are bla
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Final
 
 from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark
 from tabuleiro_client.board_text import ground_letters
 from tabuleiro_client.tui.present.glyphs import FILL, ROLES, GlyphSet
-from tabuleiro_client.tui.present.ink import Canvas, Ink, Role, Row
+from tabuleiro_client.tui.present.ink import PLAIN, Canvas, Ink, Role, Row
 from tabuleiro_client.tui.present.layout import Box, Layout, Size, side_edges_text
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 
@@ -29,8 +30,15 @@ _COLOURED: Final[Mapping[str, Role]] = {
     role.value: role
     for role in (Role.RED, Role.ORANGE, Role.YELLOW, Role.GREEN, Role.CYAN, Role.BLUE, Role.VIOLET)
 }
+_SHOWN_MARKS: Final = frozenset({Mark.WINNING, Mark.LAST})
+"""What is marked beside the glyph, whatever a person does."""
 _LABEL: Final = Ink(Role.LABEL)
 _LABEL_STRONG: Final = Ink(Role.LABEL_STRONG, bold=True)
+_LEGAL: Final = Ink(Role.LEGAL, bold=True)
+_FORBIDDEN: Final = Ink(Role.FORBIDDEN, bold=True)
+_MARK: Final = Ink(Role.MARK, bold=True)
+_ON_COLOUR: Final = Ink(Role.GROUND_LETTER)
+_EMPTY: Final = Ink(Role.EMPTY)
 
 
 def board_rows(view: BoardView, layout: Layout, overlay: Overlay, glyphs: GlyphSet) -> list[Row]:
@@ -64,6 +72,8 @@ class _Picture:
         self._marks_legal = overlay.shows_legal and not self._is_mostly_legal()
         self._canvas = Canvas(layout.width, layout.height, wanted)
         self._cells = view.cells if wanted is None else self._cells_near(wanted)
+        self._marked = {overlay.cursor, overlay.opposite, *overlay.picked, *overlay.reasons, *overlay.route}
+        self._marked |= overlay.last
 
     def _cells_near(self, rows: Collection[int]) -> list[CellView]:
         """The cells that write on any of ``rows``: also on the lines above and below them."""
@@ -123,7 +133,7 @@ class _Picture:
         pair, marked = self._mark(cell)
         bg = marked or ground
         for row in range(box.height):
-            self._canvas.write(box.x, box.y + row, " " * box.width, Ink(bg=bg))
+            self._canvas.write(box.x, box.y + row, " " * box.width, PLAIN.on(bg))
         if self._layout.size is Size.LARGE and cell.piece != ".":
             self._draw_sprite(cell, box, bg)
         else:
@@ -136,7 +146,7 @@ class _Picture:
             self._draw_ground_letter(cell, box, bg)
 
     def _draw_pair(self, pair: str, box: Box, bg: Role) -> None:
-        ink = Ink(Role.MARK, bg, bold=True)
+        ink = _MARK.on(bg)
         for row in range(box.height):
             self._canvas.write(box.x, box.y + row, pair[0], ink)
             self._canvas.write(box.x + box.width - 1, box.y + row, pair[1], ink)
@@ -162,22 +172,32 @@ class _Picture:
         overlay, marks = self._overlay, cell.marks
         if cell.piece != ".":
             is_asleep = Mark.ASLEEP in marks
-            ink = Ink(ROLES.get(cell.piece), bold=not is_asleep, dim=is_asleep)
+            ink = _piece_ink(cell.piece, is_asleep=is_asleep)
             return self._glyphs.glyph(cell.piece, is_asleep=is_asleep), ink
         if Mark.REQUIRED in marks:
-            return "*", Ink(Role.LEGAL, bold=True)
+            return "*", _LEGAL
         if cell.index in overlay.route:
-            return "*", Ink(Role.MARK, bold=True)
+            return "*", _MARK
         if self._marks_legal and self._targets(cell.index):
-            return "+", Ink(Role.LEGAL, bold=True)
+            return "+", _LEGAL
         if overlay.shows_forbidden and Mark.FORBIDDEN in marks:
-            return "-", Ink(Role.FORBIDDEN, bold=True)
+            return "-", _FORBIDDEN
         if overlay.shows_legal and not self._marks_legal and not self._targets(cell.index):
-            return " ", Ink()
-        return ".", Ink(Role.GROUND_LETTER if cell.ground else Role.EMPTY)
+            return " ", PLAIN
+        return ".", _ON_COLOUR if cell.ground else _EMPTY
 
     def _mark(self, cell: CellView) -> tuple[str, Role | None]:
         """The characters beside the glyph and the ground below it; the most urgent of what is to be said."""
+        overlay, index = self._overlay, cell.index
+        pair, bg = self._urgent_mark(cell) if index in self._marked or cell.marks & _SHOWN_MARKS else ("", None)
+        if bg is None and index == overlay.hover:
+            bg = Role.HOVER
+        is_choosable = overlay.shows_legal and cell.piece != "." and self._targets(index)
+        if not pair and is_choosable:
+            pair = "::"
+        return pair, bg
+
+    def _urgent_mark(self, cell: CellView) -> tuple[str, Role | None]:
         overlay, index = self._overlay, cell.index
         ranked: tuple[tuple[bool, str, Role], ...] = (
             (index == overlay.cursor, "><", Role.CURSOR),
@@ -188,17 +208,11 @@ class _Picture:
             (Mark.WINNING in cell.marks, "()", Role.WINNING),
             (Mark.LAST in cell.marks or index in overlay.last, "[]", Role.LAST),
         )
-        pair, bg = next(((pair, bg) for is_so, pair, bg in ranked if is_so), ("", None))
-        if bg is None and index == overlay.hover:
-            bg = Role.HOVER
-        is_choosable = overlay.shows_legal and cell.piece != "." and self._targets(index)
-        if not pair and is_choosable:
-            pair = "::"
-        return pair, bg
+        return next(((pair, bg) for is_so, pair, bg in ranked if is_so), ("", None))
 
     def _draw_sprite(self, cell: CellView, box: Box, bg: Role) -> None:
         is_asleep = Mark.ASLEEP in cell.marks
-        ink = Ink(ROLES.get(cell.piece), bg, bold=not is_asleep, dim=is_asleep)
+        ink = _piece_ink(cell.piece, is_asleep=is_asleep).on(bg)
         sprite = self._glyphs.sprite(cell.piece, is_asleep=is_asleep)
         for row, line in enumerate(sprite):
             for column, character in enumerate(line):
@@ -265,8 +279,14 @@ class _Picture:
         """The edge left or right of the board: a bar of one column."""
         layout = self._layout
         x = layout.left - 1 if edge.side == "left" else layout.left + layout.board_width
+        ink = self._edge_ink(edge)
         for y in range(layout.board_height):
-            self._canvas.write(x, layout.top + y, "=" if edge.owner == 0 else "|", self._edge_ink(edge))
+            self._canvas.write(x, layout.top + y, "=" if edge.owner == 0 else "|", ink)
+
+
+@cache
+def _piece_ink(piece: str, *, is_asleep: bool) -> Ink:
+    return Ink(ROLES.get(piece), bold=not is_asleep, dim=is_asleep)
 
 
 def _shortened(text: str, width: int) -> str:

@@ -6,8 +6,7 @@ What can be pressed is left to the screens of playing and of watching.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable
-from contextlib import AbstractAsyncContextManager
-from time import monotonic
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Final
 
 from textual.css.query import NoMatches
@@ -23,10 +22,12 @@ from tabuleiro.rules.view import BoardView
 from tabuleiro_client.entered_room import EnteredRoom
 from tabuleiro_client.sentences import options_text, side_glyphs
 from tabuleiro_client.terminal import showable
+from tabuleiro_client.tui.collector import spared_objects
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.present.players import brief_text, player_lines
+from tabuleiro_client.tui.redrawing import Redrawing
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
 from tabuleiro_client.tui.widgets.chat import Chat, Entry, chat_problem
 from tabuleiro_client.tui.widgets.moves import Moves
@@ -38,10 +39,6 @@ RoomEntry = Callable[[], AbstractAsyncContextManager[EnteredRoom]]
 
 TICK_S: Final = 0.1
 """How often clocks are looked at; they are drawn only when they show something else."""
-
-
-REDRAW_S: Final = 0.2
-"""What happens within so much time is drawn together; what comes after a quiet moment is drawn at once."""
 
 
 class LiveScreen(BoardScreen):
@@ -63,8 +60,6 @@ class LiveScreen(BoardScreen):
         self._is_watching = is_watching
         self._was_my_turn = False
         self._banners: dict[str, str] = {}
-        self._drawn_at_s = -REDRAW_S
-        self._is_drawing_later = False
         self._titled: tuple[Game, str] | None = None
 
     def compose_panel(self) -> Iterable[Widget]:
@@ -77,7 +72,11 @@ class LiveScreen(BoardScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
+        self._redrawing = Redrawing(
+            (self.show_board, self.show_words, self.show_moves, self.show_chat), self.client.turnstile.quiet
+        )
         self.run_worker(self._stay(), name="stay in a room", exit_on_error=True)
+        self.run_worker(self._keep_drawn(), name="redrawing", exit_on_error=True)
         self.set_interval(TICK_S, self.show_players)
 
     async def _stay(self) -> None:
@@ -88,10 +87,8 @@ class LiveScreen(BoardScreen):
                 self.model = MatchModel(room.mirror, self.client.writing, is_watching=self._is_watching)
                 self.part_columns(self.size)
                 self.show_all()
-                async for change in room:
-                    self.model.take(change)
-                    if not room.has_unread:
-                        self._show_soon()
+                with spared_objects():
+                    await self._follow(room, self.model)
         except NoMatches:
             # The screen is being left, and has lost the first of its widgets: there is nothing to show any more.
             return
@@ -104,23 +101,18 @@ class LiveScreen(BoardScreen):
         finally:
             self.room = None
 
-    def _show_soon(self) -> None:
-        """Draw everything anew: at once after a quiet moment, else together with what else comes meanwhile.
+    async def _keep_drawn(self) -> None:
+        """Draw what happens until this screen is left."""
+        # It has then lost some of its widgets already.
+        with suppress(NoMatches):
+            await self._redrawing.keep_up()
 
-        Keys wait while something is drawn: a room in which much happens must not take all the time there is.
-        """
-        if self._is_drawing_later:
-            return
-        quiet_s = monotonic() - self._drawn_at_s
-        if quiet_s >= REDRAW_S:
-            self.show_all()
-        else:
-            self._is_drawing_later = True
-            self.set_timer(REDRAW_S - quiet_s, self._show_late)
-
-    def _show_late(self) -> None:
-        self._is_drawing_later = False
-        self.show_all()
+    async def _follow(self, room: EnteredRoom, model: MatchModel) -> None:
+        """Show what happens in ``room`` until it is gone."""
+        async for change in room:
+            model.take(change)
+            if not room.has_unread:
+                self._redrawing.ask()
 
     @property
     def is_whole(self) -> bool:
@@ -136,26 +128,45 @@ class LiveScreen(BoardScreen):
         return self.model.overlay(cursor, hover, shows_legal=self.client.settings.shows_legal)
 
     def show_all(self) -> None:
-        """Draw everything anew."""
+        """Draw everything anew, at once."""
+        for show in (self.show_board, self.show_words, self.show_moves, self.show_chat):
+            show()
+
+    def show_board(self) -> None:
+        """Draw the position."""
         model = self.model
         if model is None or not self.is_whole:
             return
-        self._drawn_at_s = monotonic()
+        self._call_for_attention()
+        self.board.can_choose = bool(model.own_seats) and model.mirror.head.phase == "playing"
+        self.show_position(model.view, self.make_overlay)
+
+    def show_words(self) -> None:
+        """Draw the title, the players, the lines below the board, and the keys that do something now."""
+        model = self.model
+        if model is None or not self.is_whole:
+            return
         head, game = model.mirror.head, model.mirror.game
         title = self._title(game, head)
         self.query_one(TopBar).show_title(f"{title}  {head.watchers} watching" if head.watchers else title)
-        self.show_position(model.view, self.make_overlay)
         self.show_players()
-        glyphs = side_glyphs(game, self.client.writing)
-        self.query_one(Moves).show(model.timeline.turns(), glyphs, model.ply)
-        self.query_one(Chat).show(model.mirror.chat, self.client.writing)
         self._show_banner("facts", facts(model.view, game.sides))
         ending = model.ending_lines()
         self._show_banner("end", "\n".join([*ending, self.next_steps()]) if ending else "")
         self.show_lines()
-        self.board.can_choose = bool(model.own_seats) and model.mirror.head.phase == "playing"
         self.show_keys()
-        self._call_for_attention()
+
+    def show_moves(self) -> None:
+        """Draw the list of turns."""
+        model = self.model
+        if model is not None and self.is_whole:
+            glyphs = side_glyphs(model.mirror.game, self.client.writing)
+            self.query_one(Moves).show(model.timeline.turns(), glyphs, model.ply)
+
+    def show_chat(self) -> None:
+        """Draw what was said."""
+        if self.model is not None and self.is_whole:
+            self.query_one(Chat).show(self.model.mirror.chat, self.client.writing)
 
     def show_lines(self) -> None:
         """Write the lines below the board; without room for the panel they hold its banner and its end card."""

@@ -63,8 +63,8 @@ class MatchScreen(LiveScreen):
             return phase == "playing" and bool(model.own_seats)
         return True
 
-    def show_all(self) -> None:
-        super().show_all()
+    def show_words(self) -> None:
+        super().show_words()
         model = self.model
         if model is not None and self.is_whole:
             is_composing = model.can_act and model.is_live

@@ -18,6 +18,7 @@ from tabuleiro_client.room_matches import RoomMatch, RoomMatches
 from tabuleiro_client.sentences import side_glyphs
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.pictures import picture_of
 from tabuleiro_client.tui.places import problem_text
 from tabuleiro_client.tui.present.moves import match_text
 from tabuleiro_client.tui.present.notes import facts, hints_of_cell
@@ -110,7 +111,7 @@ class ReplayScreen(BoardScreen):
         self.show_position(model.view, self.make_overlay)
         self.query_one(Moves).show(model.line.turns(), side_glyphs(model.game, self.client.writing), model.place)
         self.query_one("#facts", Static).update(facts(model.view, model.game.sides))
-        notices = "  ".join(model.state.view().notices)
+        notices = "  ".join(picture_of(model.state).notices)
         self.write_line(
             "turn", model.turn_text() if model.is_ended else f"{model.turn_text()}  {notices}".rstrip()
         )

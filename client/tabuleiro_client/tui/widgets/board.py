@@ -24,6 +24,7 @@ from tabuleiro_client.tui.present.ink import Row
 from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay, Target
 from tabuleiro_client.tui.present.picture import board_rows, some_rows
+from tabuleiro_client.tui.widgets.strips import finished
 
 if TYPE_CHECKING:
     from tabuleiro_client.tui.app import TabuleiroApp
@@ -67,6 +68,7 @@ class Board(Widget, can_focus=True):
         self._make_overlay: OverlayMaker = lambda cursor, hover: NOTHING
         self._overlay = NOTHING
         self._rows: list[Row] = []
+        self._strips: dict[int, Strip] = {}
         self._drawn: Picture | None = None
         self._drawn_size = self.size
         self._layout_for: tuple[object, ...] = ()
@@ -111,7 +113,7 @@ class Board(Widget, can_focus=True):
                 return
         elif before is picture and self.size == size_before:
             return
-        self._rows = [] if picture is None else board_rows(*picture)
+        self._rows, self._strips = [] if picture is None else board_rows(*picture), {}
         self.refresh()
 
     def _redraw_changed(self, before: Picture, picture: Picture) -> None:
@@ -122,6 +124,7 @@ class Board(Widget, can_focus=True):
         changed = [y for y, row in rows.items() if row != self._rows[y]]
         for y in changed:
             self._rows[y] = rows[y]
+            self._strips.pop(y, None)
         if changed:  # no region at all would mean the whole of it
             self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
 
@@ -134,16 +137,30 @@ class Board(Widget, can_focus=True):
             self._layout_for = wanted
             self.layout_shown = fitting_layout(view, self.size.width, self.size.height, self.wished_size)
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        strips = self._strips
+        for y in crop.line_range:
+            if y not in strips:
+                strips[y] = self.render_line(y)
+        return finished(self, [strips[y] for y in crop.line_range], crop)
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._strips = {}
+
     def render_line(self, y: int) -> Strip:
+        """Line ``y`` of this widget."""
         if self.layout_shown is None or self._view is None:
             return self._word_too_small(y)
-        base = self.rich_style
+        width, base = self.size.width, self.visual_style.rich_style
         if y >= len(self._rows):
-            return Strip.blank(self.size.width, base)
-        brush = self._client.brush(is_stone="b" in self._view.piece_names)
+            return Strip.blank(width, base)
+        style_on = self._client.brush(is_stone="b" in self._view.piece_names).style_on
         segments = [Segment(" " * self._left, base)]
-        segments += [Segment(span.text, base + brush.style(span.ink)) for span in self._rows[y]]
-        return Strip(segments).adjust_cell_length(self.size.width, base)
+        segments += [Segment(span.text, style_on(base, span.ink)) for span in self._rows[y]]
+        left, drawn = self._left, self.layout_shown.width
+        rest = max(0, width - left - drawn)
+        return Strip([*segments, Segment(" " * rest, base)], left + drawn + rest)
 
     @property
     def _left(self) -> int:
@@ -159,7 +176,7 @@ class Board(Widget, can_focus=True):
                 f"The board needs {need.width} x {need.height},",
                 f"there is {self.size.width} x {self.size.height}.",
             ]
-        base = self.rich_style
+        base = self.visual_style.rich_style
         if y >= len(lines):
             return Strip.blank(self.size.width, base)
         return Strip([Segment(lines[y], base + Style(bold=True))]).adjust_cell_length(self.size.width, base)
@@ -176,6 +193,7 @@ class Board(Widget, can_focus=True):
         return None if place is None else (place[0] + self._left, place[1])
 
     def on_resize(self) -> None:
+        self._strips = {}
         self.redraw()
 
     def on_focus(self) -> None:

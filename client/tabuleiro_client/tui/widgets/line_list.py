@@ -5,18 +5,39 @@ What the texts are is left to the widgets made from it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
 from typing import Generic, TypeVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 from textual.widget import Widget
 
+from tabuleiro_client.tui.widgets.strips import finished
+
 EntryT = TypeVar("EntryT", bound=Hashable)
+
+
+@lru_cache(maxsize=256)
+def _place(column: int) -> Style:
+    """The mark of a text that begins at ``column``, by which the library selects texts."""
+    return Style(meta={"offset": (column, 0)})
+
+
+def _placed(segments: Iterable[Segment]) -> list[Segment]:
+    """The same texts, each marked with its place; making such a mark takes longer than all the rest."""
+    placed: list[Segment] = []
+    column = 0
+    for text, style, _ in segments:
+        placed.append(Segment(text, _place(column) if style is None else style + _place(column)))
+        column += len(text)
+    return placed
 
 
 class LineList(ScrollView, Generic[EntryT], can_focus=False):
@@ -37,6 +58,7 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
         self._known: dict[int, dict[EntryT, list[Strip]]] = {}
         self._known_for: object = None
         self._strips: list[Strip] = []
+        self._blank = Strip([])
 
     def content_of(self, entry: EntryT) -> Content:
         """What is written for an entry."""
@@ -45,7 +67,8 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
     @property
     def text(self) -> str:
         """The lines that are there, as they are wrapped."""
-        return "\n".join(strip.text.rstrip() for strip in self._strips)
+        left = self.styles.padding.left
+        return "\n".join(strip.text[left:].rstrip() for strip in self._strips)
 
     def show_entries(self, entries: Sequence[EntryT]) -> None:
         """Show ``entries``; equal ones look the same. Scrolls only back to the last, if there are fewer now."""
@@ -84,7 +107,7 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
         if len(strips) > height or not strips:
             strips = self._wrapped(beside_bar)
         self._known = {each: known for each, known in self._known.items() if each in (width, beside_bar)}
-        self._strips = strips
+        self._strips, self._blank = strips, self._padded(Strip([]), width)
         self._measure(Size(0, len(strips)))
         if self.scroll_offset.y > max(0, len(strips) - height):
             self.scroll_so_that(len(strips) - 1)
@@ -92,12 +115,24 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
 
     def _wrapped(self, width: int) -> list[Strip]:
         """The lines of all entries; lines of the same width are taken from the last time."""
-        known, style = self._known.get(width, {}), self.visual_style
-        self._known[width] = {
-            entry: known.get(entry) or Visual.to_strips(self, self.content_of(entry), width, None, style)
-            for entry in self._entries
-        }
+        known = self._known.get(width, {})
+        self._known[width] = {entry: known.get(entry) or self._lines_of(entry, width) for entry in self._entries}
         return [strip for entry in self._entries for strip in self._known[width][entry]]
+
+    def _lines_of(self, entry: EntryT, width: int) -> list[Strip]:
+        """The lines of one entry, wrapped at ``width`` and with the padding on both sides."""
+        content, style = self.content_of(entry), self.visual_style
+        if content.cell_length <= width and "\n" not in content.plain:
+            # As most do; having it wrapped all the same would take several times as long.
+            return [self._padded(Strip(_placed(content.render_segments(style))), width)]
+        return [self._padded(strip, width) for strip in Visual.to_strips(self, content, width, None, style)]
+
+    def _padded(self, strip: Strip, width: int) -> Strip:
+        left, whole = self.styles.padding.left, self.outer_size.width
+        style = self.visual_style.rich_style
+        sides = Style(bgcolor=style.bgcolor)
+        segments = [Segment(" " * left, sides), *strip, Segment(" " * (width - strip.cell_length), style)]
+        return Strip([*segments, Segment(" " * (whole - left - width), sides)], whole)
 
     def _measure(self, size: Size) -> None:
         """Say how much there is to scroll through; the screen is laid out anew only when the bar comes or goes."""
@@ -110,8 +145,13 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
                 self.vertical_scrollbar.window_virtual_size = size.height
 
     def render_line(self, y: int) -> Strip:
-        line, width = y + self.scroll_offset.y, self.scrollable_content_region.width
-        style = self.visual_style.rich_style
-        if line >= len(self._strips):
-            return Strip.blank(width, style)
-        return self._strips[line].adjust_cell_length(width, style)
+        left, width = self.styles.padding.left, self.scrollable_content_region.width
+        line = y + self.scroll_offset.y
+        strip = self._strips[line] if line < len(self._strips) else self._blank
+        return strip.crop(left, left + width)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        first, last = (y + self.scroll_offset.y for y in crop.line_span)
+        strips = self._strips[first:last]
+        strips += [self._blank] * (crop.height - len(strips))
+        return finished(self, strips, crop)

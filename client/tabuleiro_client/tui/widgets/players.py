@@ -1,83 +1,130 @@
-"""Both players with their clocks, two lines each; made anew whenever something in them has changed."""
+"""Both players with their clocks, two lines each; only lines that say something else are drawn anew."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
-from rich.console import RenderableType
-from rich.padding import Padding
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
 from rich.style import Style
-from rich.table import Table
-from rich.text import Text
-from textual.widgets import Static
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
 
 from tabuleiro_client.tui.present.clocks import ClockFace, Urgency
 from tabuleiro_client.tui.present.ink import Ink, Role
 from tabuleiro_client.tui.present.players import PlayerLine
+from tabuleiro_client.tui.widgets.strips import finished
 
 if TYPE_CHECKING:
     from tabuleiro_client.tui.app import TabuleiroApp
 
 _SIDES: Final = (Role.SIDE_0, Role.SIDE_1)
+_BOLD: Final = Style(bold=True)
+_PLAIN: Final = Style()
+_INDENT: Final = " " * 4
+"""Before what is noted of a player, on the second line."""
+
+_Word = tuple[str, Style]
 
 
-class Players(Static):
+class Players(Widget):
     """Shows what :meth:`show` was given last."""
 
+    ALLOW_SELECT: ClassVar[bool] = False
     DEFAULT_CSS = """
-    Players { height: auto; padding: 0 1; background: $surface; }
+    Players { height: 4; padding: 0 1; background: $surface; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__("", id=id)
-        self._shown: object = None
+        super().__init__(id=id)
+        self._shown: tuple[Sequence[PlayerLine], bool] = ((), False)
+        self._rows: list[list[_Word]] = []
+        self._strips: list[Strip] = []
+        self._strips_for: object = None
 
     def show(self, lines: Sequence[PlayerLine], *, is_stone: bool) -> None:
         """Show both players; nothing is drawn when nothing has changed."""
-        if (lines, is_stone) == self._shown:
-            return
-        is_first = self._shown is None
-        self._shown = (lines, is_stone)
-        self.update(self._table(lines, is_stone), layout=is_first)  # two lines a player, whatever they say
+        if (lines, is_stone) != self._shown:
+            self._shown = (lines, is_stone)
+            self._write()
 
-    def _table(self, lines: Sequence[PlayerLine], is_stone: bool) -> RenderableType:
-        table = Table.grid(expand=True, padding=0)
-        table.add_column(ratio=1, no_wrap=True, overflow="crop")
-        table.add_column(justify="right", no_wrap=True)
-        for line in lines:
-            name = Text("> " if line.is_to_move else "  ", style="bold")
-            name.append_text(self._chip(line, is_stone))
-            name.append(line.name, style="bold" if line.is_to_move else "")
-            table.add_row(name, self._clock(line.clock))
-            note = Text(f"{line.side}, {line.presence}", style=self._note_style(line), no_wrap=True)
-            table.add_row(Padding(note, (0, 0, 0, 4)), Text(""))
-        return table
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._write()
 
-    def _chip(self, line: PlayerLine, is_stone: bool) -> Text:
+    def on_resize(self) -> None:
+        self._write()
+
+    def _write(self) -> None:
+        """Work the lines out again, and have those drawn that are others than before."""
+        width, style = self.size.width, self.visual_style.rich_style
+        rows = self._written(width)
+        is_known = (width, style) == self._strips_for and len(rows) == len(self._rows)
+        changed = [y for y, row in enumerate(rows) if not is_known or row != self._rows[y]]
+        strips = [self._strip(row, style) if y in changed else self._strips[y] for y, row in enumerate(rows)]
+        self._rows, self._strips, self._strips_for = rows, strips, (width, style)
+        if changed:  # no region at all would mean the whole of it
+            self.refresh(*(Region(0, y, width, 1) for y in changed))
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        strips = self._strips[slice(*crop.line_span)]
+        strips += [Strip([])] * (crop.height - len(strips))
+        return finished(self, strips, crop)
+
+    def _strip(self, row: Sequence[_Word], style: Style) -> Strip:
+        side = Segment(" ", Style(bgcolor=style.bgcolor))
+        return Strip([side, *(Segment(text, style + its) for text, its in row), side])
+
+    def _written(self, width: int) -> list[list[_Word]]:
+        """The words of all lines, each line ``width`` columns."""
+        lines, is_stone = self._shown
+        clocks = [self._clock(line.clock) for line in lines]
+        clock_width = max((cell_len(text) for text, _ in clocks), default=0)
+        rest = max(0, width - clock_width)
+        rows = []
+        for line, (text, style) in zip(lines, clocks, strict=True):
+            name = [("> " if line.is_to_move else "  ", _BOLD), *self._chip(line, is_stone=is_stone)]
+            name.append((line.name, _BOLD))
+            rows.append([*_fitted(name, rest), (" " * (clock_width - cell_len(text)) + text, style)])
+            note = [(_INDENT, _PLAIN), (f"{line.side}, {line.presence}", self._note_style(line))]
+            rows.append([*_fitted(note, rest), (" " * clock_width, _PLAIN)])
+        return rows
+
+    def _chip(self, line: PlayerLine, *, is_stone: bool) -> Sequence[_Word]:
         if not line.glyph:
-            return Text("^ " if line.player == 0 else "v ", style="bold")
+            return (("^ " if line.player == 0 else "v ", _BOLD),)
         app = cast("TabuleiroApp", self.app)
         ink = Ink(_SIDES[line.player], Role.GROUND if is_stone else None, bold=True)
-        return Text.assemble((line.glyph, app.brush(is_stone=is_stone).style(ink)), " ")
+        return ((line.glyph, app.brush(is_stone=is_stone).style(ink)), (" ", _BOLD))
 
     def _note_style(self, line: PlayerLine) -> Style:
         return self._colour("error" if line.is_away else "text-muted")
 
-    def _clock(self, clock: ClockFace | None) -> Text:
+    def _clock(self, clock: ClockFace | None) -> _Word:
         if clock is None:
-            return Text("")
-        text = clock.text
+            return ("", _PLAIN)
         if clock.urgency is Urgency.CRITICAL:
-            return Text(f"!{text}", style=Style(bold=True) + self._colour("error"))
+            return (f"!{clock.text}", _BOLD + self._colour("error"))
         if clock.urgency is Urgency.LOW:
-            return Text(text, style=Style(bold=True) + self._colour("error"))
-        return Text(text, style="bold" if clock.is_running else "")
+            return (clock.text, _BOLD + self._colour("error"))
+        return (clock.text, _BOLD if clock.is_running else _PLAIN)
 
     def _colour(self, name: str) -> Style:
         app = cast("TabuleiroApp", self.app)
         if not app.colour_count:
-            return Style()
-        variables = app.get_css_variables()
-        colour = variables.get(name, "")
+            return _PLAIN
+        colour = app.theme_variables.get(name, "")
         return Style(color=colour) if colour.startswith("#") else Style(dim=True)
+
+
+def _fitted(words: Sequence[_Word], width: int) -> list[_Word]:
+    """Cut ``words`` at ``width`` columns, or fill the last of them up to it."""
+    fitted: list[_Word] = []
+    for text, style in words:
+        is_last = len(fitted) == len(words) - 1
+        taken = width if is_last else min(cell_len(text), width)
+        fitted.append((set_cell_size(text, taken), style))
+        width -= taken
+    return fitted
