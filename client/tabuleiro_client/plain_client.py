@@ -12,10 +12,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final, Self
 
-from tabuleiro.errors import ClientError, NotationError
-from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
-from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.options import OptionValue
 from tabuleiro.rules.outcome import Player
@@ -25,6 +22,7 @@ from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.line_input import LineReader
 from tabuleiro_client.plain_match import PlainMatch, Stay
 from tabuleiro_client.plain_menu import Menu
+from tabuleiro_client.room_address import named_room
 from tabuleiro_client.screen import Screen
 from tabuleiro_client.terminal import detect_style
 from tabuleiro_client.venue import Venue, local_venue, remote_gallery, remote_venue
@@ -116,8 +114,9 @@ class PlainClient:
             return await self._stay(venue, room)
 
     async def join(self, venue: Venue, code: str, seat: Player | None = None, secret: str | None = None) -> Stay:
-        """Sit down in a room and stay in it. Raises: ClientError, CommandError."""
-        async with join_room(venue.link, _code(code), seat, secret) as room:
+        """Sit down in a room and stay in it; ``code`` may hold the secret. Raises: ClientError, CommandError."""
+        room_code, written = named_room(code)
+        async with join_room(venue.link, room_code, seat, secret or written) as room:
             if room.mirror.head.phase == "waiting":
                 self.screen.say(
                     f"you ({venue.link.welcome.name}) sit here already; "
@@ -126,8 +125,9 @@ class PlainClient:
             return await self._stay(venue, room)
 
     async def watch(self, venue: Venue, code: str, secret: str | None = None) -> Stay:
-        """Watch a room. Raises: ClientError, CommandError."""
-        async with watch_room(venue.link, _code(code), secret) as room:
+        """Watch a room; ``code`` may hold the secret. Raises: ClientError, CommandError."""
+        room_code, written = named_room(code)
+        async with watch_room(venue.link, room_code, secret or written) as room:
             return await self._stay(venue, room, is_watching=True)
 
     async def reenter(self, venue: Venue, code: str) -> Stay:
@@ -155,11 +155,3 @@ class PlainClient:
     def _tell_of_damage(self) -> None:
         while self._identities.damaged:
             self.screen.say(str(self._identities.damaged.pop(0)))
-
-
-def _code(text: str) -> RoomCode:
-    """A room code as it is written, however it was typed. Raises: ClientError for what can be none."""
-    try:
-        return parse_room_code(text)
-    except NotationError as error:
-        raise ClientError(str(error)) from error

@@ -10,10 +10,11 @@ from tabuleiro.errors import ClientError, NotationError, RecordError, shown
 from tabuleiro.notation.match_record import MatchRecord
 from tabuleiro.notation.record import parse_record
 from tabuleiro.protocol.records import record_of
-from tabuleiro.protocol.room_codes import parse_room_code
+from tabuleiro.protocol.room_codes import ROOM_CODE_RULE
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.input_file import STANDARD_INPUT, read_text
+from tabuleiro_client.room_address import parse_room_address
 from tabuleiro_client.venue import remote_gallery, remote_venue
 
 
@@ -46,7 +47,9 @@ def is_file(source: str) -> bool:
     if source == STANDARD_INPUT or Path(source).exists():
         return True
     try:
-        parse_room_code(source)
+        if "." in source or "/" in source:
+            raise NotationError(source, ROOM_CODE_RULE)  # the name of a file, though it may begin like a code
+        parse_room_address(source)
     except NotationError as error:
         raise ClientError(f"there is no file {shown(source)}, and it is no code of a room either") from error
     return False
@@ -61,7 +64,10 @@ def record_in_file(name: str) -> FoundRecord:
 
 
 async def record_of_room(code: str, wanted: RoomMatch) -> FoundRecord:
-    """Ask a server for a match of a room. Raises: ClientError, CommandError, NotationError for no code."""
+    """Ask a server for a match of the room ``code``, which may hold the secret.
+
+    Raises: ClientError, CommandError, NotationError for no code.
+    """
     identities = IdentityFolder(config_folder())
     if wanted.guest is None:
         gallery = remote_gallery(wanted.server, identities)
@@ -70,7 +76,8 @@ async def record_of_room(code: str, wanted: RoomMatch) -> FoundRecord:
     async with gallery as venue:
         for damage in identities.damaged:
             print(damage, file=sys.stderr)
-        played = await venue.link.get_record(parse_room_code(code), wanted.number, wanted.secret)
+        room_code, written = parse_room_address(code)
+        played = await venue.link.get_record(room_code, wanted.number, wanted.secret or written)
     try:
         record = record_of(played)
     except ValueError as error:

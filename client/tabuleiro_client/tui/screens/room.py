@@ -21,12 +21,12 @@ from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.entered_room import EnteredRoom, Gone, Lost, Restored
 from tabuleiro_client.library import Client
+from tabuleiro_client.room_address import format_room_address
 from tabuleiro_client.sentences import options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
 from tabuleiro_client.tui.present import room_text
-from tabuleiro_client.tui.room_address import format_room_address
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
