@@ -22,7 +22,7 @@ from tabuleiro_client.clock_text import format_clock
 from tabuleiro_client.guides import guide_of
 from tabuleiro_client.mirror import Mirror, Step
 from tabuleiro_client.screen import Screen
-from tabuleiro_client.sentences import Cast, options_text, said
+from tabuleiro_client.sentences import Cast, options_text, said, sentence_to
 from tabuleiro_client.settings_text import settings_text
 from tabuleiro_client.signposts import Signposts
 from tabuleiro_client.told_seats import seats_after, seats_of, with_seats
@@ -90,7 +90,7 @@ class MatchReport:
         self._show_coming_and_going(head)
         event = step.event.event
         self._seats = seats_of(head) if step.event.seq == head.seq else seats_after(self._seats, event)
-        sentence = self.cast.sentence(event)
+        sentence = sentence_to(event, self._mirror.account) or self.cast.sentence(event)
         if sentence:
             self._screen.say(sentence)
         match event:

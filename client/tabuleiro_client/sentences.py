@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from tabuleiro.errors import GameOptionError
+from tabuleiro.ids import AccountId
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     ActionsUndone,
@@ -196,6 +197,17 @@ class Cast:
     def winner(self, winner: Player | None) -> str:
         """The last line of a match, for people and scripts alike."""
         return f"winner: {'nobody' if winner is None else self.title(winner)}"
+
+
+def sentence_to(event: Event, account: AccountId) -> str:
+    """What an event says to the guest ``account`` whom it is about; empty when it is about nobody or another."""
+    match event:
+        case Muted(account=about, is_muted=is_muted) if about == account:
+            return "the host has muted you: you cannot talk here" if is_muted else "you may talk again"
+        case HostChanged(account=about) if about == account:
+            return "you are the host of this room now"
+        case _:
+            return ""
 
 
 def said(name: str, text: str, *, is_player: bool) -> str:

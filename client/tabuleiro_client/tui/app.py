@@ -20,6 +20,7 @@ from textual.command import Provider
 from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
+from tabuleiro.protocol.messages import RoomHead
 from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.folders import config_folder, data_folder
 from tabuleiro_client.identity import IdentityFolder
@@ -160,6 +161,11 @@ class TabuleiroApp(App[int]):
         """Show the keys that work on the present screen."""
         if not isinstance(self.screen, NAMED_SCREENS["help"]):  # type: ignore[arg-type]
             self.push_screen("help")
+
+    def is_host_of(self, head: RoomHead) -> bool:
+        """Whether this user is the host of a room of the present server."""
+        venue = self.session.venue
+        return venue is not None and venue.link.welcome.name == head.host_name
 
     def leave_screen(self, problem: str = "") -> None:
         """Go back to the screen before, with a word about the problem; the program ends after the first."""

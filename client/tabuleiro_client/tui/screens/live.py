@@ -16,17 +16,19 @@ from textual.widgets import Static
 
 from tabuleiro.errors import CommandError, ConnectionLostError, TabuleiroError
 from tabuleiro.ids import RoomCode
+from tabuleiro.protocol.events import Said
 from tabuleiro.protocol.messages import ClientMessage, MatchView, RoomHead
 from tabuleiro.rules import Game
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.entered_room import EnteredRoom
-from tabuleiro_client.sentences import options_text, side_glyphs
+from tabuleiro_client.entered_room import Change, EnteredRoom, Happened
+from tabuleiro_client.sentences import options_text, said, side_glyphs
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.present.players import brief_text, player_lines
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
+from tabuleiro_client.tui.screens.muting import ask_whom_to_mute
 from tabuleiro_client.tui.widgets.chat import Chat
 from tabuleiro_client.tui.widgets.moves import Moves
 from tabuleiro_client.tui.widgets.players import Players
@@ -89,8 +91,10 @@ class LiveScreen(BoardScreen):
                 self.show_all()
                 async for change in room:
                     self.model.take(change)
+                    self._hear(change)
                     if not room.has_unread:
                         self._show_soon()
+                self.show_all()  # the room is gone, and what came last is not drawn yet
         except NoMatches:
             # The screen is being left, and has lost the first of its widgets: there is nothing to show any more.
             return
@@ -102,6 +106,15 @@ class LiveScreen(BoardScreen):
                 self.say(problem)
         finally:
             self.room = None
+
+    def _hear(self, change: Change) -> None:
+        """Say below the board what somebody said, where there is no panel for the talk of the room."""
+        event = change.step.event.event if isinstance(change, Happened) else None
+        if self.model is None or not isinstance(event, Said) or not self.has_class("narrow"):
+            return
+        if event.account != self.model.mirror.account:
+            line = said(event.name, event.text, is_player=event.is_player)
+            self.model.message = showable(line, self.client.writing)
 
     def _show_soon(self) -> None:
         """Draw everything anew: at once after a quiet moment, else together with what else comes meanwhile.
@@ -190,18 +203,31 @@ class LiveScreen(BoardScreen):
         lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.client.writing)
         self.query_one(Players).show(lines, is_stone="b" in model.view.piece_names)
         self.write_line("brief", brief_text(lines))
-        self._show_banner("offer", self.banner_text())
+        if self._show_banner("offer", self.banner_text()):
+            self.show_note()
+
+    def show_note(self) -> None:
+        """Write what waits for an answer, where no panel can say so; else what is known of the cell pointed at."""
+        banner = self.banner_text() if self.has_class("narrow") else ""
+        self.query_one("#note").set_class(bool(banner), "banner")
+        if banner:
+            self.write_line("note", banner)
+        else:
+            super().show_note()
 
     def banner_text(self) -> str:
         """What waits for an answer; empty when nothing does."""
         return "" if self.model is None else self.model.offer_text()
 
-    def _show_banner(self, name: str, text: str) -> None:
-        if self._banners.get(name) != text:
-            self._banners[name] = text
-            banner = self.query_one(f"#{name}", Static)
-            banner.set_class(bool(text), "open")
-            banner.update(text)
+    def _show_banner(self, name: str, text: str) -> bool:
+        """Show a banner, or none for an empty text; return whether it is another than before."""
+        if self._banners.get(name) == text:
+            return False
+        self._banners[name] = text
+        banner = self.query_one(f"#{name}", Static)
+        banner.set_class(bool(text), "open")
+        banner.update(text)
+        return True
 
     def _call_for_attention(self) -> None:
         model = self.model
@@ -241,6 +267,21 @@ class LiveScreen(BoardScreen):
         else:
             if said:
                 self.say(said)
+
+    def can_mute(self) -> bool:
+        """Whether this guest is the host, and there is somebody to mute."""
+        model = self.model
+        return (
+            model is not None
+            and self.client.is_host_of(model.mirror.head)
+            and bool(model.talk_rights.people(model.mirror))
+        )
+
+    def action_mute(self) -> None:
+        """Ask who shall be muted or may talk again."""
+        room, model = self.room, self.model
+        if room is not None and model is not None:
+            ask_whom_to_mute(self.client, room, model, self.run_asking)
 
     def look(self, ply: int) -> None:
         """Show the position after ``ply`` actions; the last one is the live one."""

@@ -56,7 +56,13 @@ class MatchScreen(LiveScreen):
         if action == "pass_turn":
             return model.can_act and model.composer.can_pass()
         if action == "offer":
-            return bool(model.own_seats) and (phase == "finished") == (parameters == ("rematch",))
+            is_rematch = parameters == ("rematch",)
+            can_be = model.can_rematch if is_rematch else phase == "playing"
+            return bool(model.own_seats) and can_be
+        if action == "chat":
+            return not model.is_gone
+        if action == "mute":
+            return self.can_mute()
         if action == "answer":
             return model.answerable_offer(accept=parameters == (True,)) is not None
         if action in ("resign", "abort", "claim"):
@@ -201,7 +207,20 @@ class MatchScreen(LiveScreen):
 
     def action_offer(self, kind: OfferKind) -> None:
         """Offer a draw or a rematch, or ask to take the last turn back."""
-        self.ask(lambda code, match: Offer(id=0, room=code, kind=kind))
+
+        def offer() -> None:
+            self.ask(lambda code, match: Offer(id=0, room=code, kind=kind))
+
+        if kind == "draw" and self._plays_both:
+            # Nobody else is asked: a slip of a finger would end the match.
+            self._confirm("End this match in a draw?", "draw", offer)
+        else:
+            offer()
+
+    @property
+    def _plays_both(self) -> bool:
+        """Whether both sides are played from here."""
+        return self.model is not None and len(self.model.own_seats) == 2
 
     def action_answer(self, accept: bool) -> None:
         """Answer the other player's offer, or withdraw the own one."""
@@ -216,8 +235,11 @@ class MatchScreen(LiveScreen):
 
     def action_resign(self) -> None:
         """Ask, and give the match up."""
+        model = self.model
+        to_move = None if model is None else model.mirror.to_move
+        who = model.cast.side(to_move) if model is not None and to_move is not None and self._plays_both else ""
         self._confirm(
-            "Give this match up?",
+            f"Does {who} give this match up?" if who else "Give this match up?",
             "resign",
             lambda: self.ask(lambda code, match: Resign(id=0, room=code, match=match.number)),
         )
