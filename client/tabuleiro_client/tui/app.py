@@ -34,6 +34,7 @@ from tabuleiro_client.tui.registry import SCREENS as NAMED_SCREENS
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings, load_settings, save_settings
+from tabuleiro_client.tui.terminal_title import TerminalTitle
 from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
 from tabuleiro_client.tui.turnstile import Turnstile, Typed
 from tabuleiro_client.tui.widgets.scroll_bars import use_whole_cells
@@ -85,6 +86,7 @@ class TabuleiroApp(App[int]):
         self.shelf = MatchShelf(config_folder())
         self.now_ms = now_ms
         self.is_looked_at = True
+        self.title_bar = TerminalTitle(self._write, self.TITLE)
         self._opening = opening
         self._force_ascii = force_ascii
         self._has_no_colour = has_no_colour
@@ -134,6 +136,7 @@ class TabuleiroApp(App[int]):
         self.push_screen(self._opening())
 
     async def on_unmount(self) -> None:
+        self.title_bar.give_back()
         await self.session.leave()
 
     def _fatal_error(self) -> None:
@@ -153,6 +156,7 @@ class TabuleiroApp(App[int]):
 
     def on_app_focus(self) -> None:
         self.is_looked_at = True
+        self.title_bar.rest()
 
     def on_app_blur(self) -> None:
         self.is_looked_at = False
@@ -191,13 +195,13 @@ class TabuleiroApp(App[int]):
             return
         if self.settings.rings_bell:
             self.bell()
-        if self.settings.changes_title:
-            self.write_title(title)
+        # The Linux console has no title, and some of its versions write what is meant to be one on the screen.
+        if self.settings.changes_title and os.environ.get("TERM") != "linux":
+            self.title_bar.call(title)
 
-    def write_title(self, title: str) -> None:
-        """Set the terminal's title."""
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(f"\x1b]2;{title}\x07")
+    def _write(self, sequence: str) -> None:
+        if self._driver is not None:
+            self._driver.write(sequence)
 
     def _connection_changed(self) -> None:
         for screen in self.screen_stack:

@@ -62,7 +62,7 @@ class LiveScreen(BoardScreen):
         self.room: EnteredRoom | None = None
         self._entry = entry
         self._is_watching = is_watching
-        self._was_my_turn = False
+        self._own_turn: tuple[int, int] | None = None
         self._banners: dict[str, str] = {}
         self._drawn_at_s = -REDRAW_S
         self._is_drawing_later = False
@@ -230,11 +230,17 @@ class LiveScreen(BoardScreen):
         return True
 
     def _call_for_attention(self) -> None:
+        """Call when an own turn begins; by its number, since what comes quickly is drawn together."""
         model = self.model
-        is_my_turn = model is not None and model.mirror.is_my_turn and bool(model.own_seats)
-        if is_my_turn and not self._was_my_turn:
+        match = None if model is None else model.mirror.match
+        if model is None or match is None or not (model.mirror.is_my_turn and model.own_seats):
+            self._own_turn = None
+            self.client.title_bar.rest()
+            return
+        turn = (match.number, model.mirror.state.turn_number)
+        if turn != self._own_turn:
+            self._own_turn = turn
             self.client.call_for_attention("your turn - tabuleiro")
-        self._was_my_turn = is_my_turn
 
     def say(self, text: str) -> None:
         """Say something in the line below the board."""
