@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import msgspec
 from rich.text import Text
@@ -33,12 +33,15 @@ from tabuleiro_client.tui.present.glyphs import ASCII, UNICODE, GlyphSet
 from tabuleiro_client.tui.registry import SCREENS as NAMED_SCREENS
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
-from tabuleiro_client.tui.settings import Settings, load_settings, save_settings
+from tabuleiro_client.tui.settings import Settings, SettingsFile
 from tabuleiro_client.tui.terminal_title import TerminalTitle
 from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
 from tabuleiro_client.tui.turnstile import Turnstile, Typed
 from tabuleiro_client.tui.widgets.scroll_bars import use_whole_cells
 from tabuleiro_client.tui.widgets.top_bar import TopBar
+
+DAMAGE_SHOWN_S: Final = 20.0
+"""How long it is told that a file cannot be read."""
 
 FirstScreen = Callable[[], Screen[Any]]
 
@@ -80,7 +83,8 @@ class TabuleiroApp(App[int]):
     ) -> None:
         has_no_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__(ansi_color=True if has_no_colour else None)
-        self.settings = load_settings(config_folder()) if settings is None else settings
+        self._settings_file = SettingsFile(config_folder())
+        self.settings = self._settings_file.load() if settings is None else settings
         self.identities = IdentityFolder(config_folder())
         self.session = Session(self.identities, self._connection_changed)
         self.shelf = MatchShelf(config_folder())
@@ -128,12 +132,14 @@ class TabuleiroApp(App[int]):
         self.theme = theme_named(self.settings.theme).name
         self.refresh(layout=True)
         try:
-            save_settings(config_folder(), self.settings)
+            self._settings_file.save(self.settings)
         except ClientError as error:
             self.notify(str(error), severity="error")
 
     def on_mount(self) -> None:
         self.push_screen(self._opening())
+        if self._settings_file.problem:
+            self._tell_of_damage(self._settings_file.problem)
 
     async def on_unmount(self) -> None:
         self.title_bar.give_back()
@@ -203,7 +209,13 @@ class TabuleiroApp(App[int]):
         if self._driver is not None:
             self._driver.write(sequence)
 
+    def _tell_of_damage(self, problem: str) -> None:
+        """Tell of a file of this user that cannot be read; it may have been edited by hand, so there is time."""
+        self.notify(showable(problem, self.writing), severity="warning", timeout=DAMAGE_SHOWN_S, markup=False)
+
     def _connection_changed(self) -> None:
+        while self.identities.damaged:
+            self._tell_of_damage(str(self.identities.damaged.pop(0)))
         for screen in self.screen_stack:
             for bar in screen.query(TopBar):
                 bar.show_connection(self.session)

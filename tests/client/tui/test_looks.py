@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from rich.color import Color
 
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.ink import Ink, Role
 from tabuleiro_client.tui.screens.help import key_page
-from tabuleiro_client.tui.settings import FILE_NAME, Settings, load_settings, save_settings
+from tabuleiro_client.tui.settings import FILE_NAME, Settings, SettingsFile
 from tabuleiro_client.tui.themes import DEFAULT_THEME, THEMES, Brush, theme_named
 
 PIECES = {False: ("SIDE_0", "SIDE_1", "SHIP_1", "SHIP_2", "SHIP_3"), True: ("SIDE_0", "SIDE_1")}
@@ -74,20 +75,61 @@ def test_an_unknown_theme_is_the_default_one():
 
 def test_settings_are_kept_and_read_again(tmp_path):
     settings = Settings(theme="light", is_ascii=True, board_size="small", asks_before_sending=False)
-    save_settings(tmp_path / "new", settings)
-    assert load_settings(tmp_path / "new") == settings
+    SettingsFile(tmp_path / "new").save(settings)
+    file = SettingsFile(tmp_path / "new")
+    assert (file.load(), file.problem) == (settings, "")
     assert [path.name for path in (tmp_path / "new").iterdir()] == [FILE_NAME]
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"theme": 3}', b'{"board_size": "huge"}', b"\xff"])
-def test_settings_that_cannot_be_read_are_the_defaults(tmp_path, content):
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff", b'{"theme": "light"'])
+def test_settings_that_cannot_be_read_are_the_defaults_and_that_is_said(tmp_path, content):
     (tmp_path / FILE_NAME).write_bytes(content)
-    assert load_settings(tmp_path) == Settings()
+    file = SettingsFile(tmp_path)
+    assert file.load() == Settings()
+    assert file.problem == f"{tmp_path / FILE_NAME} cannot be read (it is damaged): all settings are as usual"
+
+
+def test_a_settings_file_that_is_none_is_said(tmp_path):
+    (tmp_path / FILE_NAME).mkdir()
+    file = SettingsFile(tmp_path)
+    assert file.load() == Settings()
+    assert "cannot be read (Is a directory)" in file.problem
+
+
+@pytest.mark.parametrize(
+    ("written", "refused"),
+    [
+        ('"theme": 3', "theme '3'"),
+        ('"theme": "neon"', "theme 'neon'"),
+        ('"board_size": "huge"', "board_size 'huge'"),
+        ('"rings_bell": "often"', "rings_bell 'often'"),
+        ('"name": "a b"', "name 'a b'"),
+        ('"theme": "neon", "name": null', "theme 'neon', name 'None'"),
+    ],
+)
+def test_one_setting_that_makes_no_sense_costs_no_other_and_is_named(tmp_path, written, refused):
+    """All of them were the defaults then, without a word, and the next change wrote that down for good."""
+    (tmp_path / FILE_NAME).write_text(f'{{"is_ascii": true, {written}}}', encoding="utf-8")
+    file = SettingsFile(tmp_path)
+    assert file.load() == Settings(is_ascii=True)
+    assert file.problem == f"not understood in {tmp_path / FILE_NAME}: {refused}"
+
+
+def test_a_file_that_was_not_understood_is_kept_when_settings_are_saved(tmp_path):
+    (tmp_path / FILE_NAME).write_text('{"theme": "light",}', encoding="utf-8")
+    file = SettingsFile(tmp_path)
+    file.save(msgspec.structs.replace(file.load(), is_ascii=True))
+    assert SettingsFile(tmp_path).load() == Settings(is_ascii=True)
+    kept = tmp_path / f"{FILE_NAME}.damaged"
+    assert kept.read_text(encoding="utf-8") == '{"theme": "light",}'
+    file.save(Settings())
+    assert kept.read_text(encoding="utf-8") == '{"theme": "light",}'
 
 
 def test_settings_of_another_version_keep_what_is_known(tmp_path):
     (tmp_path / FILE_NAME).write_text('{"theme": "light", "sparkles": true}', encoding="utf-8")
-    assert load_settings(tmp_path) == Settings(theme="light")
+    file = SettingsFile(tmp_path)
+    assert (file.load(), file.problem) == (Settings(theme="light"), "")
 
 
 @pytest.mark.parametrize("group", ["BOARD", "MATCH", "SHIPS", "STEPPING", "REPLAY", "EVERYWHERE"])

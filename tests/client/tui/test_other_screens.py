@@ -14,6 +14,7 @@ from tabuleiro.protocol.messages import Resign
 from tabuleiro.rules import registry
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.library import connect
+from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.palette import PaletteCommands
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.home import HomeScreen
@@ -26,7 +27,7 @@ from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.rules import RulesScreen
 from tabuleiro_client.tui.screens.settings import SettingsScreen, setting_fields
 from tabuleiro_client.tui.screens.try_board import TryScreen
-from tabuleiro_client.tui.settings import Settings, load_settings
+from tabuleiro_client.tui.settings import Settings, SettingsFile
 
 
 async def open_settings(at: Visit) -> SettingsScreen:
@@ -43,7 +44,7 @@ async def test_a_theme_is_applied_at_once_and_kept():
         await open_settings(at)
         await at.press("right")
         assert at.app.theme == "light"
-        assert load_settings(config_folder()).theme == "light"
+        assert SettingsFile(config_folder()).load().theme == "light"
         await at.press("left")
         assert at.app.theme == "dark"
 
@@ -56,7 +57,7 @@ async def test_a_switch_is_turned_and_kept(name):
         at.row(name).take_focus()
         await at.pilot.pause()
         await at.press("space")
-        assert getattr(load_settings(config_folder()), name) is not before
+        assert getattr(SettingsFile(config_folder()).load(), name) is not before
 
 
 async def test_a_name_is_checked_and_kept():
@@ -67,8 +68,26 @@ async def test_a_name_is_checked_and_kept():
         await at.type("a b")
         await until(at.pilot, lambda: at.problem("name").startswith("! expected 2 to 20"))
         await at.type("ana")
-        await until(at.pilot, lambda: load_settings(config_folder()).name == "ana")
+        await until(at.pilot, lambda: SettingsFile(config_folder()).load().name == "ana")
         assert at.problem("name") == "who you are on new servers"
+
+
+async def test_settings_are_found_again_at_the_next_start_and_a_damaged_file_is_told():
+    async with visit() as at:
+        await open_settings(at)
+        await at.press("right")
+    app = TabuleiroApp(HomeScreen)
+    async with app.run_test() as pilot:
+        assert (app.theme, list(app._notifications)) == ("light", [])
+        await pilot.press("q")
+    file = SettingsFile(config_folder()).path
+    file.write_text(file.read_text().replace("light", "neon"))
+    app = TabuleiroApp(HomeScreen)
+    async with app.run_test() as pilot:
+        assert app.theme == "dark"
+        await pilot.pause()
+        (told,) = app._notifications
+        assert told.message == f"not understood in {file}: theme 'neon'"
 
 
 async def test_a_settings_file_that_cannot_be_written_is_told():
