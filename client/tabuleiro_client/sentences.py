@@ -57,6 +57,9 @@ _ENDINGS_WITHOUT_WINNER: Final[Mapping[str, str]] = {
     Termination.ABORTED: "the match was aborted",
 }
 
+DEFAULT_BOARD: Final = "default board"
+"""What is said of options that are all as usual."""
+
 _MAKESHIFT: Final = " (at random: the computer gave no answer in time)"
 
 _WISHES: Final[Mapping[OfferKind, str]] = {
@@ -247,7 +250,7 @@ def options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
         others = {other: value for other, value in needed.items() if other != name}
         if _are_same(game, others, needed):
             needed = others
-    return " ".join(f"{name}={value}" for name, value in needed.items()) or "default board"
+    return " ".join(f"{name}={value}" for name, value in needed.items()) or DEFAULT_BOARD
 
 
 def _are_same(game: type[Game], some: Mapping[str, int | str], others: Mapping[str, int | str]) -> bool:

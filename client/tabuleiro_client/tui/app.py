@@ -36,6 +36,7 @@ from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings, SettingsFile
 from tabuleiro_client.tui.terminal_title import TerminalTitle
 from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
+from tabuleiro_client.tui.themes_256 import screen_colours_256
 from tabuleiro_client.tui.turnstile import Turnstile, Typed
 from tabuleiro_client.tui.widgets.scroll_bars import use_whole_cells
 from tabuleiro_client.tui.widgets.top_bar import TopBar
@@ -98,7 +99,7 @@ class TabuleiroApp(App[int]):
         use_whole_cells()
         self._brushes: dict[tuple[str, bool], Brush] = {}
         for theme in THEMES.values():
-            self.register_theme(theme.ui)
+            self.register_theme(screen_colours_256(theme.ui) if self.colour_count == 256 else theme.ui)
         self.theme = theme_named(self.settings.theme).name
 
     @property

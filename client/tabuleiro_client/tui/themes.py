@@ -16,6 +16,7 @@ from rich.style import Style
 from textual.theme import Theme as TextualTheme
 
 from tabuleiro_client.tui.present.ink import Ink, Role
+from tabuleiro_client.tui.themes_256 import FIELD_256, STONE_256
 
 Palette = Mapping[Role, str]
 
@@ -327,6 +328,9 @@ class Brush:
             self._palette = _STONE_16 if is_stone else _FIELD_16
         elif colour_count:
             self._palette = theme.stone if is_stone else theme.field
+        if colour_count == 256:
+            others = STONE_256 if is_stone else FIELD_256
+            self._palette = {**self._palette, **others.get(theme.name, {})}
         self.style = lru_cache(maxsize=1024)(self._style)
 
     def _style(self, ink: Ink) -> Style:

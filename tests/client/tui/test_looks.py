@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from rich.color import Color
+from rich.color import Color, ColorSystem
+from rich.style import Style
 
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.ink import Ink, Role
 from tabuleiro_client.tui.screens.help import key_page
 from tabuleiro_client.tui.settings import FILE_NAME, Settings, SettingsFile
 from tabuleiro_client.tui.themes import DEFAULT_THEME, THEMES, Brush, theme_named
+from tabuleiro_client.tui.themes_256 import screen_colours_256
 
 PIECES = {False: ("SIDE_0", "SIDE_1", "SHIP_1", "SHIP_2", "SHIP_3"), True: ("SIDE_0", "SIDE_1")}
 GROUNDS = ("GROUND", "GROUND_ALT", "GROUND_THIRD")
 MARKED = ("CURSOR", "HOVER", "LAST", "PICKED", "ROUTE", "OPPOSITE", "REASON", "WINNING")
 RIM = ("RED", "ORANGE", "YELLOW", "GREEN", "CYAN", "BLUE", "VIOLET")
+
+
+def rounded(style: Style, colour_count: int) -> Style:
+    """The style as a terminal of so many colours gets it."""
+    if colour_count > 256:
+        return style
+    colours = [colour and colour.downgrade(ColorSystem.EIGHT_BIT) for colour in (style.color, style.bgcolor)]
+    return Style(color=colours[0], bgcolor=colours[1])
 
 
 def luminance(colour: Color) -> float:
@@ -32,13 +42,38 @@ def contrast(style) -> float:
 
 @pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
 @pytest.mark.parametrize("theme", list(THEMES))
-def test_pieces_stand_out_from_every_ground_in_every_theme(theme, is_stone):
-    brush = Brush(THEMES[theme], is_stone=is_stone, colour_count=1 << 24)
+@pytest.mark.parametrize("count", [256, 1 << 24])
+def test_pieces_stand_out_from_every_ground_in_every_theme(theme, is_stone, count):
+    brush = Brush(THEMES[theme], is_stone=is_stone, colour_count=count)
     for piece in PIECES[is_stone]:
         for ground in GROUNDS:
-            assert contrast(brush.style(Ink(Role[piece], Role[ground]))) >= 3, (piece, ground)
+            assert contrast(rounded(brush.style(Ink(Role[piece], Role[ground])), count)) >= 3, (piece, ground)
         for ground in (*MARKED, *(RIM if is_stone else ())):
-            assert contrast(brush.style(Ink(Role[piece], Role[ground]))) >= 2, (piece, ground)
+            assert contrast(rounded(brush.style(Ink(Role[piece], Role[ground])), count)) >= 2, (piece, ground)
+
+
+@pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
+@pytest.mark.parametrize("theme", list(THEMES))
+@pytest.mark.parametrize("count", [256, 1 << 24])
+def test_what_is_hovered_lies_on_a_ground_of_its_own_on_terminals_of_256_colours_too(theme, is_stone, count):
+    """Rounding made it the ground of every third cell of Iris, and that of the cell opposite in Virus Wars."""
+    brush = Brush(THEMES[theme], is_stone=is_stone, colour_count=count)
+    grounds = {rounded(brush.style(Ink(bg=Role[name])), count).bgcolor.get_truecolor() for name in GROUNDS}
+    hovered, opposite = (
+        rounded(brush.style(Ink(bg=role)), count).bgcolor.get_truecolor() for role in (Role.HOVER, Role.OPPOSITE)
+    )
+    assert hovered not in {*grounds, opposite}
+
+
+@pytest.mark.parametrize("theme", list(THEMES))
+def test_dark_and_light_grounds_stay_grey_on_terminals_of_256_colours(theme):
+    """A dark grey with a little blue in it was rounded to navy."""
+    ui = screen_colours_256(THEMES[theme].ui)
+    brush = Brush(THEMES[theme], is_stone=False, colour_count=256)
+    colours = [Color.parse(colour) for colour in (ui.background, ui.surface, ui.panel)]
+    colours += [brush.style(Ink(bg=Role[name])).bgcolor for name in GROUNDS]
+    for colour in colours:
+        assert len(set(colour.downgrade(ColorSystem.EIGHT_BIT).get_truecolor())) == 1, colour
 
 
 @pytest.mark.parametrize("count", [16, 256, 1 << 24])
