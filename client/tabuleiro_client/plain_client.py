@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Final, Self
 
 from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
@@ -49,12 +50,16 @@ class PlainClient:
         self._name = name
 
     @classmethod
-    def of_this_process(cls, *, is_ascii: bool, name: str | None) -> Self:
-        """The client at standard input and output; ``name`` is the guest to be, ``None`` the one used last."""
+    def of_this_process(cls, *, is_ascii: bool, name: str | None, is_spoken: bool = False) -> Self:
+        """The client at standard input and output; ``name`` is the guest to be, ``None`` the one used last.
+
+        ``is_spoken``: words take the place of pictures.
+        """
         # Without a standard input its number may belong to some other file by now.
         lines = LineReader(-1 if sys.stdin is None else sys.stdin.fileno())
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        style = detect_style(sys.stdout, os.environ, force_ascii=is_ascii)
+        has_width = sys.stdout.isatty() and not is_spoken  # an event is one line to who listens
+        width = shutil.get_terminal_size().columns if has_width else None
+        style = replace(detect_style(sys.stdout, os.environ, force_ascii=is_ascii), is_spoken=is_spoken)
         screen = Screen(sys.stdout, style, has_prompt=lines.is_terminal, width=width)
         return cls(lines, screen, IdentityFolder(config_folder()), name)
 

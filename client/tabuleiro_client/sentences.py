@@ -82,6 +82,11 @@ class Cast:
         self._own_seats = own_seats
         self._glyphs = side_glyphs(game, style)
 
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Both sides."""
+        return self._game.sides
+
     def side(self, player: Player) -> str:
         """The side alone, e.g. ``blue``."""
         return self._game.sides[player]
@@ -220,7 +225,9 @@ def said(name: str, text: str, *, is_player: bool) -> str:
 
 @lru_cache(maxsize=64)
 def side_glyphs(game: Game, style: TextStyle) -> tuple[str, str]:
-    """How the pieces of each side are drawn; empty where pieces belong to nobody."""
+    """How the pieces of each side are drawn; empty where pieces belong to nobody, or nothing is drawn."""
+    if style.is_spoken:
+        return "", ""
     names = game.initial_state().view().piece_names
 
     def glyph(side: str) -> str:
