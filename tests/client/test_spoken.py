@@ -125,12 +125,14 @@ async def test_a_match_is_spoken_line_by_line_without_boards_and_signs(tmp_path)
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "TABULEIRO_CONFIG_DIR": str(tmp_path), "TABULEIRO_DATA_DIR": str(tmp_path / "data")},
     )
-    output, _ = await process.communicate(b"b4 c4 d4 a3 b3\nlook a4\n?\nboard\nresign\nyes\n")
+    output, _ = await process.communicate(b"b4 c4 d4 a3 b3\nlook a4\n?\nboard\nresign green\nresign blue\nyes\n")
     assert process.returncode == 0
     lines = output.decode().splitlines()
     assert "blue played: blue virus on a3, b3, b4, c4, d4" in lines
     assert "a4: blue virus; around it: blue virus a3, b3, b4" in lines
     assert "you may choose: empty c1, c2, d2" in lines
     assert "blue virus: a3, b3, a4, b4, c4, d4" in lines
-    assert "blue wins: red resigned" in lines
+    assert "'green' is not your side" in lines
+    assert "does blue give this match up? type yes to resign, anything else to go on" in lines
+    assert "red wins: blue resigned" in lines
     assert not any(". ." in line or "(blue, x)" in line for line in lines)

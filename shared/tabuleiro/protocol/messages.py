@@ -171,10 +171,14 @@ class TakeHint(Request, frozen=True, tag="take-hint"):
 
 
 class Resign(Request, frozen=True, tag="resign"):
-    """Give the match up."""
+    """Give the match up.
+
+    ``seat`` is for who plays both sides: the one that gives up; ``None``: the own one, of both the one to move.
+    """
 
     room: RoomText
     match: MatchNumber
+    seat: Player | None = None
 
 
 class Abort(Request, frozen=True, tag="abort"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tables import Table, table, until
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
@@ -177,3 +178,18 @@ async def test_two_at_one_keyboard_are_called_by_their_sides():
         screen = await both_at_one_keyboard(at)
         assert "blue" in text_of(screen, "brief")
         assert "(you)" not in text_of(screen, "brief")
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"), [(["enter"], "red wins: blue resigned"), (["down", "enter"], "blue wins")]
+)
+async def test_either_of_two_at_one_keyboard_resigns_whosever_turn_it_is(keys, said):
+    """It was always the one to move who gave up, and nothing said so."""
+    async with visit() as at:
+        screen = await both_at_one_keyboard(at)
+        await at.press("R")
+        picker = await at.arrive(PickerScreen)
+        titles = [str(picker.query_one(OptionList).get_option_at_index(place).prompt) for place in (0, 1)]
+        assert titles == ["blue gives this match up", "red gives this match up"]
+        await at.press(*keys)
+        await until(at.pilot, lambda: said in text_of(screen, "say"))

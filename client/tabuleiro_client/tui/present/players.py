@@ -73,9 +73,17 @@ def _presence(head: RoomHead, seat: SeatView, player: Player, now_ms: int) -> st
     return f"away{since}"
 
 
+def claim_text(head: RoomHead, own_seats: tuple[Player, ...], now_ms: int) -> str:
+    """What a claim would bring now, with its key; empty when none is worth sending."""
+    if not can_claim(head, own_seats, now_ms):
+        return ""
+    gain = "ends the match" if head.match is not None and head.match.can_abort else "claims the win"
+    return f"your opponent has been away for long: C {gain}"
+
+
 def can_claim(head: RoomHead, own_seats: tuple[Player, ...], now_ms: int) -> bool:
-    """Whether a claim of the win is worth sending: the one opponent has been away for as long as the room asks."""
-    if head.phase != "playing" or len(own_seats) != 1:
+    """Whether the one opponent has been away for as long as the room asks, and no computer stands in for them."""
+    if head.phase != "playing" or len(own_seats) != 1 or head.settings.stand_in_level is not None:
         return False
     seat = head.seats[1 if own_seats[0] == 0 else 0]
     since_ms = seat.away_since_ms
