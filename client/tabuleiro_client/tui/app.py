@@ -16,7 +16,7 @@ from rich.text import Text
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
-from textual.command import Provider
+from textual.command import CommandPalette, Provider
 from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
@@ -68,6 +68,13 @@ class TabuleiroApp(App[int]):
     Footer { background: $panel; }
     ModalScreen { background: $background 70%; }
     SearchIcon { display: none; }
+    CommandPalette #--input { border: blank; }
+    CommandPalette #--input.--list-visible { border-bottom: none; }
+    CommandPalette CommandList { border-bottom: blank; }
+    CommandPalette LoadingIndicator.--visible { visibility: hidden; }
+    Toast.-information { border-left: ascii $success; }
+    Toast.-warning { border-left: ascii $warning; }
+    Toast.-error { border-left: ascii $error; }
     OptionList:nocolor > .option-list--option-highlighted { text-style: bold underline; }
     DataTable:nocolor > .datatable--cursor { text-style: reverse; }
     Button:nocolor:focus { text-style: bold reverse; }
@@ -177,6 +184,11 @@ class TabuleiroApp(App[int]):
         """Whether this user is the host of a room of the present server."""
         venue = self.session.venue
         return venue is not None and venue.link.welcome.name == head.host_name
+
+    def action_command_palette(self) -> None:
+        """Open the command palette; the library's own words in it need more than ASCII."""
+        if not isinstance(self.screen, CommandPalette):
+            self.push_screen(CommandPalette(placeholder="find a command"))
 
     def leave_screen(self, problem: str = "") -> None:
         """Go back to the screen before, with a word about the problem; the program ends after the first."""

@@ -273,3 +273,20 @@ async def test_no_word_of_the_rules_is_cut_off_at_the_side(width):
             assert page.region.right <= page.parent.scrollable_content_region.right
             drawn = [page.render_line(row).text for row in range(page.size.height)]
             assert " ".join(drawn).split() == registry.game_type(game).rules_page.split()
+
+
+def lines_of(app: TabuleiroApp) -> list[str]:
+    return [strip.text for strip in app.screen._compositor.render_strips()]
+
+
+async def test_the_palette_and_notices_need_nothing_beyond_ascii():
+    """Their borders and dots were of ambiguous width, also on a terminal that has no such characters."""
+    app = TabuleiroApp(HomeScreen, settings=Settings(is_ascii=True))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        for severity in ("information", "warning", "error"):
+            app.notify(f"this is {severity}", severity=severity)
+        await until(pilot, lambda: "this is error" in "".join(lines_of(app)))
+        lines = lines_of(app)
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: "go to: " in "".join(lines_of(app)))
+        assert [line for line in (*lines, *lines_of(app)) if not line.isascii()] == []
