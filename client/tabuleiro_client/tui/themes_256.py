@@ -48,7 +48,11 @@ FIELD_256: Final[Mapping[str, Palette]] = {
 }
 """By the names of the themes: what boards with coloured pieces have otherwise, if anything."""
 
-STONE_256: Final[Mapping[str, Palette]] = {"dark": _WOOD, "light": _WOOD}
+STONE_256: Final[Mapping[str, Palette]] = {
+    "dark": _WOOD,
+    "light": _WOOD,
+    "high-contrast": {Role.FORBIDDEN: "#000000"},
+}
 """The same for boards with black and white stones."""
 
 _GREYS: Final[Mapping[str, tuple[str, str, str]]] = {

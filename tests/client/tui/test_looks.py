@@ -53,6 +53,16 @@ def test_pieces_stand_out_from_every_ground_in_every_theme(theme, is_stone, coun
 
 
 @pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
+@pytest.mark.parametrize("count", [256, 1 << 24])
+def test_with_high_contrast_small_signs_stand_out_as_well(is_stone, count):
+    """What is forbidden was dark red on grey, with less than three to one."""
+    brush = Brush(THEMES["high-contrast"], is_stone=is_stone, colour_count=count)
+    for sign in ("EMPTY", "LEGAL", "FORBIDDEN", "MARK"):
+        for ground in GROUNDS:
+            assert contrast(rounded(brush.style(Ink(Role[sign], Role[ground])), count)) >= 3, (sign, ground)
+
+
+@pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
 @pytest.mark.parametrize("theme", list(THEMES))
 @pytest.mark.parametrize("count", [256, 1 << 24])
 def test_what_is_hovered_lies_on_a_ground_of_its_own_on_terminals_of_256_colours_too(theme, is_stone, count):
