@@ -82,7 +82,10 @@ def test_apply_refuses_everything_that_is_not_legal(name: str, data: st.DataObje
     candidates = [*range(-2, min(highest + 3, 300)), highest + 1, 10**9, -(10**9)]
     for action in candidates:
         if action in legal:
-            assert state.apply(action) == state.child(action)
+            assert state.after(action) == state.child(action)
+            applied = state.apply(action)
+            assert applied == state.child(action)
+            assert state.after(action) is applied
         elif state.is_terminal:
             with pytest.raises(MatchOverError):
                 state.apply(action)

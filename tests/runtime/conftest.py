@@ -62,7 +62,12 @@ class FaultyLog(EventLog):
         self._is_reached = asyncio.Event()
         self._is_refused = asyncio.Event()
 
-    async def append(self, room: RoomCode, expected_seq: Seq, events: Any, *args: Any, **kwargs: Any) -> None:
+    def append(
+        self, room: RoomCode, expected_seq: Seq, events: Any, *args: Any, **kwargs: Any
+    ) -> asyncio.Future[None]:
+        return asyncio.ensure_future(self._append_as_told(room, expected_seq, events, *args, **kwargs))
+
+    async def _append_as_told(self, room: RoomCode, expected_seq: Seq, *args: Any, **kwargs: Any) -> None:
         if not self.gate.is_set():
             self._is_reached.set()
         await self.gate.wait()
@@ -70,7 +75,7 @@ class FaultyLog(EventLog):
         if failure is not None:
             self._is_refused.set()
             raise failure
-        await super().append(room, expected_seq, events, *args, **kwargs)
+        await super().append(room, expected_seq, *args, **kwargs)
         if self.after is not None:
             failure, self.after = self.after, None
             raise failure

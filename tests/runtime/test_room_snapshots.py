@@ -34,7 +34,9 @@ async def talk(stage: Any, code: str, lines_count: int = SNAPSHOT_EVERY_COUNT) -
     line = Said(AccountId("eva-id"), "eva", "hello", False)
     at_ms = TimestampMs(before.updated_at_ms)
     events = [SequencedEvent(Seq(before.seq + n), at_ms, line) for n in range(1, lines_count + 1)]
-    return (await stage.journal.append(before, events)).room
+    appended = stage.journal.append(before, events)
+    await appended.stored
+    return appended.room
 
 
 async def visit(stage: Any, code: str) -> RoomState:

@@ -23,7 +23,8 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import Error, Ok, RoomEntered, Update
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_server.room.commands import Play, Say
-from tabuleiro_server.runtime.room_task import RECENT_EVENTS_COUNT, RoomUnloadedError
+from tabuleiro_server.runtime.recent_events import RECENT_EVENTS_COUNT
+from tabuleiro_server.runtime.room_items import RoomUnloadedError
 
 BLITZ = RoomSettings(time_control=Fischer(60_000, 0))
 
@@ -84,12 +85,12 @@ async def test_too_many_waiting_commands_are_refused_as_busy(open_stage: Any) ->
         stage.log.gate.clear()
         first = asyncio.create_task(ana.ask(messages.Say, room=code, text="one"))
         await stage.log.reached()
-        waiting = [asyncio.create_task(room.perform(Say(ana.account, "ana", f"{n}"))) for n in range(3)]
+        waiting = [room.perform(Say(ana.account, "ana", f"{n}")) for n in range(2)]
         with pytest.raises(CommandError, match="busy: too many commands wait"):
-            await waiting[2]
+            await room.perform(Say(ana.account, "ana", "2"))
         stage.log.gate.set()
         assert await first is None
-        await asyncio.gather(*waiting[:2])
+        await asyncio.gather(*waiting)
         assert [line.text for line in room.state.chat] == ["one", "0", "1"]
 
 
@@ -112,6 +113,52 @@ async def test_commands_that_wait_do_not_hold_a_flag_up(open_stage: Any) -> None
         await asyncio.gather(*(ana.ask(messages.Say, room=code, text="wait!") for _ in range(3)))
         kinds = [type(event.event) for event in await stage.stored(code)]
         assert kinds.index(MatchEnded) < len(kinds) - 1 - kinds[::-1].index(Said)
+
+
+async def test_a_command_to_a_room_at_rest_does_not_go_before_what_is_due(open_stage: Any) -> None:
+    async with open_stage(idle_room_unload_ms=60_000) as stage:
+        ana, rui = stage.client("ana"), stage.client("rui")
+        code = (await ana.create(settings=BLITZ)).head.room
+        await rui.join(code)
+        await presence_told(rui)
+        stage.now_ms += 60_000
+        assert await ana.ask(messages.Say, room=code, text="late") is None
+        kinds = [type(event.event) for event in await stage.stored(code)]
+        assert kinds.index(MatchEnded) < kinds.index(Said)
+
+
+async def test_a_flag_falls_that_was_hung_by_a_command_to_a_room_at_rest(open_stage: Any) -> None:
+    async with open_stage(idle_room_unload_ms=60_000) as stage:
+        ana, rui = stage.client("ana"), stage.client("rui")
+        code = (await ana.create()).head.room
+        await rui.join(code)
+        await ana.ask(messages.Abort, room=code, match=1)
+        await presence_told(rui)
+        await ana.ask(messages.ChangeSettings, room=code, settings=RoomSettings(time_control=Fischer(1_000, 0)))
+        for player in (ana, rui):
+            assert await player.ask(messages.Offer, room=code, kind="rematch") is None
+        stage.now_ms += 1_000
+        flagged = MatchEnded(2, 1, "timeout")
+        await rui.hear(lambda said: isinstance(said, Update) and flagged in [event.event for event in said.events])
+
+
+async def test_a_command_to_a_room_at_rest_is_under_way_when_perform_returns(match_of: Any) -> None:
+    stage, ana, _, code = match_of
+    room = await stage.room(code)
+    await presence_told(ana)
+    stage.log.gate.clear()
+    first, second = (room.perform(Say(ana.account, "ana", text)) for text in ("one", "two"))
+    await stage.log.reached()
+    assert not first.done()
+    assert room.state.chat == ()
+    stage.log.gate.set()
+    await asyncio.gather(first, second)
+    assert [line.text for line in room.state.chat] == ["one", "two"]
+
+
+async def presence_told(client: Any) -> None:
+    """Wait until who is in the room was told, after which nothing of it waits to be done."""
+    await client.hear(lambda said: isinstance(said, Update) and not said.events)
 
 
 async def test_a_closed_room_lets_its_visitors_go(stage: Any) -> None:

@@ -135,8 +135,9 @@ async def test_a_fault_of_ours_stops_that_room_and_no_other(match_of: Any) -> No
     stage.log.failures.clear()
     assert (await rui.ask(messages.Resign, room=code, match=1)).code == "room-damaged"
     assert (await stage.client("eva").watch(code)).code == "room-damaged"
-    stage.now_ms += stage.config.idle_match_ms
     assert isinstance(await ana.join(other), RoomEntered)
+    stage.now_ms += stage.config.idle_match_ms
+    assert (await ana.hear_event(MatchEnded)).termination == "aborted"
     assert len((await stage.room(code)).state.match.actions) == 0
 
 

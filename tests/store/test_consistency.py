@@ -235,12 +235,14 @@ async def test_room_that_moves_on_during_the_rebuild_is_rebuilt_again(
         loop = asyncio.get_running_loop()
         seen: list[int] = []
 
+        async def append() -> None:
+            await log.append(ROOM, Seq(7), make.events(8, 8))
+
         def replay_slowly(room: RoomCode, events: Sequence[StoredEvent]) -> tuple[RoomRow, list[MatchRow]]:
             if room == ROOM:
                 seen.append(len(events))
                 if len(seen) == 1:
-                    appending = log.append(ROOM, Seq(7), make.events(8, 8))
-                    asyncio.run_coroutine_threadsafe(appending, loop).result()
+                    asyncio.run_coroutine_threadsafe(append(), loop).result()
             return replay(room, events)
 
         report = await rebuild(sound, replay_slowly)

@@ -43,9 +43,9 @@ async def test_appends_that_come_during_a_commit_wait_for_the_next(
 ) -> None:
     async with open_log(connection_class=script.connection_class()) as log:
         gate = script.hold("COMMIT")
-        first = asyncio.create_task(log.append(room(0), Seq(0), make.events(1, 1)))
+        first = asyncio.ensure_future(log.append(room(0), Seq(0), make.events(1, 1)))
         await gate.reached()
-        later = [asyncio.create_task(log.append(room(n), Seq(0), make.events(1, 1))) for n in range(1, 9)]
+        later = [asyncio.ensure_future(log.append(room(n), Seq(0), make.events(1, 1))) for n in range(1, 9)]
         await asyncio.sleep(0)
         assert log.figures.waiting_count == 8
         gate.open()
@@ -59,7 +59,7 @@ async def test_append_is_answered_after_its_commit_and_not_before(
 ) -> None:
     async with open_log(connection_class=script.connection_class()) as log:
         gate = script.hold("COMMIT")
-        appending = asyncio.create_task(log.append(room(1), Seq(0), make.events(1, 2)))
+        appending = asyncio.ensure_future(log.append(room(1), Seq(0), make.events(1, 2)))
         seen: list[list[tuple[str, int]]] = []
         appending.add_done_callback(lambda _: seen.append(stored(database_path)))
         await gate.reached()
@@ -101,11 +101,11 @@ async def test_cancelled_append_is_dropped_while_it_waits_and_stored_once_its_gr
 ) -> None:
     async with open_log(connection_class=script.connection_class()) as log:
         gate = script.hold("COMMIT")
-        begun = asyncio.create_task(log.append(room(1), Seq(0), make.events(1, 1)))
-        beside = asyncio.create_task(log.append(room(2), Seq(0), make.events(1, 1)))
+        begun = asyncio.ensure_future(log.append(room(1), Seq(0), make.events(1, 1)))
+        beside = asyncio.ensure_future(log.append(room(2), Seq(0), make.events(1, 1)))
         await gate.reached()
-        waiting = asyncio.create_task(log.append(room(3), Seq(0), make.events(1, 1)))
-        behind = asyncio.create_task(log.append(room(4), Seq(0), make.events(1, 1)))
+        waiting = asyncio.ensure_future(log.append(room(3), Seq(0), make.events(1, 1)))
+        behind = asyncio.ensure_future(log.append(room(4), Seq(0), make.events(1, 1)))
         await asyncio.sleep(0)
         begun.cancel()
         waiting.cancel()
@@ -125,9 +125,9 @@ async def test_cancelled_append_is_dropped_while_it_waits_and_stored_once_its_gr
 async def test_stop_commits_what_waits(open_log: Any, make: Any, script: Any, database_path: Path) -> None:
     async with open_log(connection_class=script.connection_class()) as log:
         gate = script.hold("COMMIT")
-        first = asyncio.create_task(log.append(room(1), Seq(0), make.events(1, 1)))
+        first = asyncio.ensure_future(log.append(room(1), Seq(0), make.events(1, 1)))
         await gate.reached()
-        second = asyncio.create_task(log.append(room(2), Seq(0), make.events(1, 1)))
+        second = asyncio.ensure_future(log.append(room(2), Seq(0), make.events(1, 1)))
         await asyncio.sleep(0)
         stopping = asyncio.create_task(log.stop())
         await asyncio.sleep(0)
@@ -142,9 +142,9 @@ async def test_stop_commits_what_waits(open_log: Any, make: Any, script: Any, da
 async def test_stop_gives_up_at_its_limit_and_answers_everybody(open_log: Any, make: Any, script: Any) -> None:
     async with open_log(connection_class=script.connection_class()) as log:
         gate = script.hold("COMMIT")
-        begun = asyncio.create_task(log.append(room(1), Seq(0), make.events(1, 1)))
+        begun = asyncio.ensure_future(log.append(room(1), Seq(0), make.events(1, 1)))
         await gate.reached()
-        waiting = asyncio.create_task(log.append(room(2), Seq(0), make.events(1, 1)))
+        waiting = asyncio.ensure_future(log.append(room(2), Seq(0), make.events(1, 1)))
         await asyncio.sleep(0)
         await log.stop(DurationMs(1))
         with pytest.raises(StoreError, match="may be stored or not"):
@@ -163,9 +163,10 @@ async def test_bug_in_a_write_is_raised_by_stop_and_leaves_nobody_waiting(
     async with open_database(database_path) as database:
         log = EventLog(database)
         await log.start()
-        results = await asyncio.gather(
-            log.append(room(1), Seq(0), make.events(1, 1)), database.writer.call(stumble), return_exceptions=True
-        )
+        stumbling = asyncio.create_task(database.writer.call(stumble))
+        await asyncio.sleep(0)
+        appending = log.append(room(1), Seq(0), make.events(1, 1))
+        results = await asyncio.gather(stumbling, appending, return_exceptions=True)
         assert [type(result) for result in results] == [StoreError, StoreError]
         with pytest.raises(StorageUnavailableError, match="not running"):
             await log.append(room(1), Seq(0), make.events(1, 1))

@@ -20,6 +20,7 @@ from tabuleiro.protocol.messages import ServerMessage
 from tabuleiro_server.config import Config
 from tabuleiro_server.net.credits import Credits, Spending
 from tabuleiro_server.net.figures import NetFigures
+from tabuleiro_server.net.message_inbox import Received
 from tabuleiro_server.net.newcomer import Newcomer
 from tabuleiro_server.runtime.outbox import Outbox
 from tabuleiro_server.runtime.requests import Requests
@@ -66,12 +67,12 @@ class Peer:
         except RemoteProtocolError as error:
             log.info("connection closed", reason=error.message, close_code=error.close_code)
             code = CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR)
-            await asyncio.gather(self.end(code, error.message), discard_frames(self._connection))
+            await asyncio.gather(self.end(code, error.message), discard_messages(self._connection))
         except Exception:
             # A fault of ours in answering one client must not keep anything of it behind.
             log.exception("connection failed", account=self._session.account_id)
             reason = "the server made a mistake; connect again"
-            await asyncio.gather(self.end(CloseCode.INTERNAL_ERROR, reason), discard_frames(self._connection))
+            await asyncio.gather(self.end(CloseCode.INTERNAL_ERROR, reason), discard_messages(self._connection))
         finally:
             self._session.close()
             self._outbox.close()
@@ -101,15 +102,15 @@ class Peer:
         try:
             async with asyncio.timeout(self._config.hello_timeout_ms / 1000):
                 while not session.is_welcomed:
-                    await self._take(await self._connection.recv())
+                    await self._take(await self._connection.receive())
         except TimeoutError:
             reason = f"hello_timeout_ms: no hello within {self._config.hello_timeout_ms} ms"
             raise RemoteProtocolError(reason, CloseCode.HELLO_TIMEOUT) from None
         while True:
-            await self._take(await self._connection.recv())
+            await self._take(await self._connection.receive())
 
-    async def _take(self, frame: str | bytes) -> None:
-        """Answer a frame. Raises: RemoteProtocolError when the connection has to end."""
+    async def _take(self, received: Received) -> None:
+        """Answer a message. Raises: RemoteProtocolError when the connection has to end."""
         session = self._session
         if self._is_ending:
             return
@@ -121,12 +122,12 @@ class Peer:
                 raise RemoteProtocolError(reason, CloseCode.TOO_MANY_MESSAGES)
             session.refuse_unread(reason)
             return
-        if isinstance(frame, str) != session.codec.is_text:
+        if received.is_text is not session.codec.is_text:
             wanted = "text" if session.codec.is_text else "binary"
             message = f"{session.codec.subprotocol} is spoken in {wanted} frames"
             raise RemoteProtocolError(message, CloseCode.UNSUPPORTED_DATA)
         session.lag_ms = one_way_ms(self._connection.latency)
-        await session.receive(frame.encode() if isinstance(frame, str) else frame)
+        await session.receive(received.data)
 
     def _spent_reason(self) -> str:
         config = self._config
@@ -169,11 +170,11 @@ async def close_or_cut(connection: Newcomer, code: CloseCode, reason: str, limit
         connection.cut()
 
 
-async def discard_frames(connection: Newcomer) -> None:
+async def discard_messages(connection: Newcomer) -> None:
     """Read until the connection is closed, and heed nothing of it."""
     with suppress(ConnectionClosed):
         while True:
-            await connection.recv()
+            await connection.receive()
 
 
 def one_way_ms(round_trip_s: float) -> int:

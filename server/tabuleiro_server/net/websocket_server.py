@@ -19,13 +19,10 @@ from tabuleiro_server.net.admission import Admission, Door
 from tabuleiro_server.net.figures import NetFigures
 from tabuleiro_server.net.http_pages import HttpPages
 from tabuleiro_server.net.newcomer import Newcomer, newcomers_at
-from tabuleiro_server.net.peer import Peer, close_or_cut, discard_frames
+from tabuleiro_server.net.peer import Peer, close_or_cut, discard_messages
 from tabuleiro_server.runtime.requests import Requests
 
 log = structlog.get_logger(__name__)
-
-MAX_QUEUED_FRAMES = 16
-"""Frames of one connection that are read ahead; after that its socket is not read."""
 
 
 class WebSocketServer:
@@ -53,9 +50,8 @@ class WebSocketServer:
                 process_request=self._pages.answer,
                 subprotocols=[Subprotocol(name) for name in SUBPROTOCOLS],
                 select_subprotocol=_common_subprotocol,
-                create_connection=newcomers_at(self._door),
+                create_connection=newcomers_at(self._door, config.client_frame_bytes),
                 max_size=config.client_frame_bytes,
-                max_queue=MAX_QUEUED_FRAMES,
                 compression=None,
                 open_timeout=config.handshake_timeout_ms / 1000,
                 ping_interval=config.ping_interval_ms / 1000,
@@ -116,7 +112,7 @@ class WebSocketServer:
             log.info("connection refused", reason=error.message)
             code = CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR)
             closing = close_or_cut(connection, code, error.message, self._config.close_timeout_ms)
-            await asyncio.gather(closing, discard_frames(connection))
+            await asyncio.gather(closing, discard_messages(connection))
 
     async def _serve_peer(self, connection: Newcomer) -> None:
         peer = Peer(connection, self._requests, self._config, self._figures)

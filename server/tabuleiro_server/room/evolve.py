@@ -150,7 +150,7 @@ def _actions_played(room: RoomState, event: events.ActionsPlayed, at_ms: Timesta
         return room
     state = match.state
     for text in event.actions:
-        state = state.child(state.string_to_action(text))
+        state = state.after(state.string_to_action(text))
     clock = match.clock
     if state.actions_in_turn == 0 or state.is_terminal:
         clock = _next_turn(room, match, state.to_move, at_ms, event.lag_ms)
@@ -165,7 +165,7 @@ def _actions_played(room: RoomState, event: events.ActionsPlayed, at_ms: Timesta
         lags_ms=lags_ms,
     )
     # A takeback is asked for of this position; a draw may still be accepted by the one who is to move now.
-    kept = tuple(offer for offer in room.offers if offer == Offer("draw", event.player))
+    kept = room.offers and tuple(offer for offer in room.offers if offer == Offer("draw", event.player))
     return replace(room, match=match, offers=kept)
 
 

@@ -11,7 +11,7 @@ from tabuleiro.rules.base import State
 from tabuleiro.rules.outcome import Player, Termination, opponent
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.permissions import acting_seat, held_seats, refuse, running_match
-from tabuleiro_server.room.state import PLAYERS, Match, RoomState, bot_account
+from tabuleiro_server.room.state import Match, RoomState, bot_account, seat_of_bot_account
 
 Events = tuple[Event, ...]
 
@@ -46,9 +46,9 @@ def decide_play(room: RoomState, command: commands.Play, now_ms: int) -> Events:
 
 def _seats_played_by(room: RoomState, command: commands.Play) -> tuple[Player, ...]:
     """The seats for which the sender may act; a bot acts for its own seat or stands in on it."""
-    for player in PLAYERS:
-        if command.account == bot_account(player) and room.is_played_by_bot(player):
-            return (player,)
+    bot_seat = seat_of_bot_account(command.account)
+    if bot_seat is not None and room.is_played_by_bot(bot_seat):
+        return (bot_seat,)
     return held_seats(room, command.account)
 
 
@@ -56,6 +56,8 @@ def _is_resent(room: RoomState, command: commands.Play, may_act_for: tuple[Playe
     """Whether these very actions were played at this ply already: then the answer got lost, not the wish."""
     match = room.match
     if match is None or (match.number, match.revision) != (command.match, command.revision):
+        return False
+    if command.actions and command.ply >= len(match.actions):  # as nearly always: it is new
         return False
     span = slice(command.ply, command.ply + len(command.actions))
     stored = match.actions[span]

@@ -146,8 +146,18 @@ class RoomState(msgspec.Struct, frozen=True):
 
 
 _BOT_ACCOUNTS: Final = (AccountId("bot/0"), AccountId("bot/1"))
+_BOT_SEATS: Final[dict[AccountId, Player]] = {_BOT_ACCOUNTS[0]: 0, _BOT_ACCOUNTS[1]: 1}
 
 
 def bot_account(seat: Player) -> AccountId:
     """The account under which the bot on ``seat`` sends its commands; no guest's id contains a slash."""
     return _BOT_ACCOUNTS[seat]
+
+
+def seat_of_bot_account(account: AccountId) -> Player | None:
+    """The seat whose bot sends its commands under ``account``; ``None`` for the account of a person.
+
+    >>> seat_of_bot_account(AccountId("bot/1"))
+    1
+    """
+    return _BOT_SEATS.get(account)

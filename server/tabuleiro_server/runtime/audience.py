@@ -73,6 +73,15 @@ class Visitors:
             self._accounts = frozenset(here if self._entering is None else here | {self._entering})
         return self._accounts
 
+    def accounts_gone(self, room: RoomState) -> set[AccountId]:
+        """Accounts that hold a seat, have no connection any more, and are not noted as gone."""
+        connected = self.accounts()
+        return {
+            seat.account
+            for seat, since_ms in zip(room.seats, room.away_since_ms, strict=True)
+            if seat.kind == "person" and seat.account and seat.account not in connected and since_ms is None
+        }
+
     def count_watchers(self, seats: Seats) -> int:
         """How many accounts with a connection in the room hold none of its ``seats``."""
         accounts = self.accounts()

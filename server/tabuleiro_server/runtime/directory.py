@@ -69,10 +69,11 @@ class Directory:
             SequencedEvent(Seq(number), now_ms, event) for number, event in enumerate(open_room(command), start=1)
         )
         try:
-            state = (await self._journal.append(None, events)).room
+            appended = self._journal.append(None, events)
+            await appended.stored
         except StoreError as error:
             raise unavailable(error) from error
-        room = self._started(state, None)
+        room = self._started(appended.room, None)
         self._on_change(room)
         return room
 

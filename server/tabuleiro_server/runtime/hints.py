@@ -20,7 +20,8 @@ from tabuleiro.protocol.messages import HintGiven
 from tabuleiro_server.room.commands import TakeHint
 from tabuleiro_server.room.decide import decide
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.runtime.room_task import RoomTask, RoomUnloadedError
+from tabuleiro_server.runtime.room_items import RoomUnloadedError
+from tabuleiro_server.runtime.room_task import RoomTask
 
 log = structlog.get_logger(__name__)
 

@@ -6,6 +6,7 @@ events' structs; ``EVENT_VERSION`` grows when a stored event needs more than a n
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -51,11 +52,15 @@ _HOST_DECODER: Final = msgspec.msgpack.Decoder(_Opening)
 _SUMMARY_DECODER: Final = msgspec.msgpack.Decoder(RoomSummary)
 
 
-class Stored(NamedTuple):
-    """A room as it is on disk, and the first thing that time will bring there, if any."""
+class Appended(NamedTuple):
+    """A room after events that are on their way to the disk, and the first thing that time will bring there.
+
+    ``stored`` is done when they are on disk; it has a StoreError when they are not stored.
+    """
 
     room: RoomState
     deadline: Deadline | None
+    stored: asyncio.Future[None]
 
 
 class Loaded(NamedTuple):
@@ -74,21 +79,21 @@ class Journal:
     def __init__(self, log: EventLog) -> None:
         self._log = log
 
-    async def append(self, before: RoomState | None, events: Sequence[SequencedEvent]) -> Stored:
-        """Store ``events`` and return what they lead to; returns only when they are on disk.
+    def append(self, before: RoomState | None, events: Sequence[SequencedEvent]) -> Appended:
+        """Work out what ``events`` lead to, and have them stored.
 
         Raises: StoreError, and then nothing is stored.
         """
         after = replay(events, before)
         deadline = next_deadline(after)
-        await self._log.append(
+        stored = self._log.append(
             after.code,
             before.seq if before is not None else Seq(0),
             [_stored(event) for event in events],
             room_row=_room_row(after, deadline),
             match_rows=_match_rows(before, after),
         )
-        return Stored(after, deadline)
+        return Appended(after, deadline, stored)
 
     async def load(self, code: RoomCode) -> Loaded | None:
         """Read a room from disk; ``None`` when there is no such room.

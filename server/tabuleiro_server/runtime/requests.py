@@ -34,7 +34,8 @@ from tabuleiro_server.room.views import audience_of, event_for, snapshot_of
 from tabuleiro_server.runtime.draws import draw, draw_secrets
 from tabuleiro_server.runtime.figures import RequestFigures
 from tabuleiro_server.runtime.lobby import RoomFilter
-from tabuleiro_server.runtime.room_task import Missed, RoomTask, RoomUnloadedError
+from tabuleiro_server.runtime.room_items import Missed, RoomUnloadedError
+from tabuleiro_server.runtime.room_task import RoomTask
 from tabuleiro_server.runtime.services import Services
 from tabuleiro_server.runtime.session import Session
 

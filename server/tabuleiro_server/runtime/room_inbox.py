@@ -46,6 +46,10 @@ class RoomInbox(Generic[T]):
         self.is_closed = True
         self._wake(by_alarm=False)
 
+    def poke(self) -> None:
+        """Let the reader look again, as if something had come."""
+        self._wake(by_alarm=False)
+
     def take(self) -> T | None:
         """The item that has waited longest; ``None`` when there is none."""
         return self._items.popleft() if self._items else None

@@ -1,21 +1,21 @@
-"""A living room: one task that takes commands one by one, stores, acknowledges and announces them.
+"""A living room: takes commands one by one, stores, acknowledges and announces them.
 
-The order is the promise: decide, append (waits for the commit), evolve, acknowledge the sender, publish. What the
-wishes mean is the matter of `room`; who is in the room, and who is told what, that of `audience`.
+The order is the promise: decide, append, and after the commit acknowledge the sender and publish. A command that
+finds the room at rest is decided at once, and told by what the commit calls; whatever has to wait, for its turn or
+for a time, waits for the room's task. What the wishes mean is the matter of `room`; who is in the room, and who is
+told what, that of `audience`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
 
 from tabuleiro.errors import CommandError, ConflictError, StoreError
-from tabuleiro.ids import AccountId, Seq, TimestampMs
+from tabuleiro.ids import Seq, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import BotThought, RoomHead
@@ -28,12 +28,11 @@ from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import head_of
 from tabuleiro_server.runtime.audience import Visitor, Visitors
 from tabuleiro_server.runtime.draws import draw
-from tabuleiro_server.runtime.journal import NO_SNAPSHOT, Journal
+from tabuleiro_server.runtime.journal import NO_SNAPSHOT, Appended, Journal
+from tabuleiro_server.runtime.recent_events import RecentEvents
 from tabuleiro_server.runtime.refusals import damaged, unavailable
 from tabuleiro_server.runtime.room_inbox import RoomInbox
-
-RECENT_EVENTS_COUNT: Final = 128
-"""Events kept in memory for clients that resume; older ones are read from disk."""
+from tabuleiro_server.runtime.room_items import Entry, Item, Missed, PresenceCheck, RoomUnloadedError, Wish, fail
 
 PRESENCE_DELAY_S: Final = 0.1
 """Comings and goings within this time are told in one update."""
@@ -46,41 +45,6 @@ commit. Most rooms never come to it.
 """
 
 log = structlog.get_logger(__name__)
-
-Missed = tuple[SequencedEvent, ...] | None
-"""Events that a resuming client has missed; ``None`` when it needs a snapshot."""
-
-
-class RoomUnloadedError(Exception):
-    """The room left memory between being found and being asked: find it again."""
-
-
-def _new_future() -> asyncio.Future[RoomState]:
-    return asyncio.get_running_loop().create_future()
-
-
-@dataclass(slots=True)
-class _Wish:
-    command: Command
-    acknowledge: Callable[[RoomState], None] | None
-    done: asyncio.Future[RoomState] = field(default_factory=_new_future)
-
-
-@dataclass(slots=True)
-class _Entry:
-    visitor: Visitor
-    permission: Command
-    since: Seq | None
-    acknowledge: Callable[[RoomState, Missed], None]
-    done: asyncio.Future[RoomState] = field(default_factory=_new_future)
-
-
-@dataclass(slots=True)
-class _PresenceCheck:
-    done: asyncio.Future[RoomState] = field(default_factory=_new_future)
-
-
-_Item = _Wish | _Entry | _PresenceCheck
 
 
 class RoomTask:
@@ -109,9 +73,9 @@ class RoomTask:
         self._now_ms = now_ms
         self._on_change = on_change
         self._on_unload = on_unload
-        self._inbox: RoomInbox[_Item] = RoomInbox(config.room_queue_count)
+        self._inbox: RoomInbox[Item] = RoomInbox(config.room_queue_count)
         self._is_touched = False
-        self._recent: deque[SequencedEvent] = deque(maxlen=RECENT_EVENTS_COUNT)
+        self._recent = RecentEvents(journal, state.code)
         self._pending = pending
         self._snapshot_seq = snapshot_seq
         self._thinking: BotThought | None = None
@@ -120,15 +84,26 @@ class RoomTask:
         self._deadline: Deadline | None = None
         self._deadline_of: RoomState | None = None
         self._is_ended = False
+        self._is_busy = False
+        self._is_behind = False
+        self._underway: asyncio.Future[None] | None = None
+        self._looks_at_ms = 0
         self._presence_changed()
         self._task = asyncio.create_task(self._run(), name=f"room {state.code}")
 
-    async def perform(self, command: Command, acknowledge: Callable[[RoomState], None] | None = None) -> RoomState:
+    def perform(
+        self, command: Command, acknowledge: Callable[[RoomState], None] | None = None
+    ) -> asyncio.Future[RoomState]:
         """Have a command decided and stored. ``acknowledge`` is called after the commit, before the news spread.
 
-        Raises: CommandError when it is refused or cannot be stored; RoomUnloadedError.
+        Raises, here or when it is awaited: CommandError when it is refused or cannot be stored; RoomUnloadedError.
         """
-        return await self._ask(_Wish(command, acknowledge))
+        wish = Wish((command,), acknowledge)
+        if self._is_at_rest():
+            self._start(wish)
+        else:
+            self._ask(wish)
+        return wish.done
 
     async def enter(
         self,
@@ -143,7 +118,9 @@ class RoomTask:
 
         Raises: CommandError; RoomUnloadedError.
         """
-        return await self._ask(_Entry(visitor, permission, since, acknowledge))
+        entry = Entry(visitor, permission, since, acknowledge)
+        self._ask(entry)
+        return await entry.done
 
     def dismiss(self, visitor: Visitor) -> None:
         """A connection leaves, or is lost."""
@@ -176,7 +153,7 @@ class RoomTask:
         self._inbox.close()
         await self._task
 
-    def _ask(self, item: _Wish | _Entry) -> asyncio.Future[RoomState]:
+    def _ask(self, item: Wish | Entry) -> None:
         if self._is_ended or self._inbox.is_closed:
             raise RoomUnloadedError(self.state.code)
         try:
@@ -184,40 +161,50 @@ class RoomTask:
         except asyncio.QueueFull:
             message = f"too many commands wait for room {self.state.code}; try again"
             raise CommandError(ErrorCode.BUSY, message) from None
-        return item.done
+
+    def _is_at_rest(self) -> bool:
+        """Whether a command can be decided now: nothing else is being done or has to be done before it."""
+        if self._is_busy or self._underway is not None or self._inbox or self._pending is not None:
+            return False
+        if self._is_ended or self._inbox.is_closed or self.is_damaged or self._is_behind:
+            return False
+        deadline_ms = self._deadline_ms()
+        return deadline_ms is None or deadline_ms > self._now_ms()
 
     async def _run(self) -> None:
         try:
             while (item := await self._next_item()) is not None:
+                self._is_busy = True
                 await self._serve(item)
-                self._is_touched = True
-                if self.state.phase == "closed":
-                    return
+                self._is_busy, self._is_touched = False, True
             await self._keep_snapshot()
         finally:
             self._end()
 
-    async def _next_item(self) -> _Item | None:
-        """The next thing to do; ``None`` when the room shall end: told so, or idle for long.
+    async def _next_item(self) -> Item | None:
+        """The next thing to do; ``None`` when the room shall end: told so, closed, or idle for long.
 
         What time brings goes before commands that wait, so that nobody can talk a flag up.
         """
         while True:
-            wait_ms = self._config.idle_room_unload_ms
-            deadline_ms = self._deadline_ms()
+            if self._underway is not None:
+                await asyncio.wait({self._underway})
+                continue
+            if self.state.phase == "closed":
+                return None
+            now_ms, deadline_ms = self._now_ms(), self._deadline_ms()
+            self._looks_at_ms = now_ms + self._config.idle_room_unload_ms
             if deadline_ms is not None:
-                left_ms = deadline_ms - self._now_ms()
-                if left_ms <= 0:
-                    return _Wish(Expire(draw()), None)
-                wait_ms = min(left_ms, wait_ms)
+                if deadline_ms <= now_ms:
+                    return Wish((Expire(draw()),))
+                self._looks_at_ms = min(deadline_ms, self._looks_at_ms)
             item = self._inbox.take()
             if item is not None or self._inbox.is_closed:
                 return item
-            if not await self._inbox.wait(wait_ms / 1000):
-                return self._inbox.take()
-            if self._is_idle():
-                return None
-            self._is_touched = False
+            if await self._inbox.wait((self._looks_at_ms - now_ms) / 1000):
+                if self._is_idle():
+                    return None
+                self._is_touched = False
 
     def _deadline_ms(self) -> int | None:
         """When time will bring something; later than due when storing it has failed just now."""
@@ -232,69 +219,111 @@ class RoomTask:
 
     def _is_idle(self) -> bool:
         """Whether nobody has wanted anything for long, is here, or is to be expected."""
-        is_settled = not self._is_touched and not self._inbox and self._presence_timer is None
+        is_settled = not (self._is_touched or self._inbox or self._presence_timer or self._underway)
         return is_settled and not len(self.visitors) and not self.state.is_bot_to_move
 
-    async def _serve(self, item: _Item) -> None:
+    async def _serve(self, item: Item) -> None:
         if self.is_damaged:
-            _fail(item, damaged(self.state.code))
+            fail(item, damaged(self.state.code))
             return
         try:
+            if self._is_behind:
+                await self._catch_up()
             if self._pending is not None:
                 await self._do(self._pending)
                 self._pending = None
             match item:
-                case _Wish():
-                    await self._do(item.command, acknowledge=item.acknowledge)
-                    if not item.done.done():
-                        item.done.set_result(self.state)
-                case _Entry():
+                case Wish():
+                    self._start(item)
+                case Entry():
                     await self._let_in(item)
-                case _PresenceCheck():
+                case PresenceCheck():
                     await self._note_presence()
-            self._retry_at_ms = None
-        except CommandError as error:
-            _fail(item, error)
-        except ConflictError as error:
-            await self._catch_up(error)
-            _fail(item, unavailable(error))
-        except StoreError as error:
-            self._put_off()
-            _fail(item, unavailable(error))
-        except Exception:
-            # A fault of ours must not spread: this room stops taking commands, the others go on.
-            self.is_damaged = True
-            log.exception("room damaged", room=self.state.code, seq=self.state.seq)
-            _fail(item, damaged(self.state.code))
+        except Exception as error:
+            self._refuse(item, error)
+
+    def _refuse(self, item: Item, reason: Exception) -> None:
+        """Say why something was not done, and see what that means for the room."""
+        match reason:
+            case CommandError():
+                fail(item, reason)
+            case ConflictError():
+                log.warning("room behind its log", room=self.state.code, reason=str(reason))
+                self._is_behind = True
+                self._presence_changed()
+                fail(item, unavailable(reason))
+            case StoreError():
+                self._put_off()
+                fail(item, unavailable(reason))
+            case _:
+                # A fault of ours must not spread: this room stops taking commands, the others go on.
+                self.is_damaged = True
+                log.error("room damaged", room=self.state.code, seq=self.state.seq, exc_info=reason)
+                fail(item, damaged(self.state.code))
 
     def _put_off(self) -> None:
         """Nobody asks again for what the room wants by itself: deadlines and presence are looked at later."""
         self._retry_at_ms = self._now_ms() + self._config.storage_retry_ms
         self._presence_changed(self._config.storage_retry_ms / 1000)
 
-    async def _catch_up(self, conflict: ConflictError) -> None:
-        """Take in what is on disk and not here: a write that was given up may have got there all the same."""
-        log.warning("room behind its log", room=self.state.code, reason=str(conflict))
-        try:
-            events = tuple(await self._journal.events_after(self.state.code, self.state.seq))
-        except StoreError:
-            self._put_off()
-            return
+    async def _catch_up(self) -> None:
+        """Take in what is on disk and not here: a write that was given up may have got there all the same.
+
+        Raises: StoreError, and then it is tried again.
+        """
+        events = tuple(await self._journal.events_after(self.state.code, self.state.seq))
+        self._is_behind = False
         if events:
             self.state = replay(events, self.state)
             self._announce(events)
         self._presence_changed()
 
-    async def _do(self, *commands: Command, acknowledge: Callable[[RoomState], None] | None = None) -> None:
-        """Decide, store, acknowledge, publish: all of the commands or none."""
-        events = self._decided(commands)
-        if events:
-            self.state, self._deadline = await self._journal.append(self.state, events)
+    async def _do(self, *commands: Command) -> None:
+        """Have the room's own commands decided and stored: all of them or none. Raises: CommandError."""
+        wish = Wish(commands)
+        self._start(wish)
+        await wish.done
+
+    def _start(self, wish: Wish) -> None:
+        """Decide a wish and have it stored; what comes of it is told when it is on disk."""
+        self._is_touched = True
+        try:
+            events = self._decided(wish.commands)
+            if events:
+                appended = self._journal.append(self.state, events)
+                self._underway = appended.stored
+                appended.stored.add_done_callback(lambda _: self._finish(wish, events, appended))
+            else:
+                self._fulfil(wish)
+        except Exception as error:
+            self._refuse(wish, error)
+
+    def _finish(self, wish: Wish, events: tuple[SequencedEvent, ...], appended: Appended) -> None:
+        """Go on after the commit: acknowledge, publish; or say that there was none."""
+        self._underway = None
+        try:
+            appended.stored.result()
+            self.state, self._deadline = appended.room, appended.deadline
             self._deadline_of = self.state
-        if acknowledge is not None:
-            acknowledge(self.state)
+            self._retry_at_ms = None
+            self._fulfil(wish, events)
+        except Exception as error:
+            self._refuse(wish, error)
+        if self._inbox or self._inbox.is_closed or self._has_to_look():
+            self._inbox.poke()
+
+    def _has_to_look(self) -> bool:
+        """Whether the task has to look what is due earlier than it means to."""
+        deadline_ms = self._deadline_ms()
+        return self.state.phase == "closed" or (deadline_ms is not None and deadline_ms < self._looks_at_ms)
+
+    def _fulfil(self, wish: Wish, events: tuple[SequencedEvent, ...] = ()) -> None:
+        if wish.acknowledge is not None:
+            wish.acknowledge(self.state)
         if events:
             self._announce(events)
+        if not wish.done.done():
+            wish.done.set_result(self.state)
 
     def _decided(self, commands: tuple[Command, ...]) -> tuple[SequencedEvent, ...]:
         """The events that follow from the commands, each decided in the room that the earlier ones lead to."""
@@ -315,25 +344,17 @@ class RoomTask:
         self.visitors.publish(self.state, self.head(), events)
         self._on_change(self)
 
-    async def _let_in(self, entry: _Entry) -> None:
+    async def _let_in(self, entry: Entry) -> None:
         """The newcomer hears its own answer first, and then all that follows."""
         # The sender may be gone by now: what it wished for counts, but nobody is there to be let in.
         self._presence_changed()
         with self.visitors.entering(entry.visitor.account_id):
             await self._do(entry.permission, Connect(entry.visitor.account_id))
-            missed = None if entry.since is None else await self._events_after(entry.since)
+            missed = None if entry.since is None else await self._recent.after(entry.since, self.state.seq)
         if not entry.done.done():
             self.visitors.add(entry.visitor)
             entry.acknowledge(self.state, missed)
             entry.done.set_result(self.state)
-
-    async def _events_after(self, since: Seq) -> Missed:
-        """The events after ``since``; ``None`` when the client claims to know the future."""
-        if since > self.state.seq:
-            return None
-        if self.state.seq - since <= len(self._recent):
-            return tuple(event for event in self._recent if event.seq > since)
-        return tuple(await self._journal.events_after(self.state.code, since))
 
     def _presence_changed(self, delay_s: float = PRESENCE_DELAY_S) -> None:
         if self._presence_timer is None and not self._is_ended:
@@ -345,22 +366,13 @@ class RoomTask:
         if self._inbox.is_full:
             self._presence_changed()
         else:
-            self._inbox.put(_PresenceCheck())
+            self._inbox.put(PresenceCheck())
 
     async def _note_presence(self) -> None:
-        for account in self._accounts_gone():
+        for account in self.visitors.accounts_gone(self.state):
             await self._do(Disconnect(account))
         self.visitors.publish(self.state, self.head(), ())
         self._on_change(self)
-
-    def _accounts_gone(self) -> set[AccountId]:
-        """Accounts that hold a seat, have no connection any more, and are not noted as gone."""
-        connected = self.visitors.accounts()
-        return {
-            seat.account
-            for seat, since_ms in zip(self.state.seats, self.state.away_since_ms, strict=True)
-            if seat.kind == "person" and seat.account not in connected and seat.account and since_ms is None
-        }
 
     async def _keep_snapshot(self) -> None:
         """Spare the next load most of the replay, unless the server stops: that waits for commits alone.
@@ -380,11 +392,4 @@ class RoomTask:
         is_closed = self.state.phase == "closed"
         self.visitors.dismiss_all("the room is closed" if is_closed else "the server stops")
         while (item := self._inbox.take()) is not None:
-            _fail(item, RoomUnloadedError(self.state.code))
-
-
-def _fail(item: _Item, error: Exception) -> None:
-    if not item.done.done():
-        item.done.set_exception(error)
-        # Nobody waits for what the room asked of itself.
-        item.done.exception()
+            fail(item, RoomUnloadedError(self.state.code))

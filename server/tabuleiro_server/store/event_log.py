@@ -6,6 +6,7 @@ mean, when a snapshot is worth its place, and when rooms are loaded is up to ``r
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -50,28 +51,28 @@ class EventLog:
         """Refuse new writes and commit those that wait, for ``limit_ms`` at most."""
         await self.database.writer.stop(limit_ms)
 
-    async def append(
+    def append(
         self,
         room: RoomCode,
         expected_seq: Seq,
         events: Sequence[StoredEvent],
         room_row: RoomRow | None = None,
         match_rows: Sequence[MatchRow] = (),
-    ) -> None:
-        """Add ``events`` behind ``expected_seq`` (0: a new room), write the rows, and return after the commit.
+    ) -> asyncio.Future[None]:
+        """Add ``events`` behind ``expected_seq`` (0: a new room) and write the rows: done after the commit.
 
         The events are numbered on from ``expected_seq`` without a gap. ``None`` and an empty sequence of rows
         leave the query tables as they are. When this is cancelled the events may be stored or not: load the
         room again.
 
-        Raises: ConflictError when ``expected_seq`` is not the room's last event; StorageUnavailableError when
-        the storage refuses (in both cases nothing of it is stored, and a later append may succeed); StoreError
-        for values that cannot be stored; ValueError for events that are not numbered on.
+        Raises, here or when it is awaited: ConflictError when ``expected_seq`` is not the room's last event;
+        StorageUnavailableError when the storage refuses (in both cases nothing of it is stored, and a later append
+        may succeed); StoreError for values that cannot be stored; ValueError for events that are not numbered on.
         """
         for wanted, event in enumerate(events, start=expected_seq + 1):
             if event.seq != wanted:
                 raise ValueError(f"room {room}: event {event.seq} stands in the place of event {wanted}")
-        await self.database.writer.append(Append(room, expected_seq, events, room_row, match_rows))
+        return self.database.writer.append(Append(room, expected_seq, events, room_row, match_rows))
 
     async def load(self, room: RoomCode, after_seq: Seq = BEFORE_FIRST) -> list[StoredEvent]:
         """Return the room's events behind ``after_seq`` in order, none for an unknown room.

@@ -24,7 +24,10 @@ class State(ABC):
     ``None`` exactly then; equal sequences of actions from equal starts give equal states with equal hashes.
     """
 
-    __slots__ = ()
+    __slots__ = ("_applied",)
+
+    _applied: tuple[int, Self]
+    """What :meth:`apply` was asked for last, and gave; not there before."""
 
     @property
     @abstractmethod
@@ -76,7 +79,17 @@ class State(ABC):
             raise MatchOverError(self.describe_action(action), self.to_position())
         if not self.is_legal(action):
             raise IllegalActionError(self.describe_action(action), self.to_position(), self.illegal_reason(action))
-        return self.child(action)
+        child = self.child(action)
+        self._applied = (action, child)
+        return child
+
+    def after(self, action: int) -> Self:
+        """The state after ``action``, which must be legal: the one that :meth:`apply` gave, if it was asked last.
+
+        Who has an action checked and then plays it works the position out once this way.
+        """
+        applied = getattr(self, "_applied", None)
+        return applied[1] if applied is not None and applied[0] == action else self.child(action)
 
     def describe_action(self, action: int) -> str:
         """The text of any number given as an action, legal or not, for messages."""

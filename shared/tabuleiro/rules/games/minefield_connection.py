@@ -22,11 +22,14 @@ def edges_of(board: SquareBoard, player: Player) -> tuple[int, int]:
 
 def joined_through(board: SquareBoard, own: int, cell: int, player: Player) -> bool:
     """Whether the group of the own stone on ``cell`` touches both edges of ``player``."""
-    # No path is shorter than the board is wide: most of a game needs no flood at all.
-    if own.bit_count() < board.rows:
-        return False
     first, last = edges_of(board, player)
-    group = _flood(board, 1 << cell, own)
+    stone = 1 << cell
+    # Most stones join nothing, and need no flood: no path is shorter than the board is wide, and on it a stone has
+    # two neighbours, or one on an edge.
+    neighbours = (board.spread4(stone) & own ^ stone).bit_count()
+    if own.bit_count() < board.rows or neighbours < (1 if stone & (first | last) else 2):
+        return False
+    group = _flood(board, stone, own)
     return bool(group & first) and bool(group & last)
 
 

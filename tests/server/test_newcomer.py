@@ -1,0 +1,193 @@
+"""What comes over a connection is the same however its bytes are cut, and whoever reads the frames."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
+
+from tabuleiro_server.net import newcomer
+from tabuleiro_server.net.message_inbox import MAX_WAITING_COUNT, MessageInbox, Received
+from tabuleiro_server.net.newcomer import Newcomer, newcomers_at
+
+LIMIT_S = 20
+LIMIT_BYTES = 1000
+REQUEST = (
+    b"GET / HTTP/1.1\r\nHost: tabuleiro\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+
+
+class OpenDoor:
+    """Lets everybody in."""
+
+    def arrive(self, connection: Any, peer_address: str) -> bool:
+        return True
+
+    def leave(self, connection: Any) -> None:
+        """Nobody waits here."""
+
+
+@asynccontextmanager
+async def serving(
+    handler: Callable[[Newcomer], Awaitable[None]],
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A server of newcomers, and a client that writes its own bytes."""
+
+    async def run(connection: ServerConnection) -> None:
+        assert isinstance(connection, Newcomer)
+        await handler(connection)
+
+    kind = newcomers_at(OpenDoor(), LIMIT_BYTES)  # type: ignore[arg-type]
+    async with serve(
+        run, "127.0.0.1", 0, create_connection=kind, compression=None, max_size=LIMIT_BYTES
+    ) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            yield reader, writer
+        finally:
+            writer.close()
+
+
+def frame(data: bytes, opcode: Opcode = Opcode.BINARY, *, fin: bool = True) -> bytes:
+    return Frame(opcode, data, fin).serialize(mask=True)
+
+
+FRAMES = (
+    (frame(b"one"), Received(b"one", False)),
+    (frame(b"two"), Received(b"two", False)),
+    (frame("três".encode(), Opcode.TEXT), Received("três".encode(), True)),
+    (
+        frame(b"fo", fin=False) + frame(b"", Opcode.CONT, fin=False) + frame(b"ur", Opcode.CONT),
+        Received(b"four", False),
+    ),
+    (
+        frame(b"fi", Opcode.TEXT, fin=False) + frame(b"", Opcode.PING) + frame(b"ve", Opcode.CONT),
+        Received(b"five", True),
+    ),
+    (frame(b""), Received(b"", False)),
+    (frame(b"s" * 300), Received(b"s" * 300, False)),
+    (frame(b"eight"), Received(b"eight", False)),
+)
+
+
+async def received_of(pieces: list[bytes]) -> list[Received]:
+    """What the server receives when the bytes come in these pieces, each of them read by itself."""
+    found: list[Received] = []
+    done = asyncio.Event()
+    taken: list[int] = []
+
+    async def handler(connection: Newcomer) -> None:
+        for piece in pieces:
+            connection.data_received(piece)
+            taken.append(len(piece))
+        while len(found) < len(FRAMES):
+            found.append(await connection.receive())
+        done.set()
+
+    async with serving(handler) as (_, writer):
+        writer.write(REQUEST)
+        await asyncio.wait_for(done.wait(), LIMIT_S)
+    assert len(taken) == len(pieces)
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 11, 64, 10_000])
+async def test_messages_cut_anywhere_come_whole_and_in_order(size: int) -> None:
+    data = b"".join(written for written, _ in FRAMES)
+    pieces = [data[start : start + size] for start in range(0, len(data), size)]
+    assert await received_of(pieces) == [wanted for _, wanted in FRAMES]
+
+
+async def test_messages_that_come_one_by_one_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All the plain ones; if websockets changes how it reads, this says so and the way by websockets remains."""
+    read_here: list[bytes] = []
+    whole_message = newcomer.whole_message
+
+    def watched(data: bytes, limit_bytes: int) -> bytes | None:
+        found = whole_message(data, limit_bytes)
+        if found is not None:
+            read_here.append(found)
+        return found
+
+    monkeypatch.setattr(newcomer, "whole_message", watched)
+    assert await received_of([written for written, _ in FRAMES]) == [wanted for _, wanted in FRAMES]
+    assert read_here == [b"one", b"two", b"", b"s" * 300, b"eight"]
+
+
+async def test_a_message_in_the_midst_of_a_fragmented_one_is_refused_as_by_websockets() -> None:
+    ended: asyncio.Future[ConnectionClosed] = asyncio.get_running_loop().create_future()
+
+    async def handler(connection: Newcomer) -> None:
+        connection.data_received(frame(b"half", fin=False))
+        connection.data_received(frame(b"whole"))
+        try:
+            await connection.receive()
+        except ConnectionClosed as error:
+            ended.set_result(error)
+
+    async with serving(handler) as (reader, writer):
+        writer.write(REQUEST)
+        await reader.readuntil(b"\r\n\r\n")
+        closing = await reader.read()
+        writer.close()
+        error = await asyncio.wait_for(ended, LIMIT_S)
+    assert (closing[0], closing[2:4]) == (0x88, (1002).to_bytes(2, "big"))
+    assert error.sent is not None
+    assert error.sent.code == 1002
+
+
+async def test_a_message_over_the_limit_closes_the_connection() -> None:
+    ended: asyncio.Future[ConnectionClosed] = asyncio.get_running_loop().create_future()
+
+    async def handler(connection: Newcomer) -> None:
+        connection.data_received(frame(b"m" * (LIMIT_BYTES + 1)))
+        try:
+            await connection.receive()
+        except ConnectionClosed as error:
+            ended.set_result(error)
+
+    async with serving(handler) as (reader, writer):
+        writer.write(REQUEST)
+        await reader.read()
+        writer.close()
+        error = await asyncio.wait_for(ended, LIMIT_S)
+    assert error.sent is not None
+    assert error.sent.code == 1009
+
+
+async def test_an_inbox_that_is_not_read_stops_the_reading_until_it_is_empty() -> None:
+    calls: list[str] = []
+    inbox = MessageInbox(lambda: calls.append("pause"), lambda: calls.append("resume"))
+    for _ in range(MAX_WAITING_COUNT):
+        inbox.put(Received(b"m", False))
+    assert calls == []
+    inbox.put(Received(b"m", False))
+    inbox.put(Received(b"m", False))
+    assert calls == ["pause"]
+    for _ in range(MAX_WAITING_COUNT + 2):
+        await inbox.take()
+    assert calls == ["pause", "resume"]
+
+
+async def test_a_closed_inbox_still_gives_what_is_in_it() -> None:
+    inbox = MessageInbox(lambda: None, lambda: None)
+    inbox.put(Received(b"last", False))
+    inbox.close()
+    assert await inbox.take() == Received(b"last", False)
+    assert await inbox.take() is None
+
+
+async def test_who_waits_for_a_message_hears_of_the_end() -> None:
+    inbox = MessageInbox(lambda: None, lambda: None)
+    waiting = asyncio.create_task(inbox.take())
+    await asyncio.sleep(0)
+    inbox.close()
+    assert await asyncio.wait_for(waiting, LIMIT_S) is None
