@@ -283,9 +283,9 @@ class PlainMatch:
         elif self._mirror.head.phase != "playing":
             self._screen.say("no match is running: quit leaves")
         else:
-            self._resigning = seat = own[0] if len(own) == 1 else self._mirror.to_move
-            has_both = len(self._report.own_seats) == 2
-            who = f"does {self._report.cast.side(seat)} " if has_both and seat is not None else ""
+            seat = own[0] if len(own) == 1 else self._mirror.to_move
+            self._resigning = seat if len(self._report.own_seats) == 2 else None
+            who = "" if self._resigning is None else f"does {self._report.cast.side(self._resigning)} "
             self._screen.say(f"{who}give this match up? type yes to resign, anything else to go on")
             self._is_confirming = True
 

@@ -170,7 +170,7 @@ class TakeHint(Request, frozen=True, tag="take-hint"):
     revision: Counter = 0
 
 
-class Resign(Request, frozen=True, tag="resign"):
+class Resign(Request, frozen=True, tag="resign", omit_defaults=True):
     """Give the match up.
 
     ``seat`` is for who plays both sides: the one that gives up; ``None``: the own one, of both the one to move.
