@@ -103,4 +103,4 @@ async def fill(
         for first in range(0, room_count, AT_ONCE_COUNT):
             numbers = range(first, min(first + AT_ONCE_COUNT, room_count))
             rooms = (unfinished_room(number, seats, settings, action_count) for number in numbers)
-            await asyncio.gather(*(journal.append(None, events) for events in rooms))
+            await asyncio.gather(*(journal.append(None, events).stored for events in rooms))

@@ -180,14 +180,16 @@ async def test_an_inbox_that_is_not_read_stops_the_reading_until_it_is_empty() -
 async def test_a_closed_inbox_still_gives_what_is_in_it() -> None:
     inbox = MessageInbox(lambda: None, lambda: None)
     inbox.put(Received(b"last", False))
-    inbox.close()
+    inbox.close(EOFError("gone"))
     assert await inbox.take() == Received(b"last", False)
-    assert await inbox.take() is None
+    with pytest.raises(EOFError, match="gone"):
+        await inbox.take()
 
 
 async def test_who_waits_for_a_message_hears_of_the_end() -> None:
     inbox = MessageInbox(lambda: None, lambda: None)
     waiting = asyncio.create_task(inbox.take())
     await asyncio.sleep(0)
-    inbox.close()
-    assert await asyncio.wait_for(waiting, LIMIT_S) is None
+    inbox.close(EOFError("gone"))
+    with pytest.raises(EOFError, match="gone"):
+        await asyncio.wait_for(waiting, LIMIT_S)

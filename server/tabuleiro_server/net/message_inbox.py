@@ -26,7 +26,7 @@ class MessageInbox:
         self._pause = pause
         self._resume = resume
         self._is_paused = False
-        self._is_closed = False
+        self._end: Exception | None = None
         self._messages: deque[Received] = deque()
         self._waiter: asyncio.Future[None] | None = None
         self._partial = bytearray()
@@ -52,16 +52,19 @@ class MessageInbox:
             self.put(Received(bytes(self._partial), bool(self._partial_is_text)))
             self._partial.clear()
 
-    def close(self) -> None:
-        """Nothing more will come."""
-        self._is_closed = True
+    def close(self, reason: Exception) -> None:
+        """Nothing more will come, for this reason."""
+        self._end = reason
         self._wake()
 
-    async def take(self) -> Received | None:
-        """The message that has waited longest, or the next to come; ``None`` when none will come any more."""
+    async def take(self) -> Received:
+        """The message that has waited longest, or the next to come.
+
+        Raises: the reason why none will come any more.
+        """
         while not self._messages:
-            if self._is_closed:
-                return None
+            if self._end is not None:
+                raise self._end
             self._waiter = self._loop.create_future()
             try:
                 await self._waiter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from typing import Any, ClassVar, Final
 
 from websockets.asyncio.server import ServerConnection
@@ -69,7 +70,7 @@ class Newcomer(ServerConnection):
     def connection_lost(self, exc: Exception | None) -> None:
         self.door.leave(self)
         super().connection_lost(exc)
-        self._inbox.close()
+        self._inbox.close(self.close_exc)
 
     def data_received(self, data: bytes) -> None:
         # Nearly all that comes is one small message at a time, and this takes a fourth of the usual way's time.
@@ -86,12 +87,9 @@ class Newcomer(ServerConnection):
         else:
             super().process_event(event)
 
-    async def receive(self) -> Received:
-        """Wait for the next message. Raises: ConnectionClosed."""
-        message = await self._inbox.take()
-        if message is None:
-            raise self.close_exc
-        return message
+    def receive(self) -> Coroutine[None, None, Received]:
+        """Wait for the next message. Raises, when it is awaited: ConnectionClosed."""
+        return self._inbox.take()
 
     def send_now(self, message: bytes) -> bool:
         """Send a message unless that means waiting for a slow reader; tells whether it was sent.

@@ -61,7 +61,8 @@ class Peer:
     async def run(self) -> None:
         """Serve the connection until it ends; then nothing of it is left."""
         try:
-            await self._read()
+            # A task of its own: every message wakes it, and all coroutines down to the one that waits.
+            await asyncio.create_task(self._read(), name="connection reader")
         except ConnectionClosed as error:
             log.debug("connection ended", account=self._session.account_id, reason=str(error))
         except RemoteProtocolError as error:
@@ -98,22 +99,29 @@ class Peer:
         self._connection.cut()
 
     async def _read(self) -> None:
-        session = self._session
         try:
             async with asyncio.timeout(self._config.hello_timeout_ms / 1000):
-                while not session.is_welcomed:
-                    await self._take(await self._connection.receive())
+                while not self._session.is_welcomed:
+                    await self._read_message()
         except TimeoutError:
             reason = f"hello_timeout_ms: no hello within {self._config.hello_timeout_ms} ms"
             raise RemoteProtocolError(reason, CloseCode.HELLO_TIMEOUT) from None
         while True:
-            await self._take(await self._connection.receive())
+            await self._read_message()
 
-    async def _take(self, received: Received) -> None:
-        """Answer a message. Raises: RemoteProtocolError when the connection has to end."""
+    async def _read_message(self) -> None:
+        received = await self._connection.receive()
+        if self._is_heard(received):
+            await self._session.receive(received.data)
+
+    def _is_heard(self, received: Received) -> bool:
+        """Whether a message is answered; one too many is refused here.
+
+        Raises: RemoteProtocolError when the connection has to end.
+        """
         session = self._session
         if self._is_ending:
-            return
+            return False
         self._figures.frame_count += 1
         spending = self._credits.spend(self._loop.time())
         if spending is not Spending.GRANTED:
@@ -121,13 +129,13 @@ class Peer:
             if spending is Spending.FLOOD:
                 raise RemoteProtocolError(reason, CloseCode.TOO_MANY_MESSAGES)
             session.refuse_unread(reason)
-            return
+            return False
         if received.is_text is not session.codec.is_text:
             wanted = "text" if session.codec.is_text else "binary"
             message = f"{session.codec.subprotocol} is spoken in {wanted} frames"
             raise RemoteProtocolError(message, CloseCode.UNSUPPORTED_DATA)
         session.lag_ms = one_way_ms(self._connection.latency)
-        await session.receive(received.data)
+        return True
 
     def _spent_reason(self) -> str:
         config = self._config
