@@ -182,7 +182,7 @@ async def test_a_host_seats_a_bot_takes_it_off_swaps_and_mutes(real_server, pers
     eva.type("say hello")
     await ana.shows("eva (watching): hello")
     ana.type("mute eva")
-    await eva.shows("eva is muted")
+    await eva.shows("the host has muted you: you cannot talk here")
     eva.type("say why?")
     await eva.shows("the server refuses: ana has muted you")
     ana.type("unmute eva", "swap", "bot random")
