@@ -69,10 +69,14 @@ _MARK_RANK: Final = {" ": 0, "(": 1, ")": 1, "[": 2, "]": 2, "|": 3, ">": 4}
 
 @dataclass(frozen=True, slots=True)
 class TextStyle:
-    """What may be written: SGR colour sequences if ``color``, nothing beyond ASCII if ``ascii``."""
+    """What may be written: SGR colour sequences if ``color``, nothing beyond ASCII if ``ascii``.
+
+    ``is_spoken``: it is listened to, so words take the place of pictures and of what pieces look like.
+    """
 
     color: bool
     ascii: bool
+    is_spoken: bool = False
 
 
 @dataclass(frozen=True, slots=True)

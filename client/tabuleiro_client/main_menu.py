@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
 from tabuleiro.errors import ClientError, CommandError
+from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.messages import RoomSummary, SeatRequest
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import Game
@@ -14,6 +15,7 @@ from tabuleiro.rules.outcome import Player
 from tabuleiro_client.plain_client import ME, OPEN, PlainClient, seats_for
 from tabuleiro_client.plain_match import Stay
 from tabuleiro_client.plain_menu import WentAway, WentBack
+from tabuleiro_client.room_address import parse_room_address
 from tabuleiro_client.room_list import room_lines
 from tabuleiro_client.server_address import default_server, parse_server_url
 from tabuleiro_client.settings_menu import ask_settings, ask_time_control
@@ -138,14 +140,17 @@ class OnlineMenu:
         stay(await self._client.quick_play(self._venue, game.name, options, settings))
 
     async def _join(self) -> None:
-        code = await self._menu.ask("code of the room", str.upper)
-        secret = await self._menu.ask_or_skip("secret part of a private room", str)
+        code, secret = await self._ask_room()
         stay(await self._client.join(self._venue, code, secret=secret))
 
     async def _watch(self) -> None:
-        code = await self._menu.ask("code of the room", str.upper)
-        secret = await self._menu.ask_or_skip("secret part of a private room", str)
+        code, secret = await self._ask_room()
         stay(await self._client.watch(self._venue, code, secret))
+
+    async def _ask_room(self) -> tuple[RoomCode, str | None]:
+        """Ask for a code, and for the secret of a private room unless that is written behind the code."""
+        code, secret = await self._menu.ask("code of the room", parse_room_address)
+        return code, secret or await self._menu.ask_or_skip("secret part of a private room", str)
 
     async def _list(self) -> None:
         rooms = (await self._venue.link.list_rooms()).rooms

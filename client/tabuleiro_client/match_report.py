@@ -18,13 +18,15 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import State
 from tabuleiro.rules.outcome import Player
+from tabuleiro.rules.view import BoardView
 from tabuleiro_client.clock_text import format_clock
 from tabuleiro_client.guides import guide_of
 from tabuleiro_client.mirror import Mirror, Step
 from tabuleiro_client.screen import Screen
-from tabuleiro_client.sentences import Cast, options_text, said
+from tabuleiro_client.sentences import Cast, options_text, said, sentence_to
 from tabuleiro_client.settings_text import settings_text
 from tabuleiro_client.signposts import Signposts
+from tabuleiro_client.spoken import change_text, position_lines, score_lines
 from tabuleiro_client.told_seats import seats_after, seats_of, with_seats
 
 PLAYERS: Final[tuple[Player, Player]] = (0, 1)
@@ -90,7 +92,10 @@ class MatchReport:
         self._show_coming_and_going(head)
         event = step.event.event
         self._seats = seats_of(head) if step.event.seq == head.seq else seats_after(self._seats, event)
-        sentence = self.cast.sentence(event)
+        if self._screen.style.is_spoken and isinstance(event, ActionsPlayed | ActionsUndone | TurnTakenBack):
+            self._speak_of_change(step, event)
+            return
+        sentence = sentence_to(event, self._mirror.account) or self.cast.sentence(event)
         if sentence:
             self._screen.say(sentence)
         match event:
@@ -105,6 +110,22 @@ class MatchReport:
                 self._show_state(step.after)
             case MatchEnded(winner=winner):
                 self._show_result(winner)
+
+    def _speak_of_change(self, step: Step, event: ActionsPlayed | ActionsUndone | TurnTakenBack) -> None:
+        """Say on one line what was done and what came of it, and on another whose turn it is, if that is ours."""
+        before, after = step.before.view(), step.after.view()
+        words, change = self.cast.sentence(event), change_text(before, after)
+        routes: tuple[str, ...] = ()
+        if isinstance(event, ActionsPlayed):
+            routes = guide_of(self._mirror.game).routes(step.before, event.actions)
+            if {cell.name for cell in before.cells}.issuperset(event.actions):
+                # What is new on those cells says which they are.
+                words = words.replace(f" {' '.join(event.actions)}", "", 1)
+        scores = [] if after.scores == before.scores else score_lines(after, self.cast.sides)
+        facts = (*((change,) if change else ()), *routes, *after.notices, *scores)
+        self._screen.say(": ".join((words, "; ".join(facts))) if facts else words)
+        if step.after.to_move in self.own_seats:
+            self._screen.say(self.cast.turn(step.after))
 
     def show_presence(self, head: RoomHead) -> None:
         """Tell what changed without an event: whose connection came or went since the last head."""
@@ -122,7 +143,7 @@ class MatchReport:
     def show_position(self) -> None:
         """Draw the board with its legend, and tell what the rules did by themselves just now."""
         view = self._mirror.state.view()
-        self._screen.show_board(view, show_legend=True)
+        self._show_board(view, is_explained=True)
         self._screen.say(*view.notices)
 
     def show_turn(self) -> None:
@@ -164,8 +185,8 @@ class MatchReport:
 
     def prompt(self, now_ms: int) -> str:
         """What to ask for a line with: the clocks, where there are any, at ``now_ms`` of the server's time."""
-        if self._mirror.head.phase != "playing":
-            return "> "
+        if self._mirror.head.phase != "playing" or self._screen.style.is_spoken:
+            return "> "  # `clock` tells them to who does not want to hear them every time
         faces = [(self.cast.actor(player), self.clock_face(player, now_ms)) for player in PLAYERS]
         clocks = ", ".join(f"{name} {face}" for name, face in faces if face)
         return f"[{clocks}] > " if clocks else "> "
@@ -178,11 +199,17 @@ class MatchReport:
 
     def _show_state(self, state: State, *, is_explained: bool = False) -> None:
         view = state.view()
-        self._screen.show_board(view, show_legend=is_explained)
+        self._show_board(view, is_explained=is_explained)
         self._screen.say(*view.notices)
         turn = self.cast.turn(state)
         if turn:
             self._screen.say(turn)
+
+    def _show_board(self, view: BoardView, *, is_explained: bool) -> None:
+        if self._screen.style.is_spoken:
+            self._screen.say(*position_lines(view, self.cast.sides))
+        else:
+            self._screen.show_board(view, show_legend=is_explained)
 
     def _show_result(self, winner: Player | None) -> None:
         scores = self._mirror.state.view().scores

@@ -10,12 +10,10 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Final, Self
 
-from tabuleiro.errors import ClientError, NotationError
-from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
-from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.options import OptionValue
 from tabuleiro.rules.outcome import Player
@@ -25,6 +23,7 @@ from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.line_input import LineReader
 from tabuleiro_client.plain_match import PlainMatch, Stay
 from tabuleiro_client.plain_menu import Menu
+from tabuleiro_client.room_address import named_room
 from tabuleiro_client.screen import Screen
 from tabuleiro_client.terminal import detect_style
 from tabuleiro_client.venue import Venue, local_venue, remote_gallery, remote_venue
@@ -51,12 +50,16 @@ class PlainClient:
         self._name = name
 
     @classmethod
-    def of_this_process(cls, *, is_ascii: bool, name: str | None) -> Self:
-        """The client at standard input and output; ``name`` is the guest to be, ``None`` the one used last."""
+    def of_this_process(cls, *, is_ascii: bool, name: str | None, is_spoken: bool = False) -> Self:
+        """The client at standard input and output; ``name`` is the guest to be, ``None`` the one used last.
+
+        ``is_spoken``: words take the place of pictures.
+        """
         # Without a standard input its number may belong to some other file by now.
         lines = LineReader(-1 if sys.stdin is None else sys.stdin.fileno())
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        style = detect_style(sys.stdout, os.environ, force_ascii=is_ascii)
+        has_width = sys.stdout.isatty() and not is_spoken  # an event is one line to who listens
+        width = shutil.get_terminal_size().columns if has_width else None
+        style = replace(detect_style(sys.stdout, os.environ, force_ascii=is_ascii), is_spoken=is_spoken)
         screen = Screen(sys.stdout, style, has_prompt=lines.is_terminal, width=width)
         return cls(lines, screen, IdentityFolder(config_folder()), name)
 
@@ -116,8 +119,9 @@ class PlainClient:
             return await self._stay(venue, room)
 
     async def join(self, venue: Venue, code: str, seat: Player | None = None, secret: str | None = None) -> Stay:
-        """Sit down in a room and stay in it. Raises: ClientError, CommandError."""
-        async with join_room(venue.link, _code(code), seat, secret) as room:
+        """Sit down in a room and stay in it; ``code`` may hold the secret. Raises: ClientError, CommandError."""
+        room_code, written = named_room(code)
+        async with join_room(venue.link, room_code, seat, secret or written) as room:
             if room.mirror.head.phase == "waiting":
                 self.screen.say(
                     f"you ({venue.link.welcome.name}) sit here already; "
@@ -126,8 +130,9 @@ class PlainClient:
             return await self._stay(venue, room)
 
     async def watch(self, venue: Venue, code: str, secret: str | None = None) -> Stay:
-        """Watch a room. Raises: ClientError, CommandError."""
-        async with watch_room(venue.link, _code(code), secret) as room:
+        """Watch a room; ``code`` may hold the secret. Raises: ClientError, CommandError."""
+        room_code, written = named_room(code)
+        async with watch_room(venue.link, room_code, secret or written) as room:
             return await self._stay(venue, room, is_watching=True)
 
     async def reenter(self, venue: Venue, code: str) -> Stay:
@@ -155,11 +160,3 @@ class PlainClient:
     def _tell_of_damage(self) -> None:
         while self._identities.damaged:
             self.screen.say(str(self._identities.damaged.pop(0)))
-
-
-def _code(text: str) -> RoomCode:
-    """A room code as it is written, however it was typed. Raises: ClientError for what can be none."""
-    try:
-        return parse_room_code(text)
-    except NotationError as error:
-        raise ClientError(str(error)) from error

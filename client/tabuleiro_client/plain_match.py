@@ -22,6 +22,7 @@ from tabuleiro.errors import (
     shown,
 )
 from tabuleiro.notation.actions import format_turn, parse_turn
+from tabuleiro.rules.outcome import Player
 from tabuleiro_client.action_guide import Question
 from tabuleiro_client.entered_room import (
     Change,
@@ -88,6 +89,7 @@ class PlainMatch:
         self._commands = CommandTable((*desk.groups(), CommandGroup("leaving", self._leaving_commands())))
         self._is_linked = True
         self._is_confirming = False
+        self._resigning: Player | None = None
         self._question: Question | None = None
         self._held_text: str | None = None
         self._is_input_open = True
@@ -100,7 +102,7 @@ class PlainMatch:
 
     def _leaving_commands(self) -> tuple[RoomCommand, ...]:
         return (
-            RoomCommand(("resign",), "", "give the match up", self._ask_to_resign),
+            RoomCommand(("resign",), "[SIDE]", "give the match up", self._ask_to_resign),
             RoomCommand(("quit", "exit", "q"), "", "leave; the seat in a running match stays yours", self._quit),
             RoomCommand(("help", "h"), "", "list the commands", self._help),
         )
@@ -272,19 +274,25 @@ class PlainMatch:
     def _quit(self, _: str) -> None:
         self._end = Stay.QUIT
 
-    def _ask_to_resign(self, _: str) -> None:
-        if not self._is_playing:
+    def _ask_to_resign(self, side: str) -> None:
+        own = [player for player in self._report.own_seats if side.lower() in ("", self._report.cast.side(player))]
+        if self._is_playing and not own:
+            self._screen.say(f"{shown(side)} is not your side")
+        elif not self._is_playing:
             self._screen.say("you are watching and have nothing to give up")
         elif self._mirror.head.phase != "playing":
             self._screen.say("no match is running: quit leaves")
         else:
-            self._screen.say("give this match up? type yes to resign, anything else to go on")
+            seat = own[0] if len(own) == 1 else self._mirror.to_move
+            self._resigning = seat if len(self._report.own_seats) == 2 else None
+            who = "" if self._resigning is None else f"does {self._report.cast.side(self._resigning)} "
+            self._screen.say(f"{who}give this match up? type yes to resign, anything else to go on")
             self._is_confirming = True
 
     def _confirm(self, text: str) -> None:
         self._is_confirming = False
         if text.lower() == "yes":
-            self._send(self._room.resign())
+            self._send(self._room.resign(self._resigning))
         else:
             self._screen.say("not resigned")
             self._report.show_turn()

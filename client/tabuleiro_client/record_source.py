@@ -10,10 +10,11 @@ from tabuleiro.errors import ClientError, NotationError, RecordError, shown
 from tabuleiro.notation.match_record import MatchRecord
 from tabuleiro.notation.record import parse_record
 from tabuleiro.protocol.messages import RecordPlayed
-from tabuleiro.protocol.room_codes import parse_room_code
+from tabuleiro.protocol.room_codes import ROOM_CODE_RULE
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.identity import IdentityFolder
 from tabuleiro_client.input_file import STANDARD_INPUT, read_text
+from tabuleiro_client.room_address import parse_room_address
 from tabuleiro_client.room_matches import RoomMatches
 from tabuleiro_client.venue import remote_gallery, remote_venue
 
@@ -46,7 +47,9 @@ def is_file(source: str) -> bool:
     if source == STANDARD_INPUT or Path(source).exists():
         return True
     try:
-        parse_room_code(source)
+        if "." in source or "/" in source:
+            raise NotationError(source, ROOM_CODE_RULE)  # the name of a file, though it may begin like a code
+        parse_room_address(source)
     except NotationError as error:
         raise ClientError(f"there is no file {shown(source)}, and it is no code of a room either") from error
     return False
@@ -71,8 +74,11 @@ async def record_of_room(code: str, number: int | None, source: RoomSource) -> F
 
 
 def matches_of_room(code: str, source: RoomSource) -> RoomMatches:
-    """The matches of a room, for each of which the server is connected to. Raises: NotationError for no code."""
-    room = parse_room_code(code)
+    """The matches of the room ``code``, which may hold the secret; the server is connected to for each of them.
+
+    Raises: NotationError for no code.
+    """
+    room, written = parse_room_address(code)
 
     async def ask(number: int | None) -> RecordPlayed:
         identities = IdentityFolder(config_folder())
@@ -83,6 +89,6 @@ def matches_of_room(code: str, source: RoomSource) -> RoomMatches:
         async with gallery as venue:
             for damage in identities.damaged:
                 print(damage, file=sys.stderr)
-            return await venue.link.get_record(room, number, source.secret)
+            return await venue.link.get_record(room, number, source.secret or written)
 
     return RoomMatches(ask)

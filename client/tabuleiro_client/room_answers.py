@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from tabuleiro.clock import NoClock
-from tabuleiro.errors import NotationError
+from tabuleiro.errors import NotationError, shown
 from tabuleiro.rules import State
 from tabuleiro.rules.view import BoardView, Mark
 from tabuleiro_client.action_guide import Sight
@@ -18,6 +18,7 @@ from tabuleiro_client.match_report import PLAYERS, MatchReport
 from tabuleiro_client.mirror import Mirror
 from tabuleiro_client.screen import Screen
 from tabuleiro_client.sentences import holder_text
+from tabuleiro_client.spoken import choices_text, place_text
 
 _LISTED_MAX_COUNT: Final = 60
 _LISTED_IN_LINE_COUNT: Final = 10
@@ -38,8 +39,11 @@ class RoomAnswers:
             self._screen.say("nothing can be played now")
             return
         view = state.view()
-        self._screen.show_board(view, show_legal=True, show_legend=True)
-        self._explain_marks(view)
+        if self._screen.style.is_spoken:
+            self._screen.say(choices_text(view))
+        else:
+            self._screen.show_board(view, show_legal=True, show_legend=True)
+            self._explain_marks(view)
         overview = guide_of(self._mirror.game).overview(state)
         if overview:
             self._screen.say(overview)
@@ -72,8 +76,14 @@ class RoomAnswers:
 
     def show_sight(self, sight: Sight) -> None:
         """Show what one piece can do."""
-        self._screen.show_board(sight.view, show_legal=True)
+        if not self._screen.style.is_spoken:
+            self._screen.show_board(sight.view, show_legal=True)
         self._screen.say(*sight.lines)
+
+    def show_place(self, text: str) -> None:
+        """Tell what is on a cell and around it, or in a row."""
+        found = place_text(self._mirror.state.view(), text)
+        self._screen.say(found or f"{shown(text)} names no cell and no row of this board")
 
     def show_why(self, text: str) -> None:
         """Tell whether an action may be played, and if not, why."""

@@ -61,6 +61,7 @@ class RoomDesk:
             command(("?",), "", "show the board with what may be chosen marked", self._choices),
             command(("why",), "CELL", "tell why it may not be chosen", self._answers.show_why),
             command(("board",), "", "show the board", self._board),
+            command(("look",), "CELL", "tell what is on and around a cell, or in a row", self._answers.show_place),
             command(("clock",), "", "show the clocks", self._clock),
             command(("rules",), "", "show the rules of this game", self._rules),
             command(("hint",), "", "ask the server what to play, if this room gives hints", self._hint),

@@ -86,9 +86,12 @@ class RoomRequests(ABC):
         await self._send_until_answered(ask)
         return given[-1]
 
-    async def resign(self) -> None:
-        """Give the match up. Raises: as :meth:`play`."""
-        message = Resign(id=0, room=self.code, match=self._match().number)
+    async def resign(self, seat: Player | None = None) -> None:
+        """Give the match up; ``seat`` says for whom when both are ours, ``None``: for who is to move.
+
+        Raises: as :meth:`play`.
+        """
+        message = Resign(id=0, room=self.code, match=self._match().number, seat=seat)
         await self._send_until_answered(lambda: self.request(message))
 
     async def abort(self) -> None:

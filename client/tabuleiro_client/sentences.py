@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from tabuleiro.errors import GameOptionError
+from tabuleiro.ids import AccountId
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     ActionsUndone,
@@ -56,6 +57,9 @@ _ENDINGS_WITHOUT_WINNER: Final[Mapping[str, str]] = {
     Termination.ABORTED: "the match was aborted",
 }
 
+DEFAULT_BOARD: Final = "default board"
+"""What is said of options that are all as usual."""
+
 _MAKESHIFT: Final = " (at random: the computer gave no answer in time)"
 
 _WISHES: Final[Mapping[OfferKind, str]] = {
@@ -77,6 +81,11 @@ class Cast:
         self._seats = (head.seats[0].holder, head.seats[1].holder)
         self._own_seats = own_seats
         self._glyphs = side_glyphs(game, style)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Both sides."""
+        return self._game.sides
 
     def side(self, player: Player) -> str:
         """The side alone, e.g. ``blue``."""
@@ -207,6 +216,17 @@ def ending_text(sides: tuple[str, str], winner: Player | None, termination: str)
     return _ENDINGS[termination].format(winner=sides[winner], loser=sides[opponent(winner)])
 
 
+def sentence_to(event: Event, account: AccountId) -> str:
+    """What an event says to the guest ``account`` whom it is about; empty when it is about nobody or another."""
+    match event:
+        case Muted(account=about, is_muted=is_muted) if about == account:
+            return "the host has muted you: you cannot talk here" if is_muted else "you may talk again"
+        case HostChanged(account=about) if about == account:
+            return "you are the host of this room now"
+        case _:
+            return ""
+
+
 def said(name: str, text: str, *, is_player: bool) -> str:
     """A line of chat."""
     return f"{name}{'' if is_player else ' (watching)'}: {text}"
@@ -214,7 +234,9 @@ def said(name: str, text: str, *, is_player: bool) -> str:
 
 @lru_cache(maxsize=64)
 def side_glyphs(game: Game, style: TextStyle) -> tuple[str, str]:
-    """How the pieces of each side are drawn; empty where pieces belong to nobody."""
+    """How the pieces of each side are drawn; empty where pieces belong to nobody, or nothing is drawn."""
+    if style.is_spoken:
+        return "", ""
     names = game.initial_state().view().piece_names
 
     def glyph(side: str) -> str:
@@ -244,7 +266,7 @@ def options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
         others = {other: value for other, value in needed.items() if other != name}
         if _are_same(game, others, needed):
             needed = others
-    return " ".join(f"{name}={value}" for name, value in needed.items()) or "default board"
+    return " ".join(f"{name}={value}" for name, value in needed.items()) or DEFAULT_BOARD
 
 
 def _are_same(game: type[Game], some: Mapping[str, int | str], others: Mapping[str, int | str]) -> bool:

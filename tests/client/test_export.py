@@ -90,6 +90,7 @@ async def test_a_private_room_wants_its_secret(server):
     assert "is private" in errors
     status, output, _ = await run("export", code, "--server", server.url, "--secret", secrets.watch)
     assert (status, parse_record(output).actions) == (0, ("a3",))
+    assert await run("export", f"{code}-{secrets.watch}", "--server", server.url) == (0, output, "")
 
 
 async def test_a_match_of_a_room_is_stepped_through(server):
@@ -148,6 +149,8 @@ async def test_another_match_whose_server_is_gone_is_told_and_the_record_stays(t
     ("arguments", "message"),
     [
         (["nowhere.txt"], "there is no file 'nowhere.txt', and it is no code of a room either"),
+        (["games/K7MQ4.txt"], "there is no file 'games/K7MQ4.txt', and it is no code of a room either"),
+        (["K7MQ4-1.txt"], "there is no file 'K7MQ4-1.txt', and it is no code of a room either"),
         (["ABCDE", "--match", "0"], "Invalid value for '--match'"),
         (["ABCDE", "--format", "xml"], "Invalid value for '--format'"),
         (["ABCDE", "--server", "ws://127.0.0.1:9"], "no server listens there"),

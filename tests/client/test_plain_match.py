@@ -98,7 +98,7 @@ async def test_actions_of_a_turn_are_played_together_or_one_by_one(server, sit_d
         ("b3 d1 c3", "column 4: 'd1': you have no virus"),
         ("b3 c2 c3", "column 7: 'c3': the turn has ended before this action"),
         (",", "nothing was played"),
-        ("help", "  resign           give the match up"),
+        ("help", "  resign [SIDE]    give the match up"),
         ("rules", "VIRUS WARS"),
         ("who", "red, o: rui, here\nhost: ana; watching: 0"),
     ],

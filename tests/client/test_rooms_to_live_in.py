@@ -91,7 +91,7 @@ async def test_a_private_room_prints_its_invitations_and_lets_in_who_has_them(re
             await nosy.play(server=real_server.url, room=code, secret=secret)
     with pytest.raises(CommandError, match="bad-secret"):
         await plain.watch(nosy.client, code, real_server.url, invite[:-1])
-    eva_watches = asyncio.create_task(plain.watch(eva.client, code, real_server.url, watch))
+    eva_watches = asyncio.create_task(plain.watch(eva.client, f"{code.lower()}-{watch}", real_server.url))
     await eva.shows("is private, its host has the invitation")
     rui_plays = rui.play(server=real_server.url, room=code, secret=invite)
     await eva.shows("rui sits down as red, o")
@@ -182,7 +182,7 @@ async def test_a_host_seats_a_bot_takes_it_off_swaps_and_mutes(real_server, pers
     eva.type("say hello")
     await ana.shows("eva (watching): hello")
     ana.type("mute eva")
-    await eva.shows("eva is muted")
+    await eva.shows("the host has muted you: you cannot talk here")
     eva.type("say why?")
     await eva.shows("the server refuses: ana has muted you")
     ana.type("unmute eva", "swap", "bot random")

@@ -63,6 +63,17 @@ def test_one_person_plays_both_sides() -> None:
     assert story.play(ANA, "d2", "d3") == (ActionsPlayed(1, 2, 1, ("d2", "d3")),)
 
 
+def test_who_plays_both_sides_gives_up_for_either_and_nobody_for_another() -> None:
+    for seat, winner in ((0, 1), (1, 0), (None, 1)):
+        story = Story()
+        story.open((ME, ME))
+        assert story.when(Resign(ANA, 1, seat)) == (MatchEnded(1, winner, "resignation"),)
+        assert story.when(Resign(ANA, 1, seat)) == ()
+    story = playing()
+    assert story.refused(Resign(ANA, 1, 1)) == "not-seated"
+    assert story.when(Resign(RUI, 1, 1)) == (MatchEnded(1, 0, "resignation"),)
+
+
 def test_a_resent_play_is_recognised_and_not_played_twice() -> None:
     story = playing()
     story.play(ANA, "a3", "a2")

@@ -27,6 +27,9 @@ ServerOption = Annotated[
 ]
 NameOption = Annotated[str | None, typer.Option("--name", "-n", metavar="NAME", help="Who you are on the server.")]
 PlainOption = Annotated[bool, typer.Option("--plain", help="Line by line, for screen readers and scripts.")]
+SpokenOption = Annotated[
+    bool, typer.Option("--spoken", help="Each event in one line of words, no boards; line by line.")
+]
 SecretOption = Annotated[
     str | None, typer.Option("--secret", metavar="SECRET", help="The secret part of a private room.")
 ]
@@ -68,6 +71,7 @@ def play(
     counts_downtime: room_options.CountDowntimeOption = False,
     name: NameOption = None,
     plain_only: PlainOption = False,
+    is_spoken: SpokenOption = False,
     ascii_only: AsciiOption = False,
 ) -> None:
     """Play a game: over a network, against the computer, or two at one keyboard."""
@@ -86,11 +90,11 @@ def play(
     )
     typed = _Typed(server, room, secret, quick, game, preset, tuple(option or ()), bot, seat, settings)
     wishes = typed.wishes()
-    if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
+    if not (plain_only or is_spoken) and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
         raise typer.Exit(asyncio.run(launch.play(wishes, name=name, is_ascii=ascii_only)))
-    asyncio.run(while_output_is_taken(_play(wishes, name, ascii_only)))
+    asyncio.run(while_output_is_taken(_play(wishes, name, ascii_only, is_spoken)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +147,13 @@ class _Typed:
             raise ConfigError("--secret", "a secret part", "--room CODE beside it")
 
 
-async def _play(wishes: PlayWishes, name: str | None, is_ascii: bool) -> None:
+async def _play(wishes: PlayWishes, name: str | None, is_ascii: bool, is_spoken: bool) -> None:
     # Loaded for those who want lines only: the screens start quicker without.
     from tabuleiro_client import plain
     from tabuleiro_client.plain_client import PlainClient
 
-    await plain.play(PlainClient.of_this_process(is_ascii=is_ascii, name=name), wishes)
+    client = PlainClient.of_this_process(is_ascii=is_ascii, name=name, is_spoken=is_spoken)
+    await plain.play(client, wishes)
 
 
 def _checked_options(game: str, preset: str | None, option: Sequence[str]) -> dict[str, int | str]:

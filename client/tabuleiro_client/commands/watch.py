@@ -9,7 +9,14 @@ from typing import Annotated
 
 import typer
 
-from tabuleiro_client.commands.play import AsciiOption, NameOption, PlainOption, SecretOption, ServerOption
+from tabuleiro_client.commands.play import (
+    AsciiOption,
+    NameOption,
+    PlainOption,
+    SecretOption,
+    ServerOption,
+    SpokenOption,
+)
 from tabuleiro_client.server_address import chosen_server
 from tabuleiro_client.standard_output import while_output_is_taken
 from tabuleiro_client.terminal import can_draw
@@ -21,21 +28,25 @@ def watch(
     secret: SecretOption = None,
     name: NameOption = None,
     plain_only: PlainOption = False,
+    is_spoken: SpokenOption = False,
     ascii_only: AsciiOption = False,
 ) -> None:
     """Watch the matches of a room."""
     url = chosen_server(server)
-    if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
+    if not (plain_only or is_spoken) and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
         watching = launch.watch_in_room(url, room, name=name, is_ascii=ascii_only, secret=secret)
         raise typer.Exit(asyncio.run(watching))
-    asyncio.run(while_output_is_taken(_watch(room, url, secret, name, ascii_only)))
+    asyncio.run(while_output_is_taken(_watch(room, url, secret, name, ascii_only, is_spoken)))
 
 
-async def _watch(room: str, server: str, secret: str | None, name: str | None, is_ascii: bool) -> None:
+async def _watch(
+    room: str, server: str, secret: str | None, name: str | None, is_ascii: bool, is_spoken: bool
+) -> None:
     # Loaded for those who want lines only: the screens start quicker without.
     from tabuleiro_client import plain
     from tabuleiro_client.plain_client import PlainClient
 
-    await plain.watch(PlainClient.of_this_process(is_ascii=is_ascii, name=name), room, server, secret)
+    client = PlainClient.of_this_process(is_ascii=is_ascii, name=name, is_spoken=is_spoken)
+    await plain.watch(client, room, server, secret)

@@ -20,6 +20,7 @@ from textual.command import CommandPalette, Provider
 from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
+from tabuleiro.protocol.messages import RoomHead
 from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.folders import config_folder, data_folder
 from tabuleiro_client.identity import IdentityFolder
@@ -33,14 +34,16 @@ from tabuleiro_client.tui.present.glyphs import ASCII, UNICODE, GlyphSet
 from tabuleiro_client.tui.registry import SCREENS as NAMED_SCREENS
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
-from tabuleiro_client.tui.settings import Settings, load_settings, save_settings
+from tabuleiro_client.tui.settings import Settings, SettingsFile
+from tabuleiro_client.tui.terminal_title import TerminalTitle
 from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
+from tabuleiro_client.tui.themes_256 import screen_colours_256
 from tabuleiro_client.tui.turnstile import Turnstile, Typed
 from tabuleiro_client.tui.widgets.scroll_bars import use_whole_cells
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 
-ASIDE_TOLD_S: Final = 20.0
-"""How long it is told that a saved name is of no use any more."""
+DAMAGE_SHOWN_S: Final = 20.0
+"""How long it is told that a file cannot be read."""
 
 FirstScreen = Callable[[], Screen[Any]]
 
@@ -67,6 +70,13 @@ class TabuleiroApp(App[int]):
     Footer { background: $panel; }
     ModalScreen { background: $background 70%; }
     SearchIcon { display: none; }
+    CommandPalette #--input { border: blank; }
+    CommandPalette #--input.--list-visible { border-bottom: none; }
+    CommandPalette CommandList { border-bottom: blank; }
+    CommandPalette LoadingIndicator.--visible { visibility: hidden; }
+    Toast.-information { border-left: ascii $success; }
+    Toast.-warning { border-left: ascii $warning; }
+    Toast.-error { border-left: ascii $error; }
     OptionList:nocolor > .option-list--option-highlighted { text-style: bold underline; }
     DataTable:nocolor > .datatable--cursor { text-style: reverse; }
     Button:nocolor:focus { text-style: bold reverse; }
@@ -83,7 +93,8 @@ class TabuleiroApp(App[int]):
     ) -> None:
         has_no_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__(ansi_color=True if has_no_colour else None)
-        self.settings = load_settings(config_folder()) if settings is None else settings
+        self._settings_file = SettingsFile(config_folder())
+        self.settings = self._settings_file.load() if settings is None else settings
         self.identities = IdentityFolder(config_folder())
         self.session = Session(self.identities, self._connection_changed)
         self.shelf = MatchShelf(config_folder())
@@ -91,6 +102,7 @@ class TabuleiroApp(App[int]):
         self.is_looked_at = True
         self.typed_lines: dict[str, LineHistory] = {}
         self.typed_count = 0
+        self.title_bar = TerminalTitle(self._write, self.TITLE)
         self._opening = opening
         self._force_ascii = force_ascii
         self._has_no_colour = has_no_colour
@@ -98,7 +110,7 @@ class TabuleiroApp(App[int]):
         use_whole_cells()
         self._brushes: dict[tuple[str, bool], Brush] = {}
         for theme in THEMES.values():
-            self.register_theme(theme.ui)
+            self.register_theme(screen_colours_256(theme.ui) if self.colour_count == 256 else theme.ui)
         self.theme = theme_named(self.settings.theme).name
 
     @property
@@ -132,14 +144,17 @@ class TabuleiroApp(App[int]):
         self.theme = theme_named(self.settings.theme).name
         self.refresh(layout=True)
         try:
-            save_settings(config_folder(), self.settings)
+            self._settings_file.save(self.settings)
         except ClientError as error:
             self.notify(str(error), severity="error")
 
     def on_mount(self) -> None:
         self.push_screen(self._opening())
+        if self._settings_file.problem:
+            self._tell_of_damage(self._settings_file.problem)
 
     async def on_unmount(self) -> None:
+        self.title_bar.give_back()
         await self.session.leave()
 
     def _fatal_error(self) -> None:
@@ -160,6 +175,7 @@ class TabuleiroApp(App[int]):
 
     def on_app_focus(self) -> None:
         self.is_looked_at = True
+        self.title_bar.rest()
 
     def on_app_blur(self) -> None:
         self.is_looked_at = False
@@ -172,6 +188,16 @@ class TabuleiroApp(App[int]):
             self.pop_screen()
         else:
             self.push_screen("help")
+
+    def is_host_of(self, head: RoomHead) -> bool:
+        """Whether this user is the host of a room of the present server."""
+        venue = self.session.venue
+        return venue is not None and venue.link.welcome.name == head.host_name
+
+    def action_command_palette(self) -> None:
+        """Open the command palette; the library's own words in it need more than ASCII."""
+        if not isinstance(self.screen, CommandPalette):
+            self.push_screen(CommandPalette(placeholder="find a command"))
 
     def leave_screen(self, problem: str = "") -> None:
         """Go back to the screen before, with a word about the problem; the program ends after the first."""
@@ -197,18 +223,21 @@ class TabuleiroApp(App[int]):
             return
         if self.settings.rings_bell:
             self.bell()
-        if self.settings.changes_title:
-            self.write_title(title)
+        # The Linux console has no title, and some of its versions write what is meant to be one on the screen.
+        if self.settings.changes_title and os.environ.get("TERM") != "linux":
+            self.title_bar.call(title)
 
-    def write_title(self, title: str) -> None:
-        """Set the terminal's title."""
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(f"\x1b]2;{title}\x07")
+    def _write(self, sequence: str) -> None:
+        if self._driver is not None:
+            self._driver.write(sequence)
+
+    def _tell_of_damage(self, problem: str) -> None:
+        """Tell of a file of this user that cannot be read; it may have been edited by hand, so there is time."""
+        self.notify(showable(problem, self.writing), severity="warning", timeout=DAMAGE_SHOWN_S, markup=False)
 
     def _connection_changed(self) -> None:
         while self.identities.damaged:
-            aside = showable(str(self.identities.damaged.pop(0)), self.writing)
-            self.notify(aside, severity="warning", timeout=ASIDE_TOLD_S, markup=False)
+            self._tell_of_damage(str(self.identities.damaged.pop(0)))
         for screen in self.screen_stack:
             for bar in screen.query(TopBar):
                 bar.show_connection(self.session)

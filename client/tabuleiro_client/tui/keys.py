@@ -50,6 +50,10 @@ BOARD: Final = (
     key("enter,space", "choose", "choose", "Choose the cell under the cursor, as a click does.", sign="Enter"),
 )
 
+MUTE: Final = key(
+    "M", "mute", "mute", "Mute somebody in this room, or let them talk again.", shown=False, sign="M"
+)
+
 MATCH: Final = (
     key("u,backspace", "undo", "undo", "Undo the last step of your turn.", sign="u"),
     key("s", "send", "send", "Send what is composed of the turn now.", sign="s"),
@@ -73,6 +77,7 @@ MATCH: Final = (
     key("A", "abort", "abort", "End a match hardly begun without a result.", shown=False, sign="A"),
     key("C", "claim", "claim", "Claim the win over an opponent who stays away.", shown=False, sign="C"),
     key("c", "copy_code", "copy code", "Copy the code of the room.", shown=False),
+    MUTE,
     key(
         "left_square_bracket",
         "scroll(-1)",
@@ -175,6 +180,7 @@ ROOM: Final = (
     key("n", "answer(False)", "no", "Decline the offer on the banner, or withdraw your own.", shown=False),
     key("enter,m", "open_match", "board", "Look at the board of the match.", sign="Enter"),
     key("t", "chat", "chat", "Write to the room.", sign="t"),
+    MUTE,
 )
 
 SUBMIT: Final = key("ctrl+s", "submit", "start", "Ask for what is filled in.", sign="^s")

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
-from tabuleiro.errors import ClientError, NotationError, TabuleiroError
+from tabuleiro.errors import TabuleiroError
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, SeatRequest
 from tabuleiro_client.play_wishes import PlayWishes
+from tabuleiro_client.room_address import named_room
 from tabuleiro_client.server_address import default_server
 from tabuleiro_client.terminal import detect_style
 from tabuleiro_client.tui.app import FirstScreen, TabuleiroApp
 from tabuleiro_client.tui.entrance import screen_of_room
-from tabuleiro_client.tui.room_address import parse_room_address
 from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.terminal_output import TerminalOutput
 
@@ -95,10 +95,7 @@ async def _wished_screen(app: TabuleiroApp, wishes: PlayWishes, name: str | None
 def _room_request(wishes: PlayWishes, *, is_local: bool) -> tuple[CreateRoom | JoinRoom | QuickPlay, str | None]:
     """What to ask the server for, and the secret of a private room, ``None`` otherwise."""
     if wishes.room is not None:
-        try:
-            code, secret = parse_room_address(wishes.room)
-        except NotationError as error:
-            raise ClientError(str(error)) from error
+        code, secret = named_room(wishes.room)
         secret = wishes.secret or secret
         return JoinRoom(id=0, room=code, seat=wishes.seat, secret=secret), secret
     from tabuleiro.rules import registry
@@ -118,14 +115,16 @@ def _room_request(wishes: PlayWishes, *, is_local: bool) -> tuple[CreateRoom | J
 async def watch_in_room(
     url: str, code: str, *, name: str | None, is_ascii: bool, secret: str | None = None
 ) -> int:
-    """Watch a room of a server. Raises: ClientError, CommandError."""
+    """Watch the room ``code`` of a server, which may hold the secret. Raises: ClientError, CommandError."""
     from tabuleiro_client.entered_room import watch_room
     from tabuleiro_client.tui.screens.watch import WatchScreen
 
     def first(app: TabuleiroApp) -> Screen[Any]:
         assert app.session.venue is not None
         link = app.session.venue.link
-        return WatchScreen(lambda: watch_room(link, code.strip().upper(), secret))
+        return WatchScreen(lambda: watch_room(link, room, secret or written))
+
+    room, written = named_room(code)
 
     app = TabuleiroApp(lambda: first(app), force_ascii=is_ascii_wanted(is_ascii))
     if name is None:

@@ -9,12 +9,22 @@ from tabuleiro.errors import NotationError
 from tabuleiro.ids import Ply
 from tabuleiro.protocol.events import (
     ActionsPlayed,
+    BotSeated,
     Event,
     HintTaken,
+    HostChanged,
     MatchEnded,
     MatchStarted,
+    Muted,
     OfferEnded,
     OfferKind,
+    RoomClosed,
+    RoomResumed,
+    SeatFreed,
+    SeatsSwapped,
+    SeatTaken,
+    SettingsChanged,
+    StandInSeated,
     TurnTakenBack,
 )
 from tabuleiro.protocol.messages import HintGiven, OfferView, Undo
@@ -24,15 +34,29 @@ from tabuleiro.rules.view import BoardView
 from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.entered_room import Change, Gone, Happened, Lost, Restored, Said
 from tabuleiro_client.mirror import Mirror
-from tabuleiro_client.sentences import Cast
+from tabuleiro_client.sentences import Cast, sentence_to
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.pictures import picture_of
 from tabuleiro_client.tui.present.notes import hints_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.ship_composer import composer_for
+from tabuleiro_client.tui.talk_rights import TalkRights
 from tabuleiro_client.tui.timeline import Timeline, changed_cells
 from tabuleiro_client.tui.turn_composer import TurnComposer
 from tabuleiro_client.worth import hint_text
+
+_ROOM_EVENTS = (
+    SeatTaken,
+    BotSeated,
+    SeatFreed,
+    SeatsSwapped,
+    StandInSeated,
+    SettingsChanged,
+    HostChanged,
+    RoomResumed,
+    RoomClosed,
+)
+"""What happens around a match, and is said once; other events are seen on the board or in the panel."""
 
 OFFER_TEXTS = {"draw": "a draw", "takeback": "to take the last turn back", "rematch": "a rematch"}
 
@@ -61,6 +85,7 @@ class MatchModel:
         self._spoken_of: tuple[Target, str] | None = None
         self._hinted: frozenset[int] = frozenset()
         self._hinted_state: State | None = None
+        self.talk_rights = TalkRights()
 
     @property
     def own_seats(self) -> tuple[Player, ...]:
@@ -166,7 +191,7 @@ class MatchModel:
         match event:
             case MatchStarted():
                 self.shown_ply = None
-                self.message = "the match begins"
+                self.message = self.cast.sentence(event)
             case HintTaken(player=player) if player not in self.own_seats:
                 self.message = self.cast.sentence(event)
             case ActionsPlayed(is_makeshift=True):
@@ -181,6 +206,14 @@ class MatchModel:
                 self.message = f"the offer was withdrawn: {OFFER_TEXTS[kind]}"
             case MatchEnded(winner=winner, termination=termination):
                 self.message = self.cast.ending(winner, termination)
+            case Muted(name=name, is_muted=is_muted):
+                self.talk_rights.note(name, is_muted=is_muted)
+                self.message = self._sentence_of_room(event)
+            case _ if isinstance(event, _ROOM_EVENTS):
+                self.message = self._sentence_of_room(event)
+
+    def _sentence_of_room(self, event: Event) -> str:
+        return sentence_to(event, self.mirror.account) or self.cast.sentence(event)
 
     def look(self, ply: int) -> None:
         """Show the position after ``ply`` actions; the last one is the live one."""
@@ -294,6 +327,12 @@ class MatchModel:
         """The offer that waits for an answer from here, ``None`` when none does."""
         waiting = [offer for offer in self.mirror.head.offers if offer.player not in self.own_seats]
         return waiting[0] if waiting and self.own_seats else None
+
+    @property
+    def can_rematch(self) -> bool:
+        """Whether there could be another match between those who hold the seats."""
+        head = self.mirror.head
+        return head.phase == "finished" and all(seat.holder.kind != "open" for seat in head.seats)
 
     def own_offer(self) -> OfferView | None:
         """The own offer that waits for the other player, ``None`` when none does."""

@@ -13,7 +13,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from tabuleiro.errors import ClientError
+from tabuleiro.errors import ClientError, NotationError, shown
+from tabuleiro.protocol.names import parse_name
+from tabuleiro_client.tui.themes import THEMES
 
 FILE_NAME: Final = "settings.json"
 
@@ -38,26 +40,66 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str = ""
 
 
-def load_settings(folder: Path) -> Settings:
-    """Read the settings kept in ``folder``; the defaults where there are none, or none that can be read."""
-    try:
-        return msgspec.json.decode((folder / FILE_NAME).read_bytes(), type=Settings)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+class SettingsFile:
+    """The file in ``folder``. ``problem`` says what of it could not be used, empty for nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE_NAME
+        self.problem = ""
+
+    def load(self) -> Settings:
+        """Read the settings: what cannot be read is as usual, and said in ``problem``."""
+        self.problem = ""
+        try:
+            written = msgspec.json.decode(self.path.read_bytes(), type=dict[str, object])
+        except FileNotFoundError:
+            return Settings()
+        except OSError as error:
+            return self._as_usual(str(error.strerror))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return self._as_usual("it is damaged")
+        settings, refused = Settings(), []
+        for name in Settings.__struct_fields__:
+            if name not in written:
+                continue
+            try:
+                settings = _changed(settings, name, written[name])
+            except (msgspec.ValidationError, NotationError):
+                refused.append(f"{name} {shown(str(written[name]))}")
+        if refused:
+            self.problem = f"not understood in {self.path}: {', '.join(refused)}"
+        return settings
+
+    def save(self, settings: Settings) -> None:
+        """Write the settings, all or nothing; a file not understood is kept beside it. Raises: ClientError."""
+        folder = self.path.parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(prefix=".new-", dir=folder)
+            try:
+                with open(handle, "wb") as file:
+                    file.write(msgspec.json.format(msgspec.json.encode(settings)) + b"\n")
+                if self.problem:
+                    os.replace(self.path, self.path.with_name(f"{FILE_NAME}.damaged"))
+                    self.problem = ""
+                os.replace(temporary, self.path)
+            except BaseException:
+                with suppress(FileNotFoundError):
+                    os.unlink(temporary)
+                raise
+        except OSError as error:
+            raise ClientError(f"the settings cannot be saved in {folder}: {error.strerror}") from error
+
+    def _as_usual(self, reason: str) -> Settings:
+        self.problem = f"{self.path} cannot be read ({reason}): all settings are as usual"
         return Settings()
 
 
-def save_settings(folder: Path, settings: Settings) -> None:
-    """Write the settings, all or nothing. Raises: ClientError."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=".new-", dir=folder)
-        try:
-            with open(handle, "wb") as file:
-                file.write(msgspec.json.format(msgspec.json.encode(settings)) + b"\n")
-            os.replace(temporary, folder / FILE_NAME)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise ClientError(f"the settings cannot be saved in {folder}: {error.strerror}") from error
+def _changed(settings: Settings, name: str, value: object) -> Settings:
+    """The settings with another value. Raises: msgspec.ValidationError, NotationError for an impossible one."""
+    checked = getattr(msgspec.convert({name: value}, Settings), name)
+    if name == "name" and checked:
+        parse_name(checked)
+    if name == "theme" and checked not in THEMES:
+        raise NotationError(checked, "the name of a theme")
+    return msgspec.structs.replace(settings, **{name: checked})

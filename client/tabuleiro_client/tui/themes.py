@@ -16,6 +16,7 @@ from rich.style import Style
 from textual.theme import Theme as TextualTheme
 
 from tabuleiro_client.tui.present.ink import Ink, Role
+from tabuleiro_client.tui.themes_256 import FIELD_256, STONE_256
 
 Palette = Mapping[Role, str]
 
@@ -145,9 +146,10 @@ _CONTRAST_STONE: Final[Palette] = {
     Role.GROUND: "#7a7a7a",
     Role.GROUND_ALT: "#747474",
     Role.GROUND_THIRD: "#808080",
-    Role.EMPTY: "#d8d8d8",
+    Role.EMPTY: "#f0f0f0",
     Role.GRID: "#505050",
     Role.LEGAL: "#000000",
+    Role.FORBIDDEN: "#3a0000",
     Role.MARK: "#ffff00",
     Role.CURSOR: "#3f6fd0",
     Role.LAST: "#5a5a00",
@@ -328,6 +330,9 @@ class Brush:
             self._palette = _STONE_16 if is_stone else _FIELD_16
         elif colour_count:
             self._palette = theme.stone if is_stone else theme.field
+        if colour_count == 256:
+            others = STONE_256 if is_stone else FIELD_256
+            self._palette = {**self._palette, **others.get(theme.name, {})}
         self.style = lru_cache(maxsize=1024)(self._style)
         self.style_on = lru_cache(maxsize=2048)(self._style_on)
 

@@ -123,10 +123,11 @@ class Undo(msgspec.Struct, frozen=True):
 
 
 class Resign(msgspec.Struct, frozen=True):
-    """Give the match up."""
+    """Give the match up for ``seat``; ``None``: for the own one, of both the one to move."""
 
     account: AccountId
     match: int
+    seat: Player | None = None
 
 
 class Abort(msgspec.Struct, frozen=True):

@@ -132,7 +132,9 @@ def decide_undo(room: RoomState, command: commands.Undo, now_ms: int) -> Events:
 
 def decide_resign(room: RoomState, command: commands.Resign, now_ms: int) -> Events:
     """Give the match up; nothing more happens when it was given up already and the answer got lost."""
-    loser = acting_seat(room, command.account)
+    loser = acting_seat(room, command.account) if command.seat is None else command.seat
+    if loser not in held_seats(room, command.account):
+        refuse(ErrorCode.NOT_SEATED, f"somebody else holds seat {loser} of room {room.code}")
     if _has_ended_by(room, command.match, Termination.RESIGNATION) and _has_lost(room, command.account):
         return ()
     match = running_match(room, command.match)

@@ -235,7 +235,7 @@ class Requests:
         self._services.hints.start(room, wish, answer, lambda: session.is_in(room.state.code))
 
     def _resign(self, session: Session, message: messages.Resign) -> Awaitable[None]:
-        return self._perform(session, message, commands.Resign(session.account_id, message.match))
+        return self._perform(session, message, commands.Resign(session.account_id, message.match, message.seat))
 
     def _abort(self, session: Session, message: messages.Abort) -> Awaitable[None]:
         return self._perform(session, message, commands.Abort(session.account_id, message.match))

@@ -170,11 +170,15 @@ class TakeHint(Request, frozen=True, tag="take-hint"):
     revision: Counter = 0
 
 
-class Resign(Request, frozen=True, tag="resign"):
-    """Give the match up."""
+class Resign(Request, frozen=True, tag="resign", omit_defaults=True):
+    """Give the match up.
+
+    ``seat`` is for who plays both sides: the one that gives up; ``None``: the own one, of both the one to move.
+    """
 
     room: RoomText
     match: MatchNumber
+    seat: Player | None = None
 
 
 class Abort(Request, frozen=True, tag="abort"):

@@ -12,9 +12,11 @@ from textual.widgets import Static
 
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import parse_record
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.outcome import Outcome, Termination
 from tabuleiro_client.entered_room import join_room, watch_room
 from tabuleiro_client.link import Link
+from tabuleiro_client.tui import launch
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.export import ExportScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
@@ -40,6 +42,34 @@ def watching(at: Table) -> WatchScreen:
     screen = at.screen
     assert isinstance(screen, WatchScreen)
     return screen
+
+
+def watching_alone(app: TabuleiroApp) -> WatchScreen:
+    screen = app.screen_stack[1]
+    assert isinstance(screen, WatchScreen)
+    return screen
+
+
+async def test_a_private_room_is_watched_by_the_code_with_its_secret_as_the_room_shows_it(
+    real_server, monkeypatch
+):
+    """`tabuleiro watch CODE-SECRET` said that there was no room of that name, in capital letters."""
+    seen = []
+
+    async def run(app: TabuleiroApp) -> int:
+        async with app.run_test() as pilot:
+            await until(pilot, lambda: watching_alone(app).model is not None)
+            seen.append(watching_alone(app).room.code)
+        return 0
+
+    monkeypatch.setattr(launch, "run", run)
+    private = RoomSettings(is_private=True)
+    async with table(real_server, "virus-wars", SMALL, settings=private) as at:
+        room = at.opponent.room
+        address = f"{room.code.lower()}-{room.secrets.watch}"
+        assert await launch.watch_in_room(real_server.url, address, name=None, is_ascii=False) == 0
+        assert seen == [room.code]
+        await at.app.session.leave()
 
 
 async def test_a_watcher_looks_back_while_the_match_goes_on_and_comes_back_to_the_present(real_server):

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
-from rich.color import Color
+from rich.color import Color, ColorSystem
+from rich.style import Style
 
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.ink import Ink, Role
 from tabuleiro_client.tui.screens.help import key_page
-from tabuleiro_client.tui.settings import FILE_NAME, Settings, load_settings, save_settings
+from tabuleiro_client.tui.settings import FILE_NAME, Settings, SettingsFile
 from tabuleiro_client.tui.themes import DEFAULT_THEME, THEMES, Brush, theme_named
+from tabuleiro_client.tui.themes_256 import screen_colours_256
 
 PIECES = {False: ("SIDE_0", "SIDE_1", "SHIP_1", "SHIP_2", "SHIP_3"), True: ("SIDE_0", "SIDE_1")}
 GROUNDS = ("GROUND", "GROUND_ALT", "GROUND_THIRD")
 MARKED = ("CURSOR", "HOVER", "LAST", "PICKED", "ROUTE", "OPPOSITE", "REASON", "WINNING")
 RIM = ("RED", "ORANGE", "YELLOW", "GREEN", "CYAN", "BLUE", "VIOLET")
+
+
+def rounded(style: Style, colour_count: int) -> Style:
+    """The style as a terminal of so many colours gets it."""
+    if colour_count > 256:
+        return style
+    colours = [colour and colour.downgrade(ColorSystem.EIGHT_BIT) for colour in (style.color, style.bgcolor)]
+    return Style(color=colours[0], bgcolor=colours[1])
 
 
 def luminance(colour: Color) -> float:
@@ -31,13 +42,48 @@ def contrast(style) -> float:
 
 @pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
 @pytest.mark.parametrize("theme", list(THEMES))
-def test_pieces_stand_out_from_every_ground_in_every_theme(theme, is_stone):
-    brush = Brush(THEMES[theme], is_stone=is_stone, colour_count=1 << 24)
+@pytest.mark.parametrize("count", [256, 1 << 24])
+def test_pieces_stand_out_from_every_ground_in_every_theme(theme, is_stone, count):
+    brush = Brush(THEMES[theme], is_stone=is_stone, colour_count=count)
     for piece in PIECES[is_stone]:
         for ground in GROUNDS:
-            assert contrast(brush.style(Ink(Role[piece], Role[ground]))) >= 3, (piece, ground)
+            assert contrast(rounded(brush.style(Ink(Role[piece], Role[ground])), count)) >= 3, (piece, ground)
         for ground in (*MARKED, *(RIM if is_stone else ())):
-            assert contrast(brush.style(Ink(Role[piece], Role[ground]))) >= 2, (piece, ground)
+            assert contrast(rounded(brush.style(Ink(Role[piece], Role[ground])), count)) >= 2, (piece, ground)
+
+
+@pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
+@pytest.mark.parametrize("count", [256, 1 << 24])
+def test_with_high_contrast_small_signs_stand_out_as_well(is_stone, count):
+    """What is forbidden was dark red on grey, with less than three to one."""
+    brush = Brush(THEMES["high-contrast"], is_stone=is_stone, colour_count=count)
+    for sign in ("EMPTY", "LEGAL", "FORBIDDEN", "MARK"):
+        for ground in GROUNDS:
+            assert contrast(rounded(brush.style(Ink(Role[sign], Role[ground])), count)) >= 3, (sign, ground)
+
+
+@pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
+@pytest.mark.parametrize("theme", list(THEMES))
+@pytest.mark.parametrize("count", [256, 1 << 24])
+def test_what_is_hovered_lies_on_a_ground_of_its_own_on_terminals_of_256_colours_too(theme, is_stone, count):
+    """Rounding made it the ground of every third cell of Iris, and that of the cell opposite in Virus Wars."""
+    brush = Brush(THEMES[theme], is_stone=is_stone, colour_count=count)
+    grounds = {rounded(brush.style(Ink(bg=Role[name])), count).bgcolor.get_truecolor() for name in GROUNDS}
+    hovered, opposite = (
+        rounded(brush.style(Ink(bg=role)), count).bgcolor.get_truecolor() for role in (Role.HOVER, Role.OPPOSITE)
+    )
+    assert hovered not in {*grounds, opposite}
+
+
+@pytest.mark.parametrize("theme", list(THEMES))
+def test_dark_and_light_grounds_stay_grey_on_terminals_of_256_colours(theme):
+    """A dark grey with a little blue in it was rounded to navy."""
+    ui = screen_colours_256(THEMES[theme].ui)
+    brush = Brush(THEMES[theme], is_stone=False, colour_count=256)
+    colours = [Color.parse(colour) for colour in (ui.background, ui.surface, ui.panel)]
+    colours += [brush.style(Ink(bg=Role[name])).bgcolor for name in GROUNDS]
+    for colour in colours:
+        assert len(set(colour.downgrade(ColorSystem.EIGHT_BIT).get_truecolor())) == 1, colour
 
 
 @pytest.mark.parametrize("count", [16, 256, 1 << 24])
@@ -74,20 +120,61 @@ def test_an_unknown_theme_is_the_default_one():
 
 def test_settings_are_kept_and_read_again(tmp_path):
     settings = Settings(theme="light", is_ascii=True, board_size="small", asks_before_sending=False)
-    save_settings(tmp_path / "new", settings)
-    assert load_settings(tmp_path / "new") == settings
+    SettingsFile(tmp_path / "new").save(settings)
+    file = SettingsFile(tmp_path / "new")
+    assert (file.load(), file.problem) == (settings, "")
     assert [path.name for path in (tmp_path / "new").iterdir()] == [FILE_NAME]
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"theme": 3}', b'{"board_size": "huge"}', b"\xff"])
-def test_settings_that_cannot_be_read_are_the_defaults(tmp_path, content):
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff", b'{"theme": "light"'])
+def test_settings_that_cannot_be_read_are_the_defaults_and_that_is_said(tmp_path, content):
     (tmp_path / FILE_NAME).write_bytes(content)
-    assert load_settings(tmp_path) == Settings()
+    file = SettingsFile(tmp_path)
+    assert file.load() == Settings()
+    assert file.problem == f"{tmp_path / FILE_NAME} cannot be read (it is damaged): all settings are as usual"
+
+
+def test_a_settings_file_that_is_none_is_said(tmp_path):
+    (tmp_path / FILE_NAME).mkdir()
+    file = SettingsFile(tmp_path)
+    assert file.load() == Settings()
+    assert "cannot be read (Is a directory)" in file.problem
+
+
+@pytest.mark.parametrize(
+    ("written", "refused"),
+    [
+        ('"theme": 3', "theme '3'"),
+        ('"theme": "neon"', "theme 'neon'"),
+        ('"board_size": "huge"', "board_size 'huge'"),
+        ('"rings_bell": "often"', "rings_bell 'often'"),
+        ('"name": "a b"', "name 'a b'"),
+        ('"theme": "neon", "name": null', "theme 'neon', name 'None'"),
+    ],
+)
+def test_one_setting_that_makes_no_sense_costs_no_other_and_is_named(tmp_path, written, refused):
+    """All of them were the defaults then, without a word, and the next change wrote that down for good."""
+    (tmp_path / FILE_NAME).write_text(f'{{"is_ascii": true, {written}}}', encoding="utf-8")
+    file = SettingsFile(tmp_path)
+    assert file.load() == Settings(is_ascii=True)
+    assert file.problem == f"not understood in {tmp_path / FILE_NAME}: {refused}"
+
+
+def test_a_file_that_was_not_understood_is_kept_when_settings_are_saved(tmp_path):
+    (tmp_path / FILE_NAME).write_text('{"theme": "light",}', encoding="utf-8")
+    file = SettingsFile(tmp_path)
+    file.save(msgspec.structs.replace(file.load(), is_ascii=True))
+    assert SettingsFile(tmp_path).load() == Settings(is_ascii=True)
+    kept = tmp_path / f"{FILE_NAME}.damaged"
+    assert kept.read_text(encoding="utf-8") == '{"theme": "light",}'
+    file.save(Settings())
+    assert kept.read_text(encoding="utf-8") == '{"theme": "light",}'
 
 
 def test_settings_of_another_version_keep_what_is_known(tmp_path):
     (tmp_path / FILE_NAME).write_text('{"theme": "light", "sparkles": true}', encoding="utf-8")
-    assert load_settings(tmp_path) == Settings(theme="light")
+    file = SettingsFile(tmp_path)
+    assert (file.load(), file.problem) == (Settings(theme="light"), "")
 
 
 @pytest.mark.parametrize("group", ["BOARD", "MATCH", "SHIPS", "STEPPING", "REPLAY", "EVERYWHERE"])

@@ -291,7 +291,7 @@ async def test_the_opponent_is_shown_away_and_the_win_can_be_claimed(real_server
         later_ms = head.seats[1].away_since_ms + 6_000
         monkeypatch.setattr(at.screen.room, "server_now_ms", lambda: later_ms)
         await until(
-            pilot, lambda: text_of(at, "offer") == "your opponent has been away for long: C claims the win"
+            pilot, lambda: text_of(at, "offer") == "your opponent has been away for long: C ends the match"
         )
 
 

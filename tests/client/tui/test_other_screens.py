@@ -33,7 +33,7 @@ from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.rules import RulesScreen
 from tabuleiro_client.tui.screens.settings import SettingsScreen, setting_fields
 from tabuleiro_client.tui.screens.try_board import TryScreen
-from tabuleiro_client.tui.settings import Settings, load_settings
+from tabuleiro_client.tui.settings import Settings, SettingsFile
 from tabuleiro_server.wiring import RunningServer
 
 
@@ -51,7 +51,7 @@ async def test_a_theme_is_applied_at_once_and_kept():
         await open_settings(at)
         await at.press("right")
         assert at.app.theme == "light"
-        assert load_settings(config_folder()).theme == "light"
+        assert SettingsFile(config_folder()).load().theme == "light"
         await at.press("left")
         assert at.app.theme == "dark"
 
@@ -64,7 +64,7 @@ async def test_a_switch_is_turned_and_kept(name):
         at.row(name).take_focus()
         await at.pilot.pause()
         await at.press("space")
-        assert getattr(load_settings(config_folder()), name) is not before
+        assert getattr(SettingsFile(config_folder()).load(), name) is not before
 
 
 async def test_a_name_is_checked_and_kept():
@@ -75,8 +75,26 @@ async def test_a_name_is_checked_and_kept():
         await at.type("a b")
         await until(at.pilot, lambda: at.problem("name").startswith("! expected 2 to 20"))
         await at.type("ana")
-        await until(at.pilot, lambda: load_settings(config_folder()).name == "ana")
+        await until(at.pilot, lambda: SettingsFile(config_folder()).load().name == "ana")
         assert at.problem("name") == "who you are on new servers"
+
+
+async def test_settings_are_found_again_at_the_next_start_and_a_damaged_file_is_told():
+    async with visit() as at:
+        await open_settings(at)
+        await at.press("right")
+    app = TabuleiroApp(HomeScreen)
+    async with app.run_test() as pilot:
+        assert (app.theme, list(app._notifications)) == ("light", [])
+        await pilot.press("q")
+    file = SettingsFile(config_folder()).path
+    file.write_text(file.read_text().replace("light", "neon"))
+    app = TabuleiroApp(HomeScreen)
+    async with app.run_test() as pilot:
+        assert app.theme == "dark"
+        await pilot.pause()
+        (told,) = app._notifications
+        assert told.message == f"not understood in {file}: theme 'neon'"
 
 
 async def test_a_settings_file_that_cannot_be_written_is_told():
@@ -337,3 +355,20 @@ async def test_no_word_of_the_rules_is_cut_off_at_the_side(width):
             assert page.region.right <= page.parent.scrollable_content_region.right
             drawn = [page.render_line(row).text for row in range(page.size.height)]
             assert " ".join(drawn).split() == registry.game_type(game).rules_page.split()
+
+
+def lines_of(app: TabuleiroApp) -> list[str]:
+    return [strip.text for strip in app.screen._compositor.render_strips()]
+
+
+async def test_the_palette_and_notices_need_nothing_beyond_ascii():
+    """Their borders and dots were of ambiguous width, also on a terminal that has no such characters."""
+    app = TabuleiroApp(HomeScreen, settings=Settings(is_ascii=True))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        for severity in ("information", "warning", "error"):
+            app.notify(f"this is {severity}", severity=severity)
+        await until(pilot, lambda: "this is error" in "".join(lines_of(app)))
+        lines = lines_of(app)
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: "go to: " in "".join(lines_of(app)))
+        assert [line for line in (*lines, *lines_of(app)) if not line.isascii()] == []

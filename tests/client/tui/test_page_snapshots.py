@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from frozen import NOW_MS
 from frozen_server import LEVELS, URL, FrozenRoomScreen, frozen_venue
+from tables import until
+from textual.pilot import Pilot
 from textual.screen import Screen
-from textual.widgets import Input
+from textual.widgets import Input, OptionList
 
 from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro_client.folders import config_folder
@@ -105,8 +107,21 @@ def test_a_screen_in_plain_characters_without_colour(snap_compare, monkeypatch, 
     assert snap_compare(frozen(screen, is_ascii=True), terminal_size=(80, 24))
 
 
+async def open_whole_palette(pilot: Pilot[int]) -> None:
+    """Open the palette and wait until its last command is listed: they come one after another."""
+    await pilot.press("ctrl+p")
+
+    def last_command() -> str:
+        found = pilot.app.screen.query(OptionList)
+        count = found.first().option_count if found else 0
+        return str(found.first().get_option_at_index(count - 1).prompt) if count else ""
+
+    await until(pilot, lambda: "quit" in last_command())
+    await pilot.pause()
+
+
 def test_the_command_palette(snap_compare):
-    assert snap_compare(frozen("home"), terminal_size=(80, 24), press=["ctrl+p"])
+    assert snap_compare(frozen("home"), terminal_size=(80, 24), run_before=open_whole_palette)
 
 
 @pytest.mark.parametrize("size", list(SIZES))

@@ -15,7 +15,7 @@ from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.tui.present.clocks import Urgency, clock_face
 from tabuleiro_client.tui.present.moves import move_rows
 from tabuleiro_client.tui.present.notes import cell_note, compass, facts, hints_of_cell
-from tabuleiro_client.tui.present.players import brief_text, can_claim, player_lines
+from tabuleiro_client.tui.present.players import brief_text, can_claim, claim_text, player_lines
 from tabuleiro_client.tui.timeline import Timeline
 
 STYLE = TextStyle(color=False, ascii=True)
@@ -84,6 +84,19 @@ def test_a_win_is_claimed_only_from_an_opponent_who_is_away_for_long(one_room):
     assert can_claim(head, (0,), 10_000)
     assert not can_claim(head, (), 10_000)
     assert not can_claim(head, (0, 1), 10_000)
+    assert claim_text(head, (0,), 10_000) == "your opponent has been away for long: C claims the win"
+    begun = msgspec.structs.replace(head.match, can_abort=True)
+    hardly_begun = msgspec.structs.replace(head, match=begun)
+    assert claim_text(hardly_begun, (0,), 10_000) == "your opponent has been away for long: C ends the match"
+
+
+def test_no_win_is_claimed_where_a_computer_stands_in(one_room):
+    """The banner asked for a key that the server refuses there."""
+    away = seat("person", "rui", is_connected=False, away_since_ms=TimestampMs(0))
+    settings = RoomSettings(away_after_ms=10_000, stand_in_level="random")
+    head = msgspec.structs.replace(one_room().head(), seats=(seat("person", "ana"), away), settings=settings)
+    assert not can_claim(head, (0,), 10_000)
+    assert claim_text(head, (0,), 10_000) == ""
 
 
 def test_moves_are_listed_a_turn_a_line_wrapped_and_the_one_on_the_board_marked():

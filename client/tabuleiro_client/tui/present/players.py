@@ -17,6 +17,7 @@ from tabuleiro_client.tui.present.clocks import ClockFace, clock_face, format_el
 class PlayerLine:
     """One player. ``glyph`` is what their pieces look like, empty where pieces belong to nobody.
 
+    Two people at one keyboard play under one name: their ``name`` is the side, and ``side`` that name.
     ``presence`` says how they are connected, ``clock`` is ``None`` without one.
     """
 
@@ -40,12 +41,13 @@ def player_lines(
         seat, match = head.seats[player], head.match
         clock = None if match is None else clock_face(head.settings.time_control, match.clock, player, now_ms)
         name = "(free seat)" if seat.holder.name is None else showable(seat.holder.name, style)
+        is_at_hand = len(own_seats) == 2
         return PlayerLine(
             player=player,
             glyph=glyphs[player],
-            name=f"{name} (you)" if player in own_seats else name,
-            side=game.sides[player],
-            presence=_presence(head, seat, player, now_ms),
+            name=game.sides[player] if is_at_hand else f"{name} (you)" if player in own_seats else name,
+            side=name if is_at_hand else game.sides[player],
+            presence="at this keyboard" if is_at_hand else _presence(head, seat, player, now_ms),
             clock=clock,
             is_to_move=head.phase == "playing" and match is not None and match.to_move == player,
             is_away=seat.holder.kind == "person" and not seat.is_connected,
@@ -71,9 +73,17 @@ def _presence(head: RoomHead, seat: SeatView, player: Player, now_ms: int) -> st
     return f"away{since}"
 
 
+def claim_text(head: RoomHead, own_seats: tuple[Player, ...], now_ms: int) -> str:
+    """What a claim would bring now, with its key; empty when none is worth sending."""
+    if not can_claim(head, own_seats, now_ms):
+        return ""
+    gain = "ends the match" if head.match is not None and head.match.can_abort else "claims the win"
+    return f"your opponent has been away for long: C {gain}"
+
+
 def can_claim(head: RoomHead, own_seats: tuple[Player, ...], now_ms: int) -> bool:
-    """Whether a claim of the win is worth sending: the one opponent has been away for as long as the room asks."""
-    if head.phase != "playing" or len(own_seats) != 1:
+    """Whether the one opponent has been away for as long as the room asks, and no computer stands in for them."""
+    if head.phase != "playing" or len(own_seats) != 1 or head.settings.stand_in_level is not None:
         return False
     seat = head.seats[1 if own_seats[0] == 0 else 0]
     since_ms = seat.away_since_ms

@@ -49,6 +49,7 @@ class BoardScreen(Screen[None]):
     BoardScreen #say.message { color: $warning; }
     BoardScreen #lines Entry { padding: 0; background: $panel; }
     BoardScreen #note { color: $text-muted; }
+    BoardScreen #note.banner { background: $warning; color: $background; text-style: bold; }
     BoardScreen #panel { width: 36; height: 1fr; background: $surface; }
     BoardScreen.narrow #panel { display: none; }
     BoardScreen #brief { display: none; text-style: bold; }
@@ -109,6 +110,7 @@ class BoardScreen(Screen[None]):
         spare = 0 if layout is None else size.width - 1 - layout.width
         self.set_class(spare < PANEL_MIN_COLUMNS, "narrow")
         self.query_one("#panel").styles.width = max(PANEL_MIN_COLUMNS, min(PANEL_MAX_COLUMNS, spare))
+        self.show_note()  # it stands in for what the panel says
 
     def current_view(self) -> BoardView | None:
         """The position on the board, ``None`` before there is one."""

@@ -16,19 +16,22 @@ from textual.widgets import Static
 
 from tabuleiro.errors import CommandError, ConnectionLostError, TabuleiroError
 from tabuleiro.ids import RoomCode
+from tabuleiro.protocol.events import Said
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ClientMessage, MatchView, RoomHead, Say
 from tabuleiro.rules import Game
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.entered_room import EnteredRoom
-from tabuleiro_client.sentences import options_text, side_glyphs
+from tabuleiro_client.entered_room import Change, EnteredRoom, Happened
+from tabuleiro_client.sentences import said, side_glyphs
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.collector import spared_objects
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.present.players import brief_text, player_lines
+from tabuleiro_client.tui.present.room_text import board_text
 from tabuleiro_client.tui.redrawing import Redrawing
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
+from tabuleiro_client.tui.screens.muting import ask_whom_to_mute
 from tabuleiro_client.tui.widgets.chat import Chat, Entry, chat_problem
 from tabuleiro_client.tui.widgets.moves import Moves
 from tabuleiro_client.tui.widgets.players import Players
@@ -58,7 +61,7 @@ class LiveScreen(BoardScreen):
         self.room: EnteredRoom | None = None
         self._entry = entry
         self._is_watching = is_watching
-        self._was_my_turn = False
+        self._own_turn: tuple[int, int] | None = None
         self._banners: dict[str, str] = {}
         self._titled: tuple[Game, str] | None = None
 
@@ -89,6 +92,7 @@ class LiveScreen(BoardScreen):
                 self.show_all()
                 with spared_objects():
                     await self._follow(room, self.model)
+                self.show_all()  # the room is gone, and what came last is not drawn yet
         except NoMatches:
             # The screen is being left, and has lost the first of its widgets: there is nothing to show any more.
             return
@@ -107,10 +111,20 @@ class LiveScreen(BoardScreen):
         with suppress(NoMatches):
             await self._redrawing.keep_up()
 
+    def _hear(self, change: Change) -> None:
+        """Say below the board what somebody said, where there is no panel for the talk of the room."""
+        event = change.step.event.event if isinstance(change, Happened) else None
+        if self.model is None or not isinstance(event, Said) or not self.has_class("narrow"):
+            return
+        if event.account != self.model.mirror.account:
+            line = said(event.name, event.text, is_player=event.is_player)
+            self.model.message = showable(line, self.client.writing)
+
     async def _follow(self, room: EnteredRoom, model: MatchModel) -> None:
         """Show what happens in ``room`` until it is gone."""
         async for change in room:
             model.take(change)
+            self._hear(change)
             if not room.has_unread:
                 self._redrawing.ask()
 
@@ -181,8 +195,6 @@ class LiveScreen(BoardScreen):
             both = reason if result.lower() in reason else f"{result}: {reason}"
             turn = both if len(both) <= self.query_one("#turn").content_size.width else reason
             say = "   ".join([*scores, self.next_steps()])
-        if is_narrow and (banner := self._banners.get("offer")):
-            say = f"{banner}   {say}".rstrip()
         self.write_line("turn", turn)
         self.write_line("say", model.message or say)
         self.query_one("#say").set_class(bool(model.message), "message")
@@ -190,12 +202,13 @@ class LiveScreen(BoardScreen):
     def part_columns(self, size: Size) -> None:
         super().part_columns(size)
         self.show_lines()  # the panel with the end card may have gone, or come
+        self.show_note()
 
     def _title(self, game: Game, head: RoomHead) -> str:
         """The game with its options, and the room."""
         if self._titled is None or self._titled[0] is not game:
             # Kept, because to say options in few words takes making games of them.
-            options = options_text(type(game), head.options)
+            options = board_text(type(game), head.options)
             self._titled = (game, f"{game.title} ({options})  room {head.room}")
         return self._titled[1]
 
@@ -223,28 +236,44 @@ class LiveScreen(BoardScreen):
         lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.client.writing)
         self.query_one(Players).show(lines, is_stone="b" in model.view.piece_names)
         self.write_line("brief", brief_text(lines))
-        banner = self.banner_text()
-        if banner != self._banners.get("offer"):
-            self._show_banner("offer", banner)
-            self.show_lines()
+        if self._show_banner("offer", self.banner_text()):
+            self.show_note()
+
+    def show_note(self) -> None:
+        """Write what waits for an answer, where no panel can say so; else what is known of the cell pointed at."""
+        banner = self.banner_text() if self.has_class("narrow") else ""
+        self.query_one("#note").set_class(bool(banner), "banner")
+        if banner:
+            self.write_line("note", banner)
+        else:
+            super().show_note()
 
     def banner_text(self) -> str:
         """What waits for an answer; empty when nothing does."""
         return "" if self.model is None else self.model.offer_text()
 
-    def _show_banner(self, name: str, text: str) -> None:
-        if self._banners.get(name) != text:
-            self._banners[name] = text
-            banner = self.query_one(f"#{name}", Static)
-            banner.set_class(bool(text), "open")
-            banner.update(text)
+    def _show_banner(self, name: str, text: str) -> bool:
+        """Show a banner, or none for an empty text; return whether it is another than before."""
+        if self._banners.get(name) == text:
+            return False
+        self._banners[name] = text
+        banner = self.query_one(f"#{name}", Static)
+        banner.set_class(bool(text), "open")
+        banner.update(text)
+        return True
 
     def _call_for_attention(self) -> None:
+        """Call when an own turn begins; by its number, since what comes quickly is drawn together."""
         model = self.model
-        is_my_turn = model is not None and model.mirror.is_my_turn and bool(model.own_seats)
-        if is_my_turn and not self._was_my_turn:
+        match = None if model is None else model.mirror.match
+        if model is None or match is None or not (model.mirror.is_my_turn and model.own_seats):
+            self._own_turn = None
+            self.client.title_bar.rest()
+            return
+        turn = (match.number, model.mirror.state.turn_number)
+        if turn != self._own_turn:
+            self._own_turn = turn
             self.client.call_for_attention("your turn - tabuleiro")
-        self._was_my_turn = is_my_turn
 
     def say(self, text: str) -> None:
         """Say something in the line below the board."""
@@ -292,6 +321,21 @@ class LiveScreen(BoardScreen):
             self._refused("the room is gone: nobody hears that any more", text)
         else:
             self.run_asking(self.room.request(Say(id=0, room=self.room.code, text=text)), line=text)
+
+    def can_mute(self) -> bool:
+        """Whether this guest is the host, and there is somebody to mute."""
+        model = self.model
+        return (
+            model is not None
+            and self.client.is_host_of(model.mirror.head)
+            and bool(model.talk_rights.people(model.mirror))
+        )
+
+    def action_mute(self) -> None:
+        """Ask who shall be muted or may talk again."""
+        room, model = self.room, self.model
+        if room is not None and model is not None:
+            ask_whom_to_mute(self.client, room, model, self.run_asking)
 
     def look(self, ply: int) -> None:
         """Show the position after ``ply`` actions; the last one is the live one."""

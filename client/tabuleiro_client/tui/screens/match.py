@@ -11,13 +11,15 @@ from textual.binding import Binding, BindingType
 from tabuleiro.errors import CommandError, ConnectionLostError
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import Abort, Answer, ClaimWin, Offer, Resign
+from tabuleiro.rules.outcome import Player
 from tabuleiro_client.entered_room import EnteredRoom
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import OFFER_TEXTS, MatchModel
 from tabuleiro_client.tui.present.overlay import Target
-from tabuleiro_client.tui.present.players import can_claim
+from tabuleiro_client.tui.present.players import claim_text
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.live import LiveScreen, RoomEntry
+from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.ship_composer import ShipComposer
 from tabuleiro_client.tui.turn_composer import PASS_TEXT
 from tabuleiro_client.tui.widgets.chat import Entry
@@ -56,10 +58,19 @@ class MatchScreen(LiveScreen):
         if action == "pass_turn":
             return model.can_act and model.composer.can_pass()
         if action == "offer":
-            return bool(model.own_seats) and (phase == "finished") == (parameters == ("rematch",))
+            is_rematch = parameters == ("rematch",)
+            can_be = model.can_rematch if is_rematch else phase == "playing"
+            return bool(model.own_seats) and can_be
+        if action == "chat":
+            return not model.is_gone
+        if action == "mute":
+            return self.can_mute()
         if action == "answer":
             return model.answerable_offer(accept=parameters == (True,)) is not None
-        if action in ("resign", "abort", "claim"):
+        if action == "abort":
+            match = model.mirror.match
+            return phase == "playing" and bool(model.own_seats) and match is not None and match.can_abort
+        if action in ("resign", "claim"):
             return phase == "playing" and bool(model.own_seats)
         return True
 
@@ -202,7 +213,20 @@ class MatchScreen(LiveScreen):
 
     def action_offer(self, kind: OfferKind) -> None:
         """Offer a draw or a rematch, or ask to take the last turn back."""
-        self.ask(lambda code, match: Offer(id=0, room=code, kind=kind))
+
+        def offer() -> None:
+            self.ask(lambda code, match: Offer(id=0, room=code, kind=kind))
+
+        if kind == "draw" and self._plays_both:
+            # Nobody else is asked: a slip of a finger would end the match.
+            self._confirm("End this match in a draw?", "draw", offer)
+        else:
+            offer()
+
+    @property
+    def _plays_both(self) -> bool:
+        """Whether both sides are played from here."""
+        return self.model is not None and len(self.model.own_seats) == 2
 
     def action_answer(self, accept: bool) -> None:
         """Answer the other player's offer, or withdraw the own one."""
@@ -216,12 +240,25 @@ class MatchScreen(LiveScreen):
             self.ask(lambda code, match: Answer(id=0, room=code, kind=kind, accept=accept), said)
 
     def action_resign(self) -> None:
-        """Ask, and give the match up."""
-        self._confirm(
-            "Give this match up?",
-            "resign",
-            lambda: self.ask(lambda code, match: Resign(id=0, room=code, match=match.number)),
-        )
+        """Ask, and give the match up; at one keyboard either of the two may."""
+        if self._plays_both:
+            self._ask_who_resigns()
+        else:
+            self._confirm("Give this match up?", "resign", self._resign)
+
+    def _ask_who_resigns(self) -> None:
+        assert self.model is not None
+        sides = self.model.mirror.game.sides
+
+        def picked(side: str | None) -> None:
+            if side is not None:
+                self._resign(0 if side == sides[0] else 1)
+
+        choices = {side: f"{side} gives this match up" for side in sides}
+        self.app.push_screen(PickerScreen("Who gives this match up?", choices), picked)
+
+    def _resign(self, seat: Player | None = None) -> None:
+        self.ask(lambda code, match: Resign(id=0, room=code, match=match.number, seat=seat))
 
     def action_abort(self) -> None:
         """Ask, and end the match without a result."""
@@ -249,9 +286,8 @@ class MatchScreen(LiveScreen):
         model, room = self.model, self.room
         if model is None or room is None:
             return ""
-        if can_claim(model.mirror.head, model.own_seats, room.server_now_ms()):
-            return "your opponent has been away for long: C claims the win"
-        return super().banner_text()
+        claim = claim_text(model.mirror.head, model.own_seats, room.server_now_ms())
+        return claim or super().banner_text()
 
     def action_back(self) -> None:
         """Put down what is picked, or come back to the present, or leave; a running match asks first."""

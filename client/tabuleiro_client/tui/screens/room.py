@@ -5,9 +5,9 @@ The board of a match is a screen of its own, opened when the match starts; leavi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from contextlib import AbstractAsyncContextManager, suppress
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -29,16 +29,17 @@ from tabuleiro.protocol.messages import (
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.bot_levels import levels_to_offer
-from tabuleiro_client.entered_room import EnteredRoom, Gone, Lost, Restored
+from tabuleiro_client.entered_room import Change, EnteredRoom
 from tabuleiro_client.library import Client
+from tabuleiro_client.room_address import format_room_address
 from tabuleiro_client.sentences import options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
 from tabuleiro_client.tui.places import problem_text
 from tabuleiro_client.tui.present import room_text
-from tabuleiro_client.tui.room_address import format_room_address
 from tabuleiro_client.tui.screens.match import MatchScreen
+from tabuleiro_client.tui.screens.muting import ask_whom_to_mute
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
@@ -106,13 +107,19 @@ class RoomScreen(PageScreen):
             try:
                 self._take_in()
                 async for change in room:
-                    if isinstance(change, Gone | Lost | Restored):
-                        self.model.take(change)
-                        self.say(self.model.message)
+                    self._hear(change, self.model)
                     if not room.has_unread:
                         self._take_in()
+                self._take_in()  # the room is gone, and what came last is not shown yet
             finally:
                 self.room = None
+
+    def _hear(self, change: Change, model: MatchModel) -> None:
+        """Say what happened, unless another screen is there to say it."""
+        before = model.message
+        model.take(change)
+        if model.message != before and self.app.screen is self:
+            self.say(model.message)
 
     def _take_in(self) -> None:
         """Show the room as it is now, keep it in mind, and go to the board when a match has started."""
@@ -194,7 +201,7 @@ class RoomScreen(PageScreen):
         if self.room is None or self.model is None:
             return action not in {binding.action.partition("(")[0] for binding in keys.ROOM}
         head = self.room.mirror.head
-        is_host = head.host_name == self._venue.link.welcome.name
+        is_host = self.client.is_host_of(head)
         if action == "copy_invitation":
             return bool(self._invitation())
         if action == "seat_bot":
@@ -206,7 +213,11 @@ class RoomScreen(PageScreen):
         if action == "change_settings":
             return is_host and head.phase in ("waiting", "finished")
         if action == "rematch":
-            return head.phase == "finished" and bool(self.model.own_seats)
+            return self.model.can_rematch and bool(self.model.own_seats)
+        if action == "chat":
+            return not self.model.is_gone
+        if action == "mute":
+            return is_host and bool(self.model.talk_rights.people(self.model.mirror))
         if action == "answer":
             return self.model.answerable_offer(accept=parameters == (True,)) is not None
         if action == "open_match":
@@ -230,8 +241,11 @@ class RoomScreen(PageScreen):
     def ask(self, message: ClientMessage) -> None:
         """Ask the server for something in this room; a refusal is said."""
         if self.room is not None:
-            self.say("")
-            self.run_worker(self._told(self.room.request(message)), name="request", group="requests")
+            self._run_asking(self.room.request(message))
+
+    def _run_asking(self, request: Coroutine[Any, Any, None]) -> None:
+        self.say("")
+        self.run_worker(self._told(request), name="request", group="requests")
 
     def action_copy_code(self) -> None:
         """Copy the code of the room."""
@@ -298,12 +312,18 @@ class RoomScreen(PageScreen):
         if self.room is None or self.room.mirror.head.match is None:
             return
         self._is_match_open = True
+        self.say("")
         self.client.call_for_attention("the match begins - tabuleiro")
         self.app.push_screen(MatchScreen(self._entry))
 
     def action_chat(self) -> None:
         """Write to the room."""
         self.query_one(Entry).open_for("say")
+
+    def action_mute(self) -> None:
+        """Ask who shall be muted or may talk again."""
+        if self.room is not None and self.model is not None:
+            ask_whom_to_mute(self.client, self.room, self.model, self._run_asking)
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
         """A word to the room was typed; what cannot be said is kept in the line."""

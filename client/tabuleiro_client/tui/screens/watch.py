@@ -11,7 +11,7 @@ from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.screens.live import LiveScreen, RoomEntry
 from tabuleiro_client.tui.widgets.chat import Entry
 
-_MATCH_KEYS = frozenset({"why", "chat", "copy_code"})
+_MATCH_KEYS = frozenset({"why", "chat", "copy_code", "mute"})
 
 
 class WatchScreen(LiveScreen):
@@ -24,6 +24,12 @@ class WatchScreen(LiveScreen):
 
     def __init__(self, entry: RoomEntry) -> None:
         super().__init__(entry, is_watching=True)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether a key does something now; the footer shows those that do."""
+        if action == "mute":
+            return self.can_mute()
+        return action != "chat" or self.model is None or not self.model.is_gone
 
     def next_steps(self) -> str:
         return "[ ] step   { } turns   Esc leave"

@@ -26,6 +26,7 @@ class Moves(LineList[MoveRow]):
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)
+        self._shown = None  # with other rows to see, the turn on the board may be out of sight
         self.show(*self._given)
 
     def show(self, turns: Sequence[TurnLine], glyphs: tuple[str, str], ply: int) -> None:

@@ -18,7 +18,7 @@ class TopBar(Vertical):
     TopBar { height: auto; dock: top; }
     TopBar Horizontal { height: 1; background: $panel; padding: 0 1; }
     TopBar #title { width: 1fr; text-style: bold; }
-    TopBar #connection { width: auto; color: $text-muted; }
+    TopBar #connection { width: auto; color: $text-muted; margin-left: 2; }
     TopBar #connection.lost { color: $error; text-style: bold; }
     TopBar #banner {
         display: none; height: auto; padding: 0 1;

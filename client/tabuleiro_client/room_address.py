@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tabuleiro.errors import NotationError
+from tabuleiro.errors import ClientError, NotationError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.room_codes import ROOM_CODE_RULE, parse_room_code
 
@@ -22,6 +22,14 @@ def parse_room_address(text: str) -> tuple[RoomCode, str | None]:
     if found is None:
         raise NotationError(text, ROOM_CODE_RULE)
     return parse_room_code(found[1]), found[2]
+
+
+def named_room(text: str) -> tuple[RoomCode, str | None]:
+    """Read the room that a command line names. Raises: ClientError."""
+    try:
+        return parse_room_address(text)
+    except NotationError as error:
+        raise ClientError(str(error)) from error
 
 
 def format_room_address(code: RoomCode, secret: str | None) -> str:

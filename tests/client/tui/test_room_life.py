@@ -1,0 +1,195 @@
+"""Around a match: muting, a host who leaves, rooms that close, windows without a panel, two at one keyboard."""
+
+from __future__ import annotations
+
+import pytest
+from tables import Table, table, until
+from textual.pilot import Pilot
+from textual.widgets import OptionList, Static
+from visits import Visit, lobby_visit, visit
+
+from tabuleiro.protocol.messages import Offer, Say
+from tabuleiro_client.entered_room import watch_room
+from tabuleiro_client.library import connect
+from tabuleiro_client.link import Link
+from tabuleiro_client.tui.screens.confirm import ConfirmScreen
+from tabuleiro_client.tui.screens.live import LiveScreen
+from tabuleiro_client.tui.screens.match import MatchScreen
+from tabuleiro_client.tui.screens.new_match import NewMatchScreen
+from tabuleiro_client.tui.screens.picker import PickerScreen
+from tabuleiro_client.tui.screens.room import RoomScreen
+from tabuleiro_client.tui.screens.watch import WatchScreen
+from tabuleiro_client.tui.widgets.moves import Moves
+
+SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
+NARROW = (36, 24)
+
+
+def text_of(screen: LiveScreen | RoomScreen, name: str) -> str:
+    return str(screen.query_one(f"#{name}", Static).render())
+
+
+async def is_said(pilot: Pilot[int], at: Table, text: str, name: str = "say") -> None:
+    await until(pilot, lambda: text in text_of(at.screen, name))
+
+
+def looking_on(link: Link, code: str) -> WatchScreen:
+    return WatchScreen(lambda: watch_room(link, code))
+
+
+async def own_room(at: Visit) -> RoomScreen:
+    await at.press("n")
+    await at.arrive(NewMatchScreen)
+    await at.press("ctrl+s")
+    screen = await at.arrive(RoomScreen)
+    await until(at.pilot, lambda: screen.room is not None)
+    return screen
+
+
+async def choice_offered(at: Visit) -> str:
+    """What the first line of the list of people says."""
+    await at.press("M")
+    picker = await at.arrive(PickerScreen)
+    return str(picker.query_one(OptionList).get_option_at_index(0).prompt)
+
+
+async def test_the_host_mutes_who_talks_too_much_and_lets_them_talk_again(real_server):
+    """Only the line client could."""
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="zoe") as zoe:
+        screen = await own_room(at)
+        await at.press("M")  # nobody is there yet
+        assert at.app.screen is screen
+        async with zoe.watch(screen.room.code) as watching:
+            await watching.request(Say(id=0, room=watching.code, text="la la la"))
+            await until(at.pilot, lambda: screen.room.mirror.chat)
+            assert await choice_offered(at) == "mute zoe"
+            await at.press("enter")
+            await at.says("zoe is muted")
+            assert await choice_offered(at) == "let zoe talk again"
+            await at.press("enter")
+            await at.says("zoe may talk again")
+
+
+async def test_a_host_at_the_board_mutes_too_and_nobody_else_can(real_server):
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
+        screen = await own_room(at)
+        async with rui.join(screen.room.code) as joined:
+            match = await at.arrive(MatchScreen)
+            await until(at.pilot, lambda: match.model is not None)
+            assert await choice_offered(at) == "mute rui"
+            await at.press("enter")
+            await until(at.pilot, lambda: "rui is muted" in text_of(match, "say"))
+            assert joined.mirror.head.host_name == "ana"
+
+
+async def test_who_is_muted_is_told_so_as_the_one_it_is_about(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await until(pilot, lambda: at.screen.model is not None)
+        assert not at.screen.check_action("mute", ())
+        await at.opponent.room.mute("ana")
+        await is_said(pilot, at, "the host has muted you")
+
+
+async def test_who_stays_when_the_host_leaves_is_told_to_be_host_now(real_server):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await until(pilot, lambda: at.screen.model is not None)
+        await pilot.press("R", "y")
+        await until(pilot, lambda: at.screen.model.mirror.head.phase == "finished")
+        assert at.screen.check_action("offer", ("rematch",))
+        await at.opponent.room.leave()
+        await is_said(pilot, at, "you are the host of this room now")
+        assert not at.screen.check_action("offer", ("rematch",))
+
+
+async def test_who_watches_a_room_that_is_closed_is_told_so_and_offered_no_talk(real_server):
+    """The last word was never drawn: the screen stood as if the room were still there."""
+    async with table(real_server, "virus-wars", SMALL, make_screen=looking_on) as at:
+        async with Link(real_server.url, name="zoe") as zoe:
+            async with watch_room(zoe, at.opponent.room.code), at.app.run_test() as pilot:
+                await until(pilot, lambda: at.screen.model is not None)
+                assert at.screen.check_action("chat", ())
+                await at.opponent.room.leave()
+                await is_said(pilot, at, "the room is gone")
+                assert not at.screen.check_action("chat", ())
+
+
+async def test_in_a_window_without_a_panel_offers_and_talk_are_seen_below_the_board(real_server):
+    """They were in the panel alone, which such a window has no room for."""
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test(size=NARROW) as pilot:
+        await until(pilot, lambda: at.screen.model is not None)
+        assert at.screen.has_class("narrow")
+        room = at.opponent.room
+        await room.request(Offer(id=0, room=room.code, kind="draw"))
+        await is_said(pilot, at, "rui offers a draw: y accepts", "note")
+        await room.request(Say(id=0, room=room.code, text="please"))
+        await is_said(pilot, at, "rui: please")
+        await pilot.press("right")
+        await is_said(pilot, at, "rui offers a draw", "note")
+        await pilot.press("n")
+        await until(pilot, lambda: not room.mirror.head.offers)
+        await until(pilot, lambda: "offers" not in text_of(at.screen, "note"))
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: not at.screen.has_class("narrow"))
+
+
+async def test_the_turn_on_the_board_stays_in_sight_when_the_list_of_turns_gets_fewer_rows(real_server):
+    """The card at the end took rows from the list, and the turn looked at was below its last one."""
+    long: dict[str, int | str] = {"rows": 8, "cols": 8, "steps": 1}
+    async with table(real_server, "virus-wars", long) as at, at.app.run_test() as pilot:
+        await until(pilot, lambda: at.screen.model is not None)
+        own, other = at.screen.room, at.opponent.room
+        for _ in range(10):
+            for room in (own, other):
+                await until(pilot, lambda room=room: room.mirror.is_my_turn)
+                state = room.mirror.state
+                await room.play([state.action_to_string(state.legal_actions()[0])])
+        await until(pilot, lambda: at.screen.model.timeline.last_ply == 20)
+        await pilot.press("R", "y")
+        await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
+        moves = at.screen.query_one(Moves)
+        await until(pilot, lambda: moves.scroll_offset.y + moves.size.height >= moves.line_count)
+
+
+async def both_at_one_keyboard(at: Visit) -> MatchScreen:
+    await at.press("2")
+    await at.arrive(NewMatchScreen)
+    await at.press("ctrl+s")
+    screen = await at.arrive(MatchScreen)
+    await until(at.pilot, lambda: screen.model is not None)
+    return screen
+
+
+async def test_two_at_one_keyboard_agree_on_a_draw_only_after_a_question():
+    """One key ended the match, since nobody else had to be asked."""
+    async with visit() as at:
+        screen = await both_at_one_keyboard(at)
+        await at.press("d")
+        await at.arrive(ConfirmScreen)
+        await at.press("n")
+        assert screen.model.mirror.head.phase == "playing"
+        await at.press("d")
+        await at.arrive(ConfirmScreen)
+        await at.press("y")
+        await until(at.pilot, lambda: "a draw by agreement" in text_of(screen, "say"))
+
+
+async def test_two_at_one_keyboard_are_called_by_their_sides():
+    async with visit() as at:
+        screen = await both_at_one_keyboard(at)
+        assert "blue" in text_of(screen, "brief")
+        assert "(you)" not in text_of(screen, "brief")
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"), [(["enter"], "red wins: blue resigned"), (["down", "enter"], "blue wins")]
+)
+async def test_either_of_two_at_one_keyboard_resigns_whosever_turn_it_is(keys, said):
+    """It was always the one to move who gave up, and nothing said so."""
+    async with visit() as at:
+        screen = await both_at_one_keyboard(at)
+        await at.press("R")
+        picker = await at.arrive(PickerScreen)
+        titles = [str(picker.query_one(OptionList).get_option_at_index(place).prompt) for place in (0, 1)]
+        assert titles == ["blue gives this match up", "red gives this match up"]
+        await at.press(*keys)
+        await until(at.pilot, lambda: said in text_of(screen, "say"))
