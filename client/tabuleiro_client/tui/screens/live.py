@@ -183,7 +183,7 @@ class LiveScreen(BoardScreen):
             self.query_one(Chat).show(self.model.mirror.chat, self.client.writing)
 
     def show_lines(self) -> None:
-        """Write the lines below the board; without room for the panel they hold its banner and its end card."""
+        """Write the lines below the board; without room for the panel they hold its end card."""
         model = self.model
         if model is None or not self.is_whole:
             return
