@@ -19,6 +19,7 @@ from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.widgets.chooser import Chooser
 from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.form_box import FormBox
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 
@@ -55,6 +56,26 @@ async def test_a_match_of_each_game_against_the_computer_starts_from_the_form(ga
         await until(at.pilot, lambda: match.model is not None)
         head = match.model.mirror.head
         assert (head.game, head.seats[1].holder.level) == (game, "easy")
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_a_form_that_is_left_while_its_rows_are_made_just_goes(monkeypatch, moment):
+    """Symptom: the program ended with "coroutine raised StopIteration" after Esc right behind another game."""
+    mount_all = FormBox.mount_all
+
+    async def mount_and_go(box, widgets, **place):
+        await mount_all(box, widgets, **place)
+        await box.remove_children()
+
+    async with visit() as at:
+        screen = await local_form(at, "1")
+        if moment == "after":
+            monkeypatch.setattr(FormBox, "mount_all", mount_and_go)
+        else:
+            await screen.query_one(FormBox).remove()
+        screen.form.set("game", "xero-g")
+        await screen._show_all()
+        assert len(shown(at)) < len(screen.form.fields())
 
 
 async def test_a_wrong_value_is_told_at_its_field_and_nothing_is_asked_of_the_server():

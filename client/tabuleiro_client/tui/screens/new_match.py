@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import ClassVar
 
 from textual import events
 from textual.binding import BindingType
 from textual.containers import Horizontal
+from textual.css.query import NoMatches
 from textual.widget import Widget
 from textual.widgets import Button, Input
 
@@ -88,7 +90,9 @@ class NewMatchScreen(PageScreen):
     async def _show_all(self) -> None:
         # Rows are taken away and made bit by bit: two at the same time would mix theirs.
         async with self._drawing:
-            await self._draw()
+            # A form that is left meanwhile has lost some of its widgets.
+            with suppress(NoMatches):
+                await self._draw()
 
     async def _draw(self) -> None:
         """Show every field as it is now, with the rows that are asked for now."""
@@ -96,7 +100,8 @@ class NewMatchScreen(PageScreen):
         fields = form.fields()
         problems = form.errors()
         if not (len(rows) == len(fields) and all(map(FieldRow.fits, rows, fields))):
-            await self._renew_rows(fields)
+            if not await self._renew_rows(fields):
+                return
             rows = self._rows()
         for row, field in zip(rows, fields, strict=True):
             row.show(field, form.values[field.name], problems.get(field.name, ""))
@@ -111,8 +116,10 @@ class NewMatchScreen(PageScreen):
             self._has_tried = False
             self.say("")
 
-    async def _renew_rows(self, fields: list[Field]) -> None:
+    async def _renew_rows(self, fields: list[Field]) -> bool:
         """Take away the rows of fields that are not asked for now, and make those that are missing.
+
+        Return whether all are there: no longer, when the form is left meanwhile.
 
         A row that stays keeps the focus, and with it the keys that are on their way to it.
         """
@@ -127,7 +134,10 @@ class NewMatchScreen(PageScreen):
                 if field.name not in staying:
                     made = widgets_of(field, self.form.values[field.name])
                     await box.mount_all(made, before=0 if above is None else None, after=above)
-                above = next(child for child in reversed(box.children) if child.name == field.name)
+                above = next((child for child in reversed(box.children) if child.name == field.name), None)
+                if above is None:
+                    return False
+        return True
 
     async def on_field_row_filled(self, event: FieldRow.Filled) -> None:
         self.form.set(event.name, event.text)
