@@ -42,6 +42,8 @@ async def own_turn_unseen(at: Table, pilot: Pilot[int]) -> list[str]:
     await until(pilot, lambda: at.opponent.room.mirror.is_my_turn)
     await at.opponent.room.play(["c1", "c2"])
     await until(pilot, lambda: "2 o c1 c2" in at.screen.query_one(Moves).text)
+    # The board is drawn before the moves: what it shows may still be the position of a moment ago.
+    await until(pilot, lambda: at.screen.board._view == at.screen.model.view)
     return sent
 
 
