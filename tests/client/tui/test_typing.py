@@ -37,19 +37,19 @@ async def entered(at: Table, pilot: Pilot[int]) -> None:
     await until(pilot, lambda: at.screen.model is not None and at.screen.model.can_act)
 
 
-async def test_refused_actions_stay_in_the_line_with_the_cursor_where_they_are_wrong(real_server):
+async def test_refused_actions_stay_in_the_line_with_the_wrong_one_selected(real_server):
     # A refused line was lost, and had to be typed again.
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
         await pilot.press("i")
-        await type_text(pilot, "b4 d1")
+        await type_text(pilot, "b4 d1 b3")
         await pilot.press("enter")
         await until(pilot, lambda: entry(at.app).has_focus)
-        assert (entry(at.app).value, entry(at.app).cursor_position) == ("b4 d1", 3)
+        assert (entry(at.app).value, entry(at.app).selected_text) == ("b4 d1 b3", "d1")
         assert said(at.app) == "'d1': you have no virus or awake zombie next to it"
-        await pilot.press("delete", "delete")
         await type_text(pilot, "a3")
-        await pilot.press("enter")
+        assert entry(at.app).value == "b4 a3 b3"
+        await pilot.press("end", "backspace", "backspace", "enter")
         await until(pilot, lambda: at.screen.model.composer.texts() == ["b4", "a3"])
         assert not entry(at.app).has_class("open")
 
@@ -78,7 +78,7 @@ async def test_keys_typed_after_a_refused_line_are_not_taken_for_a_part_of_it(re
         at.screen.query_one(Entry).refuse("play", "d1", 1)
         assert at.screen.board.has_focus
         await pilot.press("i")
-        assert (entry(at.app).value, entry(at.app).cursor_position) == ("d1", 0)
+        assert (entry(at.app).value, entry(at.app).selected_text) == ("d1", "d1")
 
 
 async def test_lines_typed_before_come_back_with_the_arrow_keys(real_server):
@@ -99,7 +99,7 @@ async def test_lines_typed_before_come_back_with_the_arrow_keys(real_server):
         assert entry(at.app).value == ""
 
 
-async def test_what_is_too_long_to_be_said_is_kept_whole_with_the_cursor_where_it_is_too_much(real_server):
+async def test_what_is_too_long_to_be_said_is_kept_whole_with_what_is_too_much_selected(real_server):
     text = "o" * (CHAT_MAX_CHARS + 7)
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
@@ -108,8 +108,8 @@ async def test_what_is_too_long_to_be_said_is_kept_whole_with_the_cursor_where_i
         await pilot.press("enter")
         await until(pilot, lambda: entry(at.app).has_focus)
         assert said(at.app) == "that is 307 characters long: at most 300 can be said at once"
-        assert (entry(at.app).value, entry(at.app).cursor_position) == (text, CHAT_MAX_CHARS)
-        await pilot.press("ctrl+k", "enter")
+        assert (entry(at.app).value, entry(at.app).selected_text) == (text, "o" * 7)
+        await pilot.press("backspace", "enter")
         await until(pilot, lambda: at.screen.model.mirror.chat)
         assert at.screen.model.mirror.chat[0].text == text[:CHAT_MAX_CHARS]
 

@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
+from textual.widgets.input import Selection
 
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ChatLine
 from tabuleiro_client.board_text import TextStyle
@@ -108,13 +109,19 @@ class Entry(Input):
         return self.client.typed_lines.setdefault(self._kind, LineHistory())
 
     def open_for(self, kind: EntryKind) -> None:
-        """Show the line and take the keys, until it is finished or left; a refused line of that kind is there."""
+        """Show the line and take the keys, until it is finished or left.
+
+        A refused line of that kind is there again, with what is wrong in it selected.
+        """
         self._kind = kind
         self._history.leave()
         if not self.has_focus:
             self._focused_before = self.screen.focused
         self.placeholder = _PLACEHOLDERS[kind]
-        self.value, self.cursor_position = self._refused.pop(kind, ("", 0))
+        self.value, start = self._refused.pop(kind, ("", 0))
+        # What is wrong is replaced by what is typed next, and taken away by one Backspace.
+        end = len(self.value) if kind == "say" else _end_of_word(self.value, start)
+        self.selection = Selection(start, end)
         self.add_class("open")
         self.screen.set_focus(self)
 
@@ -168,3 +175,9 @@ def chat_problem(text: str) -> str:
     if len(text) <= CHAT_MAX_CHARS:
         return ""
     return f"that is {len(text)} characters long: at most {CHAT_MAX_CHARS} can be said at once"
+
+
+def _end_of_word(text: str, start: int) -> int:
+    """Where the word that begins at ``start`` ends."""
+    end = text.find(" ", start)
+    return len(text) if end < 0 else end
