@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -47,14 +47,24 @@ async def asking(tmp_path: Path, record: str, prompt: str) -> AsyncIterator[Term
         yield shown
 
 
+async def ended_by_ctrl_c(shown: Terminal, times: int) -> int:
+    """Press Ctrl-C, and again when nothing comes of it, and return how the program ended.
+
+    The interpreter's line editor does not see one that comes while it is writing, e.g. its prompt.
+    """
+    for _ in range(times - 1):
+        shown.press(b"\x03")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(2):
+                return await shown.wait()
+    shown.press(b"\x03")
+    return await shown.wait()
+
+
 @pytest.mark.parametrize("prompt", PROMPTS)
 async def test_ctrl_c_ends_with_130_on_a_line_of_its_own(tmp_path, record, prompt):
     async with asking(tmp_path, record, prompt) as shown:
-        # A line editor shows its prompt a moment before it listens, and does not see a signal that comes between.
-        shown.press(b"~")
-        await shown.shows("~")
-        shown.press(b"\x03")
-        assert await shown.wait() == 130
+        assert await ended_by_ctrl_c(shown, times=10 if prompt == "replay" else 1) == 130
         await shown.shows(r"\n")
         assert "Traceback" not in shown.text
 
