@@ -6,10 +6,8 @@ left to :mod:`tabuleiro_client.introduction`.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ import msgspec
 
 from tabuleiro.errors import ClientError, NotationError
 from tabuleiro.protocol.names import name_key, parse_name
+from tabuleiro_client.whole_file import replacement
 
 LOOKING_ON: Final = " (looking on)"
 """The end of the key under which the guest of a server is kept that only looks on."""
@@ -80,19 +79,9 @@ class IdentityFolder:
         path = self._path(identity.server, identity.name)
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # mkstemp makes the file with mode 0600: the token is never readable by others, not even for a moment.
-            handle, temporary = tempfile.mkstemp(prefix=".new-", dir=path.parent)
-            try:
-                with open(handle, "wb") as file:
-                    file.write(msgspec.json.format(msgspec.json.encode(identity)) + b"\n")
-                    file.flush()
-                    os.fsync(file.fileno())
+            data = msgspec.json.format(msgspec.json.encode(identity)) + b"\n"
+            with replacement(path, data, is_flushed=True) as temporary:
                 _set_used_now(temporary)
-                os.replace(temporary, path)
-            except BaseException:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(temporary)
-                raise
         except OSError as error:
             raise ClientError(f"your name cannot be saved in {path.parent}: {error.strerror}") from error
 

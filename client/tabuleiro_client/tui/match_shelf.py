@@ -7,8 +7,6 @@ to whoever asks it.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -18,6 +16,7 @@ import msgspec
 from tabuleiro.errors import ClientError
 from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro.protocol.messages import Phase
+from tabuleiro_client.whole_file import replacement
 
 KEPT_COUNT: Final = 50
 """How many matches are kept; the oldest ones are forgotten."""
@@ -71,16 +70,8 @@ class MatchShelf:
         path = self._path(match)
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # mkstemp makes the file with mode 0600: the secret of a private room is nobody else's business.
-            handle, temporary = tempfile.mkstemp(prefix=".new-", dir=path.parent)
-            try:
-                with open(handle, "wb") as file:
-                    file.write(msgspec.json.encode(match) + b"\n")
-                os.replace(temporary, path)
-            except BaseException:
-                with suppress(FileNotFoundError):
-                    os.unlink(temporary)
-                raise
+            with replacement(path, msgspec.json.encode(match) + b"\n"):
+                pass
         except OSError as error:
             raise ClientError(f"your matches cannot be kept in {path.parent}: {error.strerror}") from error
         for old in self.all()[KEPT_COUNT:]:

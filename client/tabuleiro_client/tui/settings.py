@@ -6,8 +6,6 @@ A screen to change them is left to :mod:`tabuleiro_client.tui.screens`; the appl
 from __future__ import annotations
 
 import os
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
@@ -16,6 +14,7 @@ import msgspec
 from tabuleiro.errors import ClientError, NotationError, shown
 from tabuleiro.protocol.names import parse_name
 from tabuleiro_client.tui.themes import THEMES
+from tabuleiro_client.whole_file import replacement
 
 FILE_NAME: Final = "settings.json"
 
@@ -75,18 +74,10 @@ class SettingsFile:
         folder = self.path.parent
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(prefix=".new-", dir=folder)
-            try:
-                with open(handle, "wb") as file:
-                    file.write(msgspec.json.format(msgspec.json.encode(settings)) + b"\n")
+            with replacement(self.path, msgspec.json.format(msgspec.json.encode(settings)) + b"\n"):
                 if self.problem:
                     os.replace(self.path, self.path.with_name(f"{FILE_NAME}.damaged"))
                     self.problem = ""
-                os.replace(temporary, self.path)
-            except BaseException:
-                with suppress(FileNotFoundError):
-                    os.unlink(temporary)
-                raise
         except OSError as error:
             raise ClientError(f"the settings cannot be saved in {folder}: {error.strerror}") from error
 
