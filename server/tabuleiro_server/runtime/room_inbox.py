@@ -11,6 +11,8 @@ import asyncio
 from collections import deque
 from typing import Generic, TypeVar
 
+from tabuleiro_server.runtime.alarm import Alarm
+
 T = TypeVar("T")
 
 
@@ -23,8 +25,7 @@ class RoomInbox(Generic[T]):
         self._limit_count = limit_count
         self._items: deque[T] = deque()
         self._waiter: asyncio.Future[bool] | None = None
-        self._alarm: asyncio.TimerHandle | None = None
-        self._rings_at_s = 0.0
+        self._alarm = Alarm(lambda: self._wake(by_alarm=True))
 
     def __len__(self) -> int:
         return len(self._items)
@@ -61,7 +62,7 @@ class RoomInbox(Generic[T]):
         """
         if self._items or self.is_closed:
             return False
-        self._set_alarm(self._loop.time() + at_most_s)
+        self._alarm.set(at_most_s)
         self._waiter = self._loop.create_future()
         try:
             return await self._waiter
@@ -70,20 +71,7 @@ class RoomInbox(Generic[T]):
 
     def stop(self) -> None:
         """Let no alarm ring any more."""
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
-
-    def _set_alarm(self, at_s: float) -> None:
-        if self._alarm is not None and self._rings_at_s <= at_s:
-            return
-        self.stop()
-        self._rings_at_s = at_s
-        self._alarm = self._loop.call_at(at_s, self._ring)
-
-    def _ring(self) -> None:
-        self._alarm = None
-        self._wake(by_alarm=True)
+        self._alarm.stop()
 
     def _wake(self, *, by_alarm: bool) -> None:
         if self._waiter is not None and not self._waiter.done():
