@@ -218,11 +218,8 @@ async def test_who_comes_and_goes_all_the_time_is_seen_but_not_stored_each_time(
     assert presence_in(await stage.stored(code)) == [SeatDisconnected, SeatConnected]
 
 
-async def test_who_stays_away_after_coming_and_going_is_stored_as_gone_in_the_end(
-    match_of: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(goings, "GOING_EVERY_MS", 50)
-    stage, ana, rui, code = match_of
+async def comes_and_goes(stage: Any, ana: Any, rui: Any, code: str) -> None:
+    """Let rui go and return twice, and go for good."""
     for _ in range(2):
         heard_count = len(ana.heard)
         rui.session.close()
@@ -231,6 +228,14 @@ async def test_who_stays_away_after_coming_and_going_is_stored_as_gone_in_the_en
         await rui.watch(code)
     rui.session.close()
     await is_seen(ana, len(ana.heard), is_connected=False)
+
+
+async def test_who_stays_away_after_coming_and_going_is_stored_as_gone_in_the_end(
+    match_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(goings, "GOING_EVERY_MS", 50)
+    stage, ana, rui, code = match_of
+    await comes_and_goes(stage, ana, rui, code)
     room = await stage.room(code)
     assert room.state.away_since_ms == (None, None)
     assert presence_in(await stage.stored(code)) == [SeatDisconnected, SeatConnected]
@@ -242,14 +247,7 @@ async def test_who_stays_away_after_coming_and_going_is_stored_as_gone_in_the_en
 
 async def test_others_are_seen_at_once_while_a_going_waits_to_be_stored(match_of: Any) -> None:
     stage, ana, rui, code = match_of
-    for _ in range(2):
-        heard_count = len(ana.heard)
-        rui.session.close()
-        await is_seen(ana, heard_count, is_connected=False)
-        rui = stage.client("rui")
-        await rui.watch(code)
-    rui.session.close()
-    await is_seen(ana, len(ana.heard), is_connected=False)
+    await comes_and_goes(stage, ana, rui, code)
     await stage.client("eva").watch(code)
     await ana.hear(lambda said: isinstance(said, Update) and said.head.watchers == 1)
 

@@ -122,12 +122,13 @@ async def test_messages_that_come_one_by_one_are_read_at_once(monkeypatch: pytes
     assert read_here == [b"one", b"two", b"", b"s" * 300, b"eight"]
 
 
-async def test_a_message_in_the_midst_of_a_fragmented_one_is_refused_as_by_websockets() -> None:
+async def ended_by(*pieces: bytes) -> tuple[ConnectionClosed, bytes]:
+    """How the connection ends after these bytes: what its reader is told, and what the client gets."""
     ended: asyncio.Future[ConnectionClosed] = asyncio.get_running_loop().create_future()
 
     async def handler(connection: Newcomer) -> None:
-        connection.data_received(frame(b"half", fin=False))
-        connection.data_received(frame(b"whole"))
+        for piece in pieces:
+            connection.data_received(piece)
         try:
             await connection.receive()
         except ConnectionClosed as error:
@@ -138,27 +139,18 @@ async def test_a_message_in_the_midst_of_a_fragmented_one_is_refused_as_by_webso
         await reader.readuntil(b"\r\n\r\n")
         closing = await reader.read()
         writer.close()
-        error = await asyncio.wait_for(ended, LIMIT_S)
+        return await asyncio.wait_for(ended, LIMIT_S), closing
+
+
+async def test_a_message_in_the_midst_of_a_fragmented_one_is_refused_as_by_websockets() -> None:
+    error, closing = await ended_by(frame(b"half", fin=False), frame(b"whole"))
     assert (closing[0], closing[2:4]) == (0x88, (1002).to_bytes(2, "big"))
     assert error.sent is not None
     assert error.sent.code == 1002
 
 
 async def test_a_message_over_the_limit_closes_the_connection() -> None:
-    ended: asyncio.Future[ConnectionClosed] = asyncio.get_running_loop().create_future()
-
-    async def handler(connection: Newcomer) -> None:
-        connection.data_received(frame(b"m" * (LIMIT_BYTES + 1)))
-        try:
-            await connection.receive()
-        except ConnectionClosed as error:
-            ended.set_result(error)
-
-    async with serving(handler) as (reader, writer):
-        writer.write(REQUEST)
-        await reader.read()
-        writer.close()
-        error = await asyncio.wait_for(ended, LIMIT_S)
+    error, _ = await ended_by(frame(b"m" * (LIMIT_BYTES + 1)))
     assert error.sent is not None
     assert error.sent.code == 1009
 
