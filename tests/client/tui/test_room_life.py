@@ -6,7 +6,7 @@ import pytest
 from tables import Table, table, until
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
-from visits import Visit, lobby_visit, visit
+from visits import Visit, lobby_visit, own_room, visit
 
 from tabuleiro.protocol.messages import Offer, Say
 from tabuleiro_client.entered_room import watch_room
@@ -35,15 +35,6 @@ async def is_said(pilot: Pilot[int], at: Table, text: str, name: str = "say") ->
 
 def looking_on(link: Link, code: str) -> WatchScreen:
     return WatchScreen(lambda: watch_room(link, code))
-
-
-async def own_room(at: Visit) -> RoomScreen:
-    await at.press("n")
-    await at.arrive(NewMatchScreen)
-    await at.press("ctrl+s")
-    screen = await at.arrive(RoomScreen)
-    await until(at.pilot, lambda: screen.room is not None)
-    return screen
 
 
 async def choice_offered(at: Visit) -> str:

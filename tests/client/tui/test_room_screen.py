@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from tables import until
 from textual.widgets import OptionList
-from visits import Visit, lobby_visit
+from visits import Visit, lobby_visit, own_room
 
 from tabuleiro.clock import Fischer
 from tabuleiro.protocol.messages import JoinRoom, Offer, Resign, Say
@@ -29,11 +29,7 @@ from tabuleiro_server.wiring import RunningServer
 async def waiting_room(server: RunningServer) -> AsyncIterator[tuple[Visit, RoomScreen]]:
     """Somebody who waits in a room of their own, made by the form."""
     async with lobby_visit(server) as at:
-        await at.press("n")
-        await at.arrive(NewMatchScreen)
-        await at.press("ctrl+s")
-        screen = await at.arrive(RoomScreen)
-        await until(at.pilot, lambda: screen.room is not None)
+        screen = await own_room(at)
         await at.pilot.pause()
         yield at, screen
 

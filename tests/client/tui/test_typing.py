@@ -5,14 +5,12 @@ from __future__ import annotations
 from tables import Table, table, until
 from textual.pilot import Pilot
 from textual.widgets import Static
-from visits import lobby_visit
+from visits import lobby_visit, own_room
 
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
 from tabuleiro_client.entered_room import watch_room
 from tabuleiro_client.link import Link
 from tabuleiro_client.tui.app import TabuleiroApp
-from tabuleiro_client.tui.screens.new_match import NewMatchScreen
-from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.try_board import TryScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
@@ -137,11 +135,7 @@ async def test_a_watcher_who_is_muted_keeps_the_line_and_is_told(real_server):
 
 async def test_what_is_refused_in_a_room_that_waits_stays_in_the_line(real_server):
     async with lobby_visit(real_server) as at:
-        await at.press("n")
-        await at.arrive(NewMatchScreen)
-        await at.press("ctrl+s")
-        screen = await at.arrive(RoomScreen)
-        await until(at.pilot, lambda: screen.room is not None)
+        screen = await own_room(at)
         await at.press("t")
         screen.query_one(Entry).insert_text_at_cursor("o" * 301)
         await at.press("enter")

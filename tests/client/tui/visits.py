@@ -14,6 +14,8 @@ from textual.widgets import Static
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
+from tabuleiro_client.tui.screens.new_match import NewMatchScreen
+from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.field_row import FieldRow
 from tabuleiro_server.wiring import RunningServer
@@ -102,3 +104,13 @@ async def lobby_visit(
         screen = await at.arrive(LobbyScreen)
         await until(at.pilot, lambda: screen.model is not None and screen.model.people)
         yield at
+
+
+async def own_room(at: Visit) -> RoomScreen:
+    """Make a room with the form of the lobby, and wait in it."""
+    await at.press("n")
+    await at.arrive(NewMatchScreen)
+    await at.press("ctrl+s")
+    screen = await at.arrive(RoomScreen)
+    await until(at.pilot, lambda: screen.room is not None)
+    return screen
