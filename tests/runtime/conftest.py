@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from tabuleiro.errors import CommandError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.codec import MsgpackCodec
@@ -102,7 +103,9 @@ class Client:
 
     def __init__(self, stage: Stage, name: str) -> None:
         self.codec = MsgpackCodec()
-        self.session = Session(self.codec, self, stage.requests.answer, stage.requests.farewell)
+        self.faults: list[Exception] = []
+        requests = stage.requests
+        self.session = Session(self.codec, self, requests.answer, requests.farewell, self.faults.append)
         self.name = name
         self.account = AccountId(f"{name}-id")
         self.heard: list[Any] = []
@@ -118,7 +121,11 @@ class Client:
         self._next_id += 1
         message = make(*args, id=self._next_id, **fields)
         heard_count = len(self.heard)
-        await self.session.receive(self.codec.encode(message))
+        answering = self.session.receive(self.codec.encode(message))
+        if answering is not None:
+            with suppress(CommandError):  # which the client is told
+                await answering
+        assert self.faults == []
         answer = await self.hear(lambda said: getattr(said, "id", None) == message.id, heard_count)
         return answer.result if isinstance(answer, Ok) else answer
 

@@ -96,11 +96,20 @@ class RoomTask:
         Raises, here or when it is awaited: CommandError when it is refused or cannot be stored; RoomUnloadedError.
         """
         wish = Wish((command,), acknowledge)
-        if self._is_at_rest():
+        if self.is_at_rest():
             self._start(wish)
         else:
             self._ask(wish)
         return wish.done
+
+    def is_at_rest(self) -> bool:
+        """Whether a command can be decided now: nothing else is being done or has to be done before it."""
+        if self._is_busy or self._underway is not None or self._inbox or self._pending is not None:
+            return False
+        if self._is_ended or self._inbox.is_closed or self.is_damaged or self._is_behind:
+            return False
+        deadline_ms = self._deadline_ms()
+        return deadline_ms is None or deadline_ms > self._now_ms()
 
     async def enter(
         self,
@@ -158,15 +167,6 @@ class RoomTask:
         except asyncio.QueueFull:
             message = f"too many commands wait for room {self.state.code}; try again"
             raise CommandError(ErrorCode.BUSY, message) from None
-
-    def _is_at_rest(self) -> bool:
-        """Whether a command can be decided now: nothing else is being done or has to be done before it."""
-        if self._is_busy or self._underway is not None or self._inbox or self._pending is not None:
-            return False
-        if self._is_ended or self._inbox.is_closed or self.is_damaged or self._is_behind:
-            return False
-        deadline_ms = self._deadline_ms()
-        return deadline_ms is None or deadline_ms > self._now_ms()
 
     async def _run(self) -> None:
         try:
