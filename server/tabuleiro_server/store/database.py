@@ -37,7 +37,7 @@ class Database:
         self._file = file
         self._reader = ServedConnection(settings.connect_reader, file)
         self._writing = ServedConnection(settings.connect, file)
-        self.writer = Writer(self._writing, settings.path)
+        self.writer = Writer(self._writing, settings.path, file.check)
 
     @classmethod
     async def open(
