@@ -123,5 +123,7 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def _rows(code: RoomCode, events: Sequence[StoredEvent]) -> tuple[RoomRow, list[MatchRow]]:
-    return rows_of(read_events(code, events))
+def _rows(
+    code: RoomCode, events: Sequence[StoredEvent], stored_row: RoomRow | None
+) -> tuple[RoomRow, list[MatchRow]]:
+    return rows_of(read_events(code, events), stored_row)

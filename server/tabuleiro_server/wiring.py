@@ -24,7 +24,6 @@ from tabuleiro_server.net.websocket_server import WebSocketServer
 from tabuleiro_server.obs.logs import configure_logs
 from tabuleiro_server.obs.loop_lag import LoopLagProbe
 from tabuleiro_server.obs.metrics import ServerCollector, render_metrics
-from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.caretaker import Caretaker
 from tabuleiro_server.runtime.directory import Directory
@@ -142,7 +141,7 @@ async def _rooms(
     quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
 
     def on_change(room: RoomTask) -> None:
-        lobby.note(room.state.code, lambda: summary_of(room.state, room.watchers_count))
+        lobby.note(room.state.code, room.summary)
         quota.note(room.state)
         bot_seats.consider(room)
         hints.consider(room)

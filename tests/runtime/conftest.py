@@ -19,7 +19,6 @@ from tabuleiro.protocol.events import Event, SeatTaken, SequencedEvent
 from tabuleiro.protocol.messages import Ok, RoomEntered, RoomGone, SeatRequest, Update
 from tabuleiro_server.config import Config
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
@@ -223,7 +222,7 @@ class Stage:
         self.hints.consider(room)
         self.changes.append(room)
         self._changed.set()
-        self.lobby.update(summary_of(room.state, room.watchers_count))
+        self.lobby.update(room.summary())
 
     def client(self, name: str) -> Client:
         """Somebody who has said hello; two of one name are two connections of one account."""

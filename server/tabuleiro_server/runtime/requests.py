@@ -277,10 +277,12 @@ class Requests:
 
     def _perform(self, session: Session, message: Any, command: commands.Command) -> Answering:
         room = self._services.directory.loaded(message.room)
-        if room is None or not room.is_at_rest():
-            return self._perform_in_turn(session, message, command)
-        _check_entered(session, room)
-        return room.perform(command, lambda _: session.send(Ok(message.id)))
+        if room is not None:
+            _check_entered(session, room)
+            done = room.perform_at_once(command, lambda _: session.send(Ok(message.id)))
+            if done is not None:
+                return done
+        return self._perform_in_turn(session, message, command)
 
     async def _perform_in_turn(self, session: Session, message: Any, command: commands.Command) -> None:
         async def perform(room: RoomTask) -> None:

@@ -37,8 +37,10 @@ from tabuleiro_server.store.query_tables import (
 )
 from tabuleiro_server.store.rows import MatchRow, RoomRow, Snapshot, StoredEvent
 
-Replay = Callable[[RoomCode, Sequence[StoredEvent]], tuple[RoomRow, list[MatchRow]]]
-"""From a room's events to its rows. Raises a TabuleiroError for events that cannot be; runs in another thread."""
+Replay = Callable[[RoomCode, Sequence[StoredEvent], RoomRow | None], tuple[RoomRow, list[MatchRow]]]
+"""From a room's events to its rows, the room's as far behind as the stored one is and may be.
+
+Raises a TabuleiroError for events that cannot be; runs in another thread."""
 
 CompareSnapshot = Callable[[RoomCode, Snapshot, Sequence[StoredEvent]], Mapping[str, tuple[object, object]]]
 """From a room's snapshot and the events up to it to what differs: by field, what it says and what they say.
@@ -136,8 +138,9 @@ def _verify(connection: sqlite3.Connection, replay: Replay, compare_snapshot: Co
         try:
             with blaming(room), reading(connection):
                 events, snapshot = _sound_log(connection, room)
-                stored = _keyed(select_room(connection, room), select_matches(connection, room))
-            replayed = _keyed(*_replay_room(room, events, replay))
+                stored_row = select_room(connection, room)
+                stored = _keyed(stored_row, select_matches(connection, room))
+            replayed = _keyed(*_replay_room(room, events, replay, stored_row))
             if snapshot is not None:
                 differences.extend(_compare_snapshot(room, snapshot, events, compare_snapshot))
         except DamagedRoomError as error:
@@ -190,12 +193,12 @@ def _compare_snapshot(
 
 
 def _replay_room(
-    room: RoomCode, events: Sequence[StoredEvent], replay: Replay
+    room: RoomCode, events: Sequence[StoredEvent], replay: Replay, stored_row: RoomRow | None
 ) -> tuple[RoomRow | None, list[MatchRow]]:
     if not events:
         return None, []
     try:
-        return replay(room, events)
+        return replay(room, events, stored_row)
     except TabuleiroError as error:
         raise DamagedRoomError(room, None, f"it cannot be replayed: {error}") from error
 
@@ -228,7 +231,7 @@ def _rebuild(connection: sqlite3.Connection, replay: Replay) -> RebuildReport:
         for room in batch:
             try:
                 events = select_events(connection, room, BEFORE_FIRST)
-                replayed.append((room, len(events), *_replay_room(room, events, replay)))
+                replayed.append((room, len(events), *_replay_room(room, events, replay, None)))
             except DamagedRoomError as error:
                 report.damaged.append(error)
         written: list[tuple[RoomCode, bool]] = []
@@ -239,10 +242,13 @@ def _rebuild(connection: sqlite3.Connection, replay: Replay) -> RebuildReport:
                 if last_seq(connection, room) != event_count:
                     waiting.append(room)
                     continue
+                stored_row = select_room(connection, room)
                 delete_rows_of(connection, room)
                 delete_snapshot(connection, room)
                 if room_row is not None:
-                    upsert_rooms(connection, [room_row])
+                    # A server that has the room in memory counts on the mark.
+                    is_marked = stored_row is not None and stored_row.is_provisional
+                    upsert_rooms(connection, [room_row.provisional() if is_marked else room_row])
                 upsert_matches(connection, match_rows)
                 written.append((room, room_row is None))
             connection.execute("COMMIT")
