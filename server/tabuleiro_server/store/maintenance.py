@@ -25,6 +25,7 @@ from tabuleiro_server.store.log_tables import select_events
 from tabuleiro_server.store.query_tables import select_matches, select_room
 from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
 from tabuleiro_server.store.schema import MIGRATIONS, check_format
+from tabuleiro_server.store.served_file import ServedFile
 
 T = TypeVar("T")
 
@@ -93,8 +94,23 @@ async def vacuum(path: Path, *, is_while_serving: bool = False) -> tuple[int, in
 
     with contextlib.ExitStack() as stack:
         if not is_while_serving:
-            stack.callback(LockFile(path).release)
+            stack.enter_context(serving_nobody(path))
         return await on_database(path, compact, mode="rw", is_any_version=True)
+
+
+@contextlib.contextmanager
+def serving_nobody(path: Path) -> Iterator[None]:
+    """Keep servers from the file while something is done to it.
+
+    Raises: DatabaseLockedError when one has it; DatabaseFormatError for hard links; StorageUnavailableError.
+    """
+    _check_is_there(path)
+    lock = LockFile(path, is_serving=False)
+    try:
+        with contextlib.closing(ServedFile(path)):
+            yield
+    finally:
+        lock.release()
 
 
 async def read_stats(path: Path) -> Stats:
@@ -151,8 +167,7 @@ async def on_database(
     """
 
     def run() -> T:
-        if not path.is_file():
-            raise StorageUnavailableError(f"there is no database {path}")
+        _check_is_there(path)
         settings = ConnectionSettings(path, busy_timeout_ms=_BUSY_TIMEOUT_MS)
         try:
             with contextlib.closing(settings.connect(mode=mode)) as connection:
@@ -162,6 +177,11 @@ async def on_database(
             raise storage_error(error, path) from error
 
     return await asyncio.to_thread(run)
+
+
+def _check_is_there(path: Path) -> None:
+    if not path.is_file():
+        raise StorageUnavailableError(f"there is no database {path}")
 
 
 def _check_version(connection: sqlite3.Connection, path: Path, is_any_version: bool) -> None:

@@ -13,20 +13,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError
+from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
 from tabuleiro_server.store.connection import StandingConnection
+from tabuleiro_server.store.lock_file import claim_file
 
 T = TypeVar("T")
 
 
 class ServedFile:
-    """The database file, kept open: it is made if it is missing, readable by its owner alone.
+    """The database file, kept open and claimed: it is made if it is missing, readable by its owner alone.
 
-    It must be closed after all connections to it: on POSIX systems closing it takes their locks away.
+    It must be opened before any connection to it in this process, and closed after all of them: on POSIX systems
+    closing it takes their locks away.
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises: StorageUnavailableError when it cannot be opened; DatabaseFormatError when it has hard links."""
+        """Raises: StorageUnavailableError when it cannot be opened; DatabaseFormatError when it has hard links;
+        DatabaseLockedError when somebody serves it by a path that has another lock file beside.
+        """
         self._path = path
         try:
             _check_has_one_name(path)
@@ -34,6 +38,11 @@ class ServedFile:
             self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise StorageUnavailableError(f"cannot open {path}: {error.strerror}") from error
+        try:
+            claim_file(self._descriptor)
+        except BlockingIOError as error:
+            self.close()
+            raise DatabaseLockedError(str(path), None) from error
 
     def check(self) -> None:
         """Raises: sqlite3.OperationalError when the path leads to another file now, or to none."""
