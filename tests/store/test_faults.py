@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tabuleiro.errors import DamagedRoomError, DatabaseFormatError, StorageUnavailableError
+from tabuleiro.errors import DamagedRoomError, DatabaseFormatError, StorageUnavailableError, StoreError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
@@ -300,7 +300,9 @@ async def test_malformed_page_of_no_single_room_is_called_damage_of_the_file(
 ) -> None:
     async with open_log(connection_class=script.connection_class()) as log:
         script.fail("SELECT code", sqlite3.SQLITE_CORRUPT, "database disk image is malformed")
-        with pytest.raises(DatabaseFormatError, match=r"this file is damaged .*; put a backup in its place"):
+        with pytest.raises(
+            DatabaseFormatError, match=r"this file is damaged .*; stop the server and run `tabuleiro db rebuild"
+        ):
             await log.rooms()
 
 
@@ -312,3 +314,33 @@ async def test_malformed_page_is_blamed_on_the_room_that_was_read(open_log: Any,
             await log.load(ROOM)
         script.before.clear()
         assert await log.load(ROOM) == make.events(1, 1)
+
+
+@pytest.mark.parametrize("start", ["INSERT INTO rooms", "INSERT INTO events"])
+async def test_malformed_page_refuses_the_rooms_on_it_and_no_other_of_the_group(
+    open_log: Any, make: Any, start: str
+) -> None:
+    """Symptom: whoever moved at the same moment as somebody in a room with a damaged row was refused too."""
+
+    class Damaged(sqlite3.Connection):
+        def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+            if sql.startswith(start) and ROOM in parameters:
+                error = sqlite3.DatabaseError("database disk image is malformed")
+                error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+                raise error
+            return super().execute(sql, parameters)
+
+    async with open_log(connection_class=Damaged) as log:
+        results: list[object] = await asyncio.gather(
+            log.append(ROOM, Seq(0), make.events(1, 2), make.room(ROOM)),
+            log.append(OTHER, Seq(0), make.events(1, 1), make.room(OTHER)),
+            log.save_snapshot(OTHER, Seq(1), 1, b"one"),
+            return_exceptions=True,
+        )
+        refused, *others = results
+        assert isinstance(refused, StoreError)
+        assert "is damaged in the file (database disk image is malformed)" in str(refused)
+        assert others == [None, None]
+        assert await log.load(ROOM) == []
+        assert await log.load(OTHER) == make.events(1, 1)
+        assert await log.load_snapshot(OTHER) is not None

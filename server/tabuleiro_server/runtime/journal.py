@@ -206,6 +206,11 @@ def rows_of(events: Iterable[SequencedEvent]) -> tuple[RoomRow, list[MatchRow]]:
     return _room_row(room, next_deadline(room)), list(match_rows.values())
 
 
+def rows_of_stored(code: RoomCode, stored: Sequence[StoredEvent]) -> tuple[RoomRow, list[MatchRow]]:
+    """The rows of the query tables from a room's events as bytes. Raises: DamagedRoomError."""
+    return rows_of(read_events(code, stored))
+
+
 def snapshot_differences(
     code: RoomCode, snapshot: Snapshot, stored: Sequence[StoredEvent]
 ) -> dict[str, tuple[object, object]]:

@@ -18,7 +18,7 @@ from typing import Literal, TypeVar
 from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError, StoreError
 from tabuleiro.ids import RoomCode
 from tabuleiro_server.store.backup import copy_database
-from tabuleiro_server.store.connection import ConnectionSettings, storage_error
+from tabuleiro_server.store.connection import ConnectionSettings, primary_code, storage_error
 from tabuleiro_server.store.event_log import BEFORE_FIRST
 from tabuleiro_server.store.lock_file import LockFile
 from tabuleiro_server.store.log_tables import select_events
@@ -51,7 +51,10 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class StoredRoom:
-    """All that is stored of one room. ``row`` is ``None`` when the query tables do not know it."""
+    """All that is stored of one room.
+
+    ``row`` is ``None``, and there are no ``matches``, when the query tables do not know it or are damaged.
+    """
 
     code: RoomCode
     row: RoomRow | None
@@ -146,10 +149,19 @@ async def read_room(path: Path, code: RoomCode) -> StoredRoom | None:
     def select(connection: sqlite3.Connection) -> StoredRoom | None:
         with reading(connection):
             events = select_events(connection, code, BEFORE_FIRST)
-            stored = StoredRoom(code, select_room(connection, code), select_matches(connection, code), events)
-        return stored if stored.row is not None or stored.events else None
+            row, matches = _query_rows(connection, code)
+        return StoredRoom(code, row, matches, events) if row is not None or events else None
 
     return await on_database(path, select, mode="ro")
+
+
+def _query_rows(connection: sqlite3.Connection, code: RoomCode) -> tuple[RoomRow | None, list[MatchRow]]:
+    try:
+        return select_room(connection, code), select_matches(connection, code)
+    except sqlite3.DatabaseError as error:
+        if primary_code(error) != sqlite3.SQLITE_CORRUPT:
+            raise
+        return None, []
 
 
 async def on_database(
