@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from tabuleiro.errors import DamagedRoomError, DatabaseFormatError, StorageUnavailableError, StoreError
 from tabuleiro.ids import RoomCode, Seq
@@ -283,6 +285,48 @@ async def test_file_that_is_replaced_is_not_written_to(open_log: Any, make: Any,
                 await log.append(ROOM, Seq(2), make.events(3, 3))
         with pytest.raises(StorageUnavailableError, match="removed or replaced while it was served"):
             await log.load(ROOM)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")
+async def test_write_ahead_log_that_is_removed_loses_nothing(
+    open_log: Any, make: Any, database_path: Path, tmp_path: Path
+) -> None:
+    """Symptom: all that was acknowledged since then was gone after a crash, and some that was before."""
+    async with open_log() as log:
+        await begin(log, make)
+        assert await log.load(ROOM) == make.events(1, 1)
+        for seq in (1, 2):
+            os.unlink(database_path.with_name("rooms.db-wal"))
+            with capture_logs() as lines:
+                await asyncio.gather(
+                    log.load(ROOM), log.append(ROOM, Seq(seq), make.events(seq + 1, seq + 1)), log.load(OTHER)
+                )
+            assert [line["event"] for line in lines] == [
+                "write-ahead log was removed: what it held is in the file"
+            ]
+        crashed = tmp_path / "crashed.db"
+        for name in ("", "-wal"):
+            shutil.copy(f"{database_path}{name}", f"{crashed}{name}")
+        assert await log.load(ROOM) == make.events(1, 3)
+    async with open_log(crashed) as log:
+        assert await log.load(ROOM) == make.events(1, 3)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")
+async def test_write_ahead_log_that_is_removed_stays_open_until_the_file_takes_what_it_held(
+    open_log: Any, make: Any, database_path: Path, script: Any
+) -> None:
+    async with open_log(connection_class=script.connection_class()) as log:
+        await begin(log, make)
+        os.unlink(database_path.with_name("rooms.db-wal"))
+        script.fail("PRAGMA wal_checkpoint(FULL)", sqlite3.SQLITE_FULL, "database or disk is full")
+        for _ in range(2):
+            with pytest.raises(StorageUnavailableError, match="full"):
+                await log.load(ROOM)
+            with pytest.raises(StorageUnavailableError, match="full"):
+                await log.append(ROOM, Seq(1), make.events(2, 2))
+        script.before.clear()
+        await assert_accepted(log, make)
 
 
 async def test_failing_reads_are_refused_and_work_again(open_log: Any, make: Any, script: Any) -> None:

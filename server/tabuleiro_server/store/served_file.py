@@ -1,11 +1,13 @@
-"""The file under the connections: that it is still the one that was opened.
+"""The file under the connections, and the write-ahead log beside it: that they are still those that were opened.
 
 Whoever removes the database of a running server, or puts a backup in its place, leaves the server with a file that
-nobody can find again. SQLite goes on writing to it, and what is acknowledged would be gone at the next start.
+nobody can find again. SQLite goes on writing to it, and what is acknowledged would be gone at the next start. The
+same with the log, but that can be made good: what it holds is brought to the file, and a new one begun.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 from collections.abc import Callable
@@ -13,11 +15,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+import structlog
+
 from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
-from tabuleiro_server.store.connection import StandingConnection
+from tabuleiro_server.store.connection import StandingConnection, ThreadConnection
 from tabuleiro_server.store.lock_file import claim_file
 
 T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
+
+
+class LogLostError(sqlite3.OperationalError):
+    """The write-ahead log was removed or replaced while it was in use. Nothing has been asked of SQLite yet."""
+
+    sqlite_errorcode = sqlite3.SQLITE_LOCKED
+    """The connection is well, and must stay open: nobody else can read the log that it has."""
 
 
 class ServedFile:
@@ -32,6 +45,10 @@ class ServedFile:
         DatabaseLockedError when somebody serves it by a path that has another lock file beside.
         """
         self._path = path
+        self._log_path = os.path.realpath(path) + "-wal"
+        self._log: os.stat_result | None = None
+        self._connections: list[ServedConnection] = []
+        self._rescuing = asyncio.Lock()
         try:
             _check_has_one_name(path)
             # Tokens are kept hashed, but chat is not: others shall not read it.
@@ -44,14 +61,53 @@ class ServedFile:
             self.close()
             raise DatabaseLockedError(str(path), None) from error
 
+    def add(self, connection: ServedConnection) -> None:
+        """Take in a connection that works on this file."""
+        self._connections.append(connection)
+
     def check(self) -> None:
-        """Raises: sqlite3.OperationalError when the path leads to another file now, or to none."""
+        """Raises: LogLostError; sqlite3.OperationalError when the path leads to another file now, or to none."""
+        if not self._is_in_place():
+            raise sqlite3.OperationalError(
+                "the file was removed or replaced while it was served; put it back, or restart"
+            )
+        if self._is_log_lost():
+            raise LogLostError("the write-ahead log was removed while it was in use")
+
+    def _is_in_place(self) -> bool:
+        if self._descriptor is None:
+            return True
         with suppress(FileNotFoundError):
-            if self._descriptor is None or os.path.samestat(os.fstat(self._descriptor), os.stat(self._path)):
-                return
-        raise sqlite3.OperationalError(
-            "the file was removed or replaced while it was served; put it back, or restart"
-        )
+            return os.path.samestat(os.fstat(self._descriptor), os.stat(self._path))
+        return False
+
+    def note_log(self) -> None:
+        """Note which log the connections have open, after SQLite has used it."""
+        if self._log is None:
+            with suppress(FileNotFoundError):
+                self._log = os.stat(self._log_path)
+
+    def _is_log_lost(self) -> bool:
+        if self._log is None:
+            return False
+        with suppress(FileNotFoundError):
+            return not os.path.samestat(self._log, os.stat(self._log_path))
+        return True
+
+    async def rescue_log(self) -> None:
+        """Where the log is lost, bring what it holds to the file, and close all connections, to be opened anew.
+
+        While one of them is open SQLite knows of what is in the lost log, and none must look for it in a new one.
+        Raises: sqlite3.Error when the file does not take it, and then the connections stay as they are.
+        """
+        async with self._rescuing:
+            if self._is_in_place() and self._is_log_lost():
+                for connection in self._connections:
+                    await connection.flush()
+                for connection in self._connections:
+                    await connection.close()
+                self._log = None
+                log.warning("write-ahead log was removed: what it held is in the file", path=str(self._path))
 
     def close(self) -> None:
         """Let the file go. A second call does nothing."""
@@ -75,12 +131,38 @@ class ServedConnection(StandingConnection):
     def __init__(self, connect: Callable[[], sqlite3.Connection], file: ServedFile) -> None:
         super().__init__(connect)
         self._file = file
+        file.add(self)
 
     async def run(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """As the standing connection. Raises: sqlite3.Error, also when the file is no longer the one served."""
 
         def checked(connection: sqlite3.Connection) -> T:
             self._file.check()
-            return function(connection)
+            outcome = function(connection)
+            self._file.note_log()
+            return outcome
 
-        return await super().run(checked)
+        try:
+            return await super().run(checked)
+        except LogLostError:
+            await self._file.rescue_log()
+            return await super().run(checked)
+
+    async def open(self) -> ThreadConnection:
+        """As the standing connection, on a log that is in its place."""
+        await self._file.rescue_log()
+        return await super().open()
+
+    async def flush(self) -> None:
+        """Bring all that is committed from the log to the file, unless the connection is closed.
+
+        Raises: sqlite3.Error when that is not possible now.
+        """
+        if self._connection is not None:
+            await self._connection.run(_flush)
+
+
+def _flush(connection: sqlite3.Connection) -> None:
+    is_busy, log_pages_count, flushed_count = connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
+    if is_busy or log_pages_count != flushed_count:
+        raise sqlite3.OperationalError("the write-ahead log was removed, and cannot be written to the file yet")
