@@ -288,15 +288,19 @@ async def test_file_that_is_replaced_is_not_written_to(open_log: Any, make: Any,
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")
+@pytest.mark.parametrize("ending", ["-wal", "-shm"])
 async def test_write_ahead_log_that_is_removed_loses_nothing(
-    open_log: Any, make: Any, database_path: Path, tmp_path: Path
+    open_log: Any, make: Any, database_path: Path, tmp_path: Path, ending: str
 ) -> None:
-    """Symptom: all that was acknowledged since then was gone after a crash, and some that was before."""
+    """Symptom: all that was acknowledged since then was gone after a crash, and some that was before.
+
+    Without the index beside it other processes take the log for theirs, and write over what the server wrote.
+    """
     async with open_log() as log:
         await begin(log, make)
         assert await log.load(ROOM) == make.events(1, 1)
         for seq in (1, 2):
-            os.unlink(database_path.with_name("rooms.db-wal"))
+            os.unlink(f"{database_path}{ending}")
             with capture_logs() as lines:
                 await asyncio.gather(
                     log.load(ROOM), log.append(ROOM, Seq(seq), make.events(seq + 1, seq + 1)), log.load(OTHER)

@@ -45,8 +45,8 @@ class ServedFile:
         DatabaseLockedError when somebody serves it by a path that has another lock file beside.
         """
         self._path = path
-        self._log_path = os.path.realpath(path) + "-wal"
-        self._log: os.stat_result | None = None
+        self._log_paths = tuple(os.path.realpath(path) + ending for ending in ("-wal", "-shm"))
+        self._log: tuple[os.stat_result, ...] | None = None
         self._connections: list[ServedConnection] = []
         self._rescuing = asyncio.Lock()
         try:
@@ -82,16 +82,16 @@ class ServedFile:
         return False
 
     def note_log(self) -> None:
-        """Note which log the connections have open, after SQLite has used it."""
+        """Note which log, and which index of it, the connections have open, after SQLite has used them."""
         if self._log is None:
             with suppress(FileNotFoundError):
-                self._log = os.stat(self._log_path)
+                self._log = tuple([os.stat(path) for path in self._log_paths])
 
     def _is_log_lost(self) -> bool:
         if self._log is None:
             return False
         with suppress(FileNotFoundError):
-            return not os.path.samestat(self._log, os.stat(self._log_path))
+            return not all(map(os.path.samestat, self._log, map(os.stat, self._log_paths)))
         return True
 
     async def rescue_log(self) -> None:
