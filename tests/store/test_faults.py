@@ -273,6 +273,32 @@ async def test_file_that_is_moved_away_is_not_written_to_until_it_is_back(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file can be neither removed nor replaced there")
+async def test_file_that_is_emptied_is_not_written_to_nor_served(
+    open_log: Any, make: Any, database_path: Path
+) -> None:
+    """Symptom: moves were acknowledged, and the next start began with nothing and threw the log away as well."""
+    log_path = database_path.with_name("rooms.db-wal")
+    async with open_log() as log:
+        await begin(log, make)
+        os.truncate(database_path, 0)
+        with pytest.raises(StorageUnavailableError, match="emptied while it was served"):
+            await log.append(ROOM, Seq(1), make.events(2, 2))
+        with pytest.raises(StorageUnavailableError, match="emptied while it was served"):
+            await log.load(ROOM)
+        held = log_path.read_bytes()
+    os.truncate(database_path, 0)
+    log_path.write_bytes(held)
+    for _ in range(2):
+        with pytest.raises(DatabaseFormatError, match=r"missing or empty, and .*-wal is not; put the file back"):
+            await Database.open(database_path)
+        database_path.unlink(missing_ok=True)  # noqa: ASYNC240
+    assert log_path.read_bytes() == held
+    log_path.unlink()
+    async with open_log() as log:
+        await begin(log, make)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file can be neither removed nor replaced there")
 async def test_file_that_is_replaced_is_not_written_to(open_log: Any, make: Any, database_path: Path) -> None:
     copy = database_path.with_name("copy.db")
     async with open_log() as log:

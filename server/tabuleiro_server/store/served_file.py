@@ -26,6 +26,13 @@ T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 
+class FileEmptiedError(sqlite3.OperationalError):
+    """The file was emptied while it was served. Nothing has been asked of SQLite yet."""
+
+    sqlite_errorcode = sqlite3.SQLITE_LOCKED
+    """The connection stays open: closed, it would write what the log holds into nothing, and remove the log."""
+
+
 class LogLostError(sqlite3.OperationalError):
     """The write-ahead log was removed or replaced while it was in use. Nothing has been asked of SQLite yet."""
 
@@ -41,8 +48,8 @@ class ServedFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises: StorageUnavailableError when it cannot be opened; DatabaseFormatError when it has hard links;
-        DatabaseLockedError when somebody serves it by a path that has another lock file beside.
+        """Raises: StorageUnavailableError when it cannot be opened; DatabaseFormatError when it has hard links, or
+        is empty and has a write-ahead log; DatabaseLockedError when it is served by a path with another lock file.
         """
         self._path = path
         self._log_paths = tuple(os.path.realpath(path) + ending for ending in ("-wal", "-shm"))
@@ -57,20 +64,34 @@ class ServedFile:
             raise StorageUnavailableError(f"cannot open {path}: {error.strerror}") from error
         try:
             claim_file(self._descriptor)
+            self._check_has_what_its_log_changes()
         except BlockingIOError as error:
             self.close()
             raise DatabaseLockedError(str(path), None) from error
+        except DatabaseFormatError:
+            self.close()
+            raise
+
+    def _check_has_what_its_log_changes(self) -> None:
+        """SQLite would throw the log away."""
+        assert self._descriptor is not None
+        log_path = self._log_paths[0]
+        if not os.fstat(self._descriptor).st_size and os.path.exists(log_path) and os.path.getsize(log_path):
+            reason = f"this file is missing or empty, and {log_path} is not; put the file back, or remove both"
+            raise DatabaseFormatError(str(self._path), reason)
 
     def add(self, connection: ServedConnection) -> None:
         """Take in a connection that works on this file."""
         self._connections.append(connection)
 
     def check(self) -> None:
-        """Raises: LogLostError; sqlite3.OperationalError when the path leads to another file now, or to none."""
+        """Raises: LogLostError; FileEmptiedError; sqlite3.OperationalError when the path leads elsewhere now."""
         if not self._is_in_place():
             raise sqlite3.OperationalError(
                 "the file was removed or replaced while it was served; put it back, or restart"
             )
+        if self._descriptor is not None and not os.fstat(self._descriptor).st_size:
+            raise FileEmptiedError("the file was emptied while it was served; stop, and put a backup in its place")
         if self._is_log_lost():
             raise LogLostError("the write-ahead log was removed while it was in use")
 
