@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import shutil
 import sqlite3
@@ -311,6 +312,31 @@ async def test_file_that_is_replaced_is_not_written_to(open_log: Any, make: Any,
                 await log.append(ROOM, Seq(2), make.events(3, 3))
         with pytest.raises(StorageUnavailableError, match="removed or replaced while it was served"):
             await log.load(ROOM)
+
+
+@pytest.mark.parametrize("name", ["rooms.db", "rooms.db-wal"])
+async def test_file_that_cannot_be_reached_for_a_while_is_read_and_written_to_later(
+    open_log: Any, make: Any, database_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Symptom: a room that was to be loaded while the folder was closed to the server stayed in quarantine."""
+    real_stat = os.stat
+
+    def stat(path: Any, *args: Any, **kwargs: Any) -> os.stat_result:
+        if str(path) == str(database_path.with_name(name)):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return real_stat(path, *args, **kwargs)
+
+    async with open_log() as log:
+        await begin(log, make)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "stat", stat)
+            for _ in range(2):
+                with pytest.raises(StorageUnavailableError, match="cannot be reached: Permission denied"):
+                    await log.load(ROOM)
+                with pytest.raises(StorageUnavailableError, match="cannot be reached: Permission denied"):
+                    await log.append(ROOM, Seq(1), make.events(2, 2))
+        assert await log.load(ROOM) == make.events(1, 1)
+        await assert_accepted(log, make)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")

@@ -98,22 +98,20 @@ class ServedFile:
     def _is_in_place(self) -> bool:
         if self._descriptor is None:
             return True
-        with suppress(FileNotFoundError):
-            return os.path.samestat(os.fstat(self._descriptor), os.stat(self._path))
-        return False
+        found = _status(self._path)
+        return found is not None and os.path.samestat(os.fstat(self._descriptor), found)
 
     def note_log(self) -> None:
         """Note which log, and which index of it, the connections have open, after SQLite has used them."""
         if self._log is None:
-            with suppress(FileNotFoundError):
+            with suppress(OSError):  # what SQLite has done is done: it is noted the next time
                 self._log = tuple([os.stat(path) for path in self._log_paths])
 
     def _is_log_lost(self) -> bool:
         if self._log is None:
             return False
-        with suppress(FileNotFoundError):
-            return not all(map(os.path.samestat, self._log, map(os.stat, self._log_paths)))
-        return True
+        found = [_status(path) for path in self._log_paths]
+        return not all(now and os.path.samestat(then, now) for then, now in zip(self._log, found, strict=True))
 
     async def rescue_log(self) -> None:
         """Where the log is lost, bring what it holds to the file, and close all connections, to be opened anew.
@@ -135,6 +133,16 @@ class ServedFile:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def _status(path: Path | str) -> os.stat_result | None:
+    """What is at ``path``, ``None`` when nothing is. Raises: sqlite3.OperationalError when nobody can tell."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise sqlite3.OperationalError(f"the file cannot be reached: {error.strerror}") from error
 
 
 def _check_has_one_name(path: Path) -> None:
