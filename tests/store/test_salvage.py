@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
+import sys
 from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
@@ -258,6 +259,44 @@ async def test_damaged_file_that_is_served_is_not_mended(path: Path) -> None:
             await rebuild(path, replay)
     finally:
         await database.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of a file there")
+async def test_mending_that_finds_no_room_leaves_everything_as_it_was(path: Path) -> None:
+    import resource
+
+    spoil(path, "rooms", "leaf")
+    before = path.read_bytes()  # noqa: ASYNC240
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limits[1]))
+    try:
+        with pytest.raises(StorageUnavailableError, match="disk I/O error"):
+            await rebuild(path, replay)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert_untouched(path, before)
+    assert (await rebuild(path, replay)).rebuilt_count == ROOM_COUNT
+
+
+async def test_mending_of_a_file_that_another_program_writes_to_leaves_everything_as_it_was(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Symptom: the command waited for ever."""
+    spoil(path, "rooms", "leaf")
+    before = path.read_bytes()  # noqa: ASYNC240
+    monkeypatch.setattr("tabuleiro_server.store.maintenance._BUSY_TIMEOUT_MS", 10)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageUnavailableError, match="database is locked"):
+            await rebuild(path, replay)
+        other.execute("ROLLBACK")
+    assert_untouched(path, before)
+    assert (await rebuild(path, replay)).rebuilt_count == ROOM_COUNT
+
+
+def assert_untouched(path: Path, before: bytes) -> None:
+    assert path.read_bytes() == before
+    assert not [file.name for file in path.parent.iterdir() if "damaged" in file.name or "unfinished" in file.name]
 
 
 async def test_what_cannot_be_mended_is_said(path: Path) -> None:

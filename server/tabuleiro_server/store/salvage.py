@@ -87,8 +87,18 @@ def salvage(
         rebuilt = rebuild(fresh)
         kept = _free_name(path)
         copy_database(connection, kept, is_checked=False)
-        fresh.backup(connection)
+        try:
+            fresh.backup(connection, progress=_refuse_to_wait)
+        except BaseException:
+            kept.unlink(missing_ok=True)  # the damaged file is still what it was
+            raise
     return Salvage(kept, lost_event_count, lost_names), rebuilt
+
+
+def _refuse_to_wait(status: int, remaining_count: int, total_count: int) -> None:
+    """End a copying that found the file locked for as long as the connection waits: it would try for ever."""
+    if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        raise sqlite3.OperationalError("database is locked")
 
 
 def _free_name(path: Path) -> Path:
