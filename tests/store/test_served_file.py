@@ -1,4 +1,4 @@
-"""The file and its log in the hands of others while they are served: moved, replaced, emptied, removed, closed off."""
+"""The file and its log in the hands of others while they are served: moved, replaced, emptied, closed off."""
 
 from __future__ import annotations
 
