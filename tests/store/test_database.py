@@ -20,7 +20,7 @@ from structlog.testing import capture_logs
 from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.maintenance import vacuum
+from tabuleiro_server.store.maintenance import serving_nobody, vacuum
 from tabuleiro_server.store.schema import MIGRATIONS, Migration
 
 NEXT = MIGRATIONS[-1].number + 1
@@ -298,6 +298,9 @@ async def test_work_on_a_file_leaves_it_known_when_it_was_last_served(database_p
     """Symptom: after `db vacuum` clocks ran on for the time between the server's end and the vacuum."""
     await open_and_close(database_path)
     os.utime(f"{database_path}.lock", (1_000, 1_000))
+    with serving_nobody(database_path):
+        with pytest.raises(DatabaseLockedError, match=f"process {os.getpid()}"):
+            await vacuum(database_path)
     await vacuum(database_path)
     database = await Database.open(database_path)
     await database.close()

@@ -105,19 +105,21 @@ class LockFile:
         self.last_alive_ms = _touched_ms(self._descriptor)
         """When the process that last had the lock was last known to run, ``None`` if it was never held."""
         self._is_held = True
-        if is_serving:
-            self._note_pid()
-
-    def _note_pid(self) -> None:
+        touched_ns = os.fstat(self._descriptor).st_mtime_ns
         # The number only makes the message to a refused process better: a full disk is no reason to stop here.
         with contextlib.suppress(OSError):
             os.ftruncate(self._descriptor, 0)
             os.write(self._descriptor, str(os.getpid()).encode("ascii"))
+        if not is_serving:
+            os.utime(self._touchable(), ns=(touched_ns, touched_ns))
 
     def beat(self) -> None:
         """Note that this process runs now: what `last_alive_ms` will say to the next one."""
         if self._is_held:
-            os.utime(self._descriptor if os.utime in os.supports_fd else self._path)
+            os.utime(self._touchable())
+
+    def _touchable(self) -> int | str:
+        return self._descriptor if os.utime in os.supports_fd else self._path
 
     def release(self) -> None:
         """Give the lock back. A second call does nothing."""
