@@ -19,6 +19,7 @@ from structlog.testing import capture_logs
 
 from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
 from tabuleiro.ids import RoomCode, Seq
+from tabuleiro_server.store.consistency import rebuild
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.maintenance import serving_nobody, vacuum
 from tabuleiro_server.store.schema import MIGRATIONS, Migration
@@ -30,6 +31,7 @@ BROKEN = Migration(NEXT + 1, "half a step", ("CREATE TABLE half (a)", "CREATE TA
 SERVE = """
 import asyncio, sys
 from pathlib import Path
+from tabuleiro_server.store.consistency import rebuild
 from tabuleiro_server.store.database import Database
 async def serve():
     database = await Database.open(Path(sys.argv[1]))
@@ -230,6 +232,9 @@ async def test_file_mounted_into_two_folders_is_served_once(
             await Database.open(database_path)
         with pytest.raises(DatabaseLockedError):
             await vacuum(database_path)
+        with pytest.raises(DatabaseLockedError):
+            await rebuild(database_path, lambda *_: pytest.fail("there is no room"))
+        assert (await rebuild(mounted_path, lambda *_: pytest.fail("there is no room"))).rebuilt_count == 0
     finally:
         await process.communicate(b"")
     async with open_database(database_path):

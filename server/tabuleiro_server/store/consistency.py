@@ -28,7 +28,7 @@ from tabuleiro_server.store.log_tables import (
     select_events,
     select_snapshot,
 )
-from tabuleiro_server.store.maintenance import on_database, reading, serving_nobody
+from tabuleiro_server.store.maintenance import beside_a_server, on_database, reading, serving_nobody
 from tabuleiro_server.store.query_tables import (
     delete_rows_of,
     select_matches,
@@ -138,7 +138,8 @@ async def rebuild(path: Path, replay: Replay) -> RebuildReport:
     """
     try:
         if not await on_database(path, _findings, mode="ro"):
-            return await on_database(path, lambda connection: _rebuild(connection, replay), mode="rw")
+            with beside_a_server(path):
+                return await on_database(path, lambda connection: _rebuild(connection, replay), mode="rw")
         with serving_nobody(path):
             return await on_database(path, lambda connection: _salvage(connection, path, replay), mode="rw")
     except DatabaseFormatError as error:

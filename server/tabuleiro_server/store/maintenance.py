@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError, StoreError
+from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError, StoreError
 from tabuleiro.ids import RoomCode
 from tabuleiro_server.store.backup import copy_database
 from tabuleiro_server.store.connection import ConnectionSettings, primary_code, storage_error
@@ -108,12 +108,29 @@ def serving_nobody(path: Path) -> Iterator[None]:
     Raises: DatabaseLockedError when one has it; DatabaseFormatError for hard links; StorageUnavailableError.
     """
     _check_is_there(path)
-    lock = LockFile(path, is_serving=False)
-    try:
-        with contextlib.closing(ServedFile(path)):
-            yield
-    finally:
-        lock.release()
+    with contextlib.ExitStack() as stack:
+        stack.callback(LockFile(path, is_serving=False).release)
+        stack.enter_context(contextlib.closing(ServedFile(path)))
+        yield
+
+
+@contextlib.contextmanager
+def beside_a_server(path: Path) -> Iterator[None]:
+    """Let a server have the file while something is written to it, but by this path only.
+
+    By another one the two would not share the write-ahead log. No server is let in who is not there yet.
+
+    Raises: DatabaseLockedError when it is served by another path; StorageUnavailableError; DatabaseFormatError.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            lock = LockFile(path, is_serving=False)
+        except DatabaseLockedError:
+            pass
+        else:
+            stack.callback(lock.release)
+            stack.enter_context(contextlib.closing(ServedFile(path)))
+        yield
 
 
 async def read_stats(path: Path) -> Stats:
