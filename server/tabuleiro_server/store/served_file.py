@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import structlog
 
@@ -22,6 +23,9 @@ from tabuleiro_server.store.connection import StandingConnection, ThreadConnecti
 from tabuleiro_server.store.lock_file import claim_file
 
 T = TypeVar("T")
+
+LOOK_EVERY_S: Final = 0.1
+"""How often it is looked whether the log is still there: a kill in between takes what was stored since then."""
 
 log = structlog.get_logger(__name__)
 
@@ -54,12 +58,14 @@ class ServedFile:
         self._path = path
         self._log_paths = tuple(os.path.realpath(path) + ending for ending in ("-wal", "-shm"))
         self._log: tuple[os.stat_result, ...] | None = None
+        self._looks_at_s = 0.0
         self._connections: list[ServedConnection] = []
         self._rescuing = asyncio.Lock()
         try:
             _check_has_one_name(path)
             # Tokens are kept hashed, but chat is not: others shall not read it.
             self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            self._opened = os.fstat(self._descriptor)
         except OSError as error:
             raise StorageUnavailableError(f"cannot open {path}: {error.strerror}") from error
         try:
@@ -74,9 +80,8 @@ class ServedFile:
 
     def _check_has_what_its_log_changes(self) -> None:
         """SQLite would throw the log away."""
-        assert self._descriptor is not None
         log_path = self._log_paths[0]
-        if not os.fstat(self._descriptor).st_size and os.path.exists(log_path) and os.path.getsize(log_path):
+        if not self._opened.st_size and os.path.exists(log_path) and os.path.getsize(log_path):
             reason = f"this file is missing or empty, and {log_path} is not; put the file back, or remove both"
             raise DatabaseFormatError(str(self._path), reason)
 
@@ -86,20 +91,18 @@ class ServedFile:
 
     def check(self) -> None:
         """Raises: LogLostError; FileEmptiedError; sqlite3.OperationalError when the path leads elsewhere now."""
-        if not self._is_in_place():
+        # Every look at the disk lets go of the interpreter, and may have to wait for it: as few as possible.
+        found = _status(self._path)
+        if found is None or not os.path.samestat(self._opened, found):
             raise sqlite3.OperationalError(
                 "the file was removed or replaced while it was served; put it back, or restart"
             )
-        if self._descriptor is not None and not os.fstat(self._descriptor).st_size:
+        if not found.st_size:
             raise FileEmptiedError("the file was emptied while it was served; stop, and put a backup in its place")
-        if self._is_log_lost():
-            raise LogLostError("the write-ahead log was removed while it was in use")
-
-    def _is_in_place(self) -> bool:
-        if self._descriptor is None:
-            return True
-        found = _status(self._path)
-        return found is not None and os.path.samestat(os.fstat(self._descriptor), found)
+        if time.monotonic() >= self._looks_at_s:
+            if self._is_log_lost():
+                raise LogLostError("the write-ahead log was removed while it was in use")
+            self._looks_at_s = time.monotonic() + LOOK_EVERY_S
 
     def note_log(self) -> None:
         """Note which log, and which index of it, the connections have open, after SQLite has used them."""
@@ -120,12 +123,13 @@ class ServedFile:
         Raises: sqlite3.Error when the file does not take it, and then the connections stay as they are.
         """
         async with self._rescuing:
-            if self._is_in_place() and self._is_log_lost():
-                for connection in self._connections:
-                    await connection.flush()
-                for connection in self._connections:
-                    await connection.close()
-                self._log = None
+            if not self._is_log_lost():
+                return
+            flushed = [await connection.flush() for connection in self._connections]
+            for connection in self._connections:
+                await connection.close()
+            self._log = None
+            if any(flushed):  # else SQLite itself has removed it, with the last connection
                 log.warning("write-ahead log was removed: what it held is in the file", path=str(self._path))
 
     def close(self) -> None:
@@ -182,13 +186,15 @@ class ServedConnection(StandingConnection):
         await self._file.rescue_log()
         return await super().open()
 
-    async def flush(self) -> None:
-        """Bring all that is committed from the log to the file, unless the connection is closed.
+    async def flush(self) -> bool:
+        """Bring all that is committed from the log to the file; tell whether the connection was open for it.
 
         Raises: sqlite3.Error when that is not possible now.
         """
-        if self._connection is not None:
-            await self._connection.run(_flush)
+        if self._connection is None:
+            return False
+        await self._connection.run(_flush)
+        return True
 
 
 def _flush(connection: sqlite3.Connection) -> None:
