@@ -10,12 +10,18 @@ from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from structlog.testing import capture_logs
 
-from tabuleiro.errors import DamagedRoomError, DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
+from tabuleiro.errors import (
+    DamagedRoomError,
+    DatabaseFormatError,
+    DatabaseLockedError,
+    StorageUnavailableError,
+    StoreError,
+)
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.accounts import Accounts
 from tabuleiro_server.store.consistency import mend_query_tables, rebuild, verify
@@ -116,18 +122,10 @@ async def assert_whole(path: Path) -> None:
     assert (await back_up(path, path.with_name("copy.db"))) > 0
 
 
-FOLLOWING = [
-    "rooms",
-    "rooms_by_phase",
-    "rooms_by_deadline",
-    "matches",
-    "players",
-    "players_by_account",
-    "snapshots",
-]
+IN_QUERY_TABLES = ["rooms", "rooms_by_phase", "rooms_by_deadline", "matches", "players", "players_by_account"]
 
 
-@pytest.mark.parametrize(("name", "page"), [("rooms", "root"), *((name, "leaf") for name in FOLLOWING)])
+@pytest.mark.parametrize(("name", "page"), [("rooms", "root"), *((name, "leaf") for name in IN_QUERY_TABLES)])
 async def test_damaged_query_table_is_made_anew_when_the_file_is_opened(path: Path, name: str, page: Page) -> None:
     """Symptom: the server did not start, and nothing mended the file."""
     spoil(path, name, page)
@@ -146,7 +144,7 @@ async def test_damaged_query_table_is_made_anew_when_the_file_is_opened(path: Pa
 
 
 @pytest.mark.parametrize(
-    "name", ["matches", "rooms_by_phase", "sqlite_autoindex_events_1", "sqlite_autoindex_accounts_2"]
+    "name", ["matches", "rooms_by_phase", "snapshots", "sqlite_autoindex_events_1", "sqlite_autoindex_accounts_2"]
 )
 async def test_rebuilding_loses_nothing_where_tables_that_follow_or_indexes_are_damaged(
     path: Path, name: str
@@ -334,3 +332,23 @@ async def test_text_that_is_none_does_not_stop_the_mending(path: Path) -> None:
     report = await rebuild(path, replay)
     assert [error.room for error in report.damaged] == [ROOMS[3]]
     assert report.rebuilt_count == ROOM_COUNT - 1
+
+
+async def test_damaged_snapshots_keep_nobody_from_playing(path: Path, make: Any) -> None:
+    spoil(path, "snapshots", "root")
+    database = await open_mending(path)
+    try:
+        database.writer.start()
+        log = EventLog(database)
+        with pytest.raises(DamagedRoomError):
+            await log.load_snapshot(ROOMS[0])
+        refused = log.save_snapshot(ROOMS[0], Seq(3), 1, b"three")
+        last = Seq(EVENT_COUNT)
+        stored = log.append(ROOMS[1], last, make.events(EVENT_COUNT + 1, EVENT_COUNT + 1))
+        results = await asyncio.gather(refused, stored, return_exceptions=True)
+        assert isinstance(results[0], StoreError)
+        assert results[1] is None
+        assert len(await log.load(ROOMS[1])) == EVENT_COUNT + 1
+        await database.writer.stop()
+    finally:
+        await database.close()

@@ -37,7 +37,7 @@ from tabuleiro_server.store.query_tables import (
     upsert_rooms,
 )
 from tabuleiro_server.store.rows import MatchRow, RoomRow, Snapshot, StoredEvent
-from tabuleiro_server.store.salvage import FOLLOWING_TABLES, Salvage, damage_in, salvage
+from tabuleiro_server.store.salvage import ALL_TABLES, QUERY_TABLES, Salvage, damage_in, salvage
 
 Replay = Callable[[RoomCode, Sequence[StoredEvent]], tuple[RoomRow, list[MatchRow]]]
 """From a room's events to its rows. Raises a TabuleiroError for events that cannot be; runs in another thread."""
@@ -48,7 +48,6 @@ CompareSnapshot = Callable[[RoomCode, Snapshot, Sequence[StoredEvent]], Mapping[
 Raises a TabuleiroError for a snapshot that cannot be read; runs in another thread."""
 
 _BATCH_ROOM_COUNT = 64
-_TABLES: Final = ("events", "accounts", *FOLLOWING_TABLES)
 _ROOMS_IN: Final = {
     "events": "SELECT DISTINCT room FROM events",
     "rooms": "SELECT code FROM rooms",
@@ -151,12 +150,13 @@ async def rebuild(path: Path, replay: Replay) -> RebuildReport:
 
 
 def mend_query_tables(connection: sqlite3.Connection, path: Path, replay: Replay) -> None:
-    """See whether a file's query tables and snapshots can be read, before it is served; make them anew where not.
+    """See whether a file's query tables can be read, before it is served; make them anew where not.
 
+    Nobody needs snapshots to play, and looking through them takes long.
     Raises: DatabaseFormatError when other parts are damaged as well, which is for the operator to decide about;
     StorageUnavailableError; sqlite3.Error.
     """
-    findings = damage_in(connection, FOLLOWING_TABLES)
+    findings = damage_in(connection, QUERY_TABLES)
     if not findings:
         return
     beyond = damage_in(connection, ("events", "accounts"))
@@ -207,7 +207,7 @@ def _findings(connection: sqlite3.Connection) -> list[str]:
     except sqlite3.DatabaseError as error:
         if primary_code(error) != sqlite3.SQLITE_CORRUPT:
             raise
-        return [str(error), *damage_in(connection, _TABLES)]
+        return [str(error), *damage_in(connection, ALL_TABLES)]
 
 
 def _room_codes(connection: sqlite3.Connection) -> tuple[list[RoomCode], list[str]]:

@@ -29,15 +29,15 @@ from tabuleiro_server.store.schema import MIGRATIONS, apply_migrations
 
 T = TypeVar("T")
 
-FOLLOWING_TABLES: Final = ("rooms", "matches", "players", "snapshots")
-"""What is made anew from the events."""
+QUERY_TABLES: Final = ("rooms", "matches", "players")
+ALL_TABLES: Final = ("events", "accounts", "snapshots", *QUERY_TABLES)
 
 _EVENT_COLUMNS: Final = "room, seq, at_ms, version, payload, checksum"
 _INSERT_EVENT: Final = f"INSERT OR IGNORE INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 _ACCOUNT_COLUMNS: Final = "id, name, name_key, token_hash, created_at_ms, last_seen_ms"
 _INSERT_ACCOUNT: Final = f"INSERT OR IGNORE INTO accounts ({_ACCOUNT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
-_QUERY_TABLES: Final = {"rooms": (0, 1), "matches": (0, 2, 3, 7), "players": (0, 3, 4, 5)}
-"""With the places of their columns that hold text."""
+_TEXT_PLACES: Final = {"rooms": (0, 1), "matches": (0, 2, 3, 7), "players": (0, 3, 4, 5)}
+"""Which columns of the query tables hold text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ def _copy_accounts(source: sqlite3.Connection, fresh: sqlite3.Connection) -> tup
 
 def _copy_query_tables(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
     """Copy what can be read of them, which is kept of rooms whose events are damaged."""
-    for table, text_places in _QUERY_TABLES.items():
+    for table, text_places in _TEXT_PLACES.items():
         width = len(fresh.execute(f"PRAGMA table_info({table})").fetchall())
         insert = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * width)})"
         rows = _Rows(source, f"SELECT * FROM {table}")
