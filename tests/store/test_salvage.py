@@ -276,6 +276,13 @@ async def test_mending_that_finds_no_room_leaves_everything_as_it_was(path: Path
     assert (await rebuild(path, replay)).rebuilt_count == ROOM_COUNT
 
 
+async def test_mending_that_finds_a_folder_in_its_way_says_so(path: Path) -> None:
+    spoil(path, "rooms", "leaf")
+    path.with_name("rooms.db.unfinished").mkdir()
+    with pytest.raises(StorageUnavailableError, match=r"cannot write .*rooms\.db\.unfinished"):
+        await rebuild(path, replay)
+
+
 async def test_mending_of_a_file_that_another_program_writes_to_leaves_everything_as_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

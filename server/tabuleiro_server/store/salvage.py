@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from tabuleiro.errors import DatabaseFormatError
+from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError
 from tabuleiro.ids import RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.backup import copy_database
 from tabuleiro_server.store.connection import primary_code
@@ -110,8 +110,11 @@ def _free_name(path: Path) -> Path:
 def _scratch_database(path: Path, like: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     """An empty database of our schema beside ``path``, that is removed in the end: a power cut may spoil it."""
     scratch = path.with_name(f"{path.name}.unfinished")
-    _remove(scratch)
-    os.close(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    try:
+        _remove(scratch)
+        os.close(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    except OSError as error:
+        raise StorageUnavailableError(f"cannot write {scratch}: {error.strerror}") from error
     try:
         with contextlib.closing(sqlite3.connect(scratch, isolation_level=None)) as connection:
             connection.execute(f"PRAGMA page_size = {like.execute('PRAGMA page_size').fetchone()[0]}")
