@@ -13,7 +13,7 @@ import contextlib
 import itertools
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,8 +36,6 @@ _EVENT_COLUMNS: Final = "room, seq, at_ms, version, payload, checksum"
 _INSERT_EVENT: Final = f"INSERT OR IGNORE INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 _ACCOUNT_COLUMNS: Final = "id, name, name_key, token_hash, created_at_ms, last_seen_ms"
 _INSERT_ACCOUNT: Final = f"INSERT OR IGNORE INTO accounts ({_ACCOUNT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
-_TEXT_PLACES: Final = {"rooms": (0, 1), "matches": (0, 2, 3, 7), "players": (0, 3, 4, 5)}
-"""Which columns of the query tables hold text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,14 +239,14 @@ def _copy_accounts(source: sqlite3.Connection, fresh: sqlite3.Connection) -> tup
 
 def _copy_query_tables(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
     """Copy what can be read of them, which is kept of rooms whose events are damaged."""
-    for table, text_places in _TEXT_PLACES.items():
-        width = len(fresh.execute(f"PRAGMA table_info({table})").fetchall())
-        insert = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * width)})"
-        rows = _Rows(source, f"SELECT * FROM {table}")
-        fresh.executemany(insert, (_with_text(row, text_places) for row in rows))
+    for table in QUERY_TABLES:
+        types = [column[2] for column in fresh.execute(f"PRAGMA table_info({table})")]
+        places = [place for place, type in enumerate(types) if type == "TEXT"]
+        insert = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(types))})"
+        fresh.executemany(insert, [_with_text(row, places) for row in _Rows(source, f"SELECT * FROM {table}")])
 
 
-def _with_text(row: tuple[Any, ...], places: Iterable[int]) -> tuple[Any, ...]:
+def _with_text(row: tuple[Any, ...], places: Sequence[int]) -> tuple[Any, ...]:
     values = list(row)
     for place in places:
         if isinstance(values[place], bytes):
