@@ -230,6 +230,13 @@ def rows_of(events: Iterable[SequencedEvent], stored_row: RoomRow | None = None)
     return allowed_row(stored_row, room_row(room, next_deadline(room))), list(rows.values())
 
 
+def rows_of_stored(
+    code: RoomCode, stored: Sequence[StoredEvent], stored_row: RoomRow | None = None
+) -> tuple[RoomRow, list[MatchRow]]:
+    """The rows of the query tables from a room's events as bytes, as :func:`rows_of`. Raises: DamagedRoomError."""
+    return rows_of(read_events(code, stored), stored_row)
+
+
 def snapshot_differences(
     code: RoomCode, snapshot: Snapshot, stored: Sequence[StoredEvent]
 ) -> dict[str, tuple[object, object]]:

@@ -21,7 +21,7 @@ from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import BotThought, RoomHead, RoomSummary
 from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import Command, Connect, Disconnect, Expire
-from tabuleiro_server.room.decide import decide
+from tabuleiro_server.room.decide import decide_together
 from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import head_of, summary_of
@@ -124,8 +124,7 @@ class RoomTask:
     ) -> RoomState:
         """Let a connection in if ``permission`` is granted.
 
-        ``acknowledge`` gets the events after ``since``, or ``None`` when a snapshot is needed.
-
+        ``acknowledge`` gets the events after ``since``, ``None`` when a snapshot is needed.
         Raises: CommandError; RoomUnloadedError.
         """
         return await self._ask(Entry(visitor, permission, since, acknowledge))
@@ -233,7 +232,7 @@ class RoomTask:
         try:
             if self._is_behind:
                 await self._catch_up()
-            if self._pending is not None:
+            if self._pending is not None and not isinstance(item, Entry):
                 await self._do(self._pending)
                 self._pending = None
             match item:
@@ -271,10 +270,7 @@ class RoomTask:
         self._presence_changed(self._config.storage_retry_ms / 1000)
 
     async def _catch_up(self) -> None:
-        """Take in what is on disk and not here: a write that was given up may have got there all the same.
-
-        Raises: StoreError, and then it is tried again.
-        """
+        """Take in what is on disk and not here, e.g. of a write that was given up. Raises: StoreError."""
         events = tuple(await self._journal.events_after(self.state.code, self.state.seq))
         self._is_behind = False
         self._row.forget()
@@ -293,7 +289,7 @@ class RoomTask:
         """Decide a wish and have it stored; what comes of it is told when it is on disk."""
         self._is_touched = True
         try:
-            events = self._decided(wish.commands)
+            events = decide_together(self.state, wish.commands, self._now_ms())
             if events:
                 appended = self._journal.append(self.state, events, self._row.on_disk)
                 self._underway = appended.stored
@@ -331,17 +327,6 @@ class RoomTask:
         if not wish.done.done():
             wish.done.set_result(self.state)
 
-    def _decided(self, commands: tuple[Command, ...]) -> tuple[SequencedEvent, ...]:
-        """The events that follow from the commands, each decided in the room that the earlier ones lead to."""
-        now_ms, room = self._now_ms(), self.state
-        found: tuple[SequencedEvent, ...] = ()
-        for command in commands:
-            if found:
-                room = replay(found, self.state)
-            decided = enumerate(decide(room, command, now_ms), start=room.seq + 1)
-            found += tuple([SequencedEvent(Seq(seq), now_ms, event) for seq, event in decided])
-        return found
-
     def _announce(self, events: tuple[SequencedEvent, ...]) -> None:
         """Tell everybody what is on disk and in the state now."""
         self._recent.extend(events)
@@ -355,12 +340,27 @@ class RoomTask:
         # The sender may be gone by now: what it wished for counts, but nobody is there to be let in.
         self._presence_changed()
         with self.visitors.entering(entry.visitor.account_id):
-            await self._do(entry.permission, Connect(entry.visitor.account_id))
+            is_noted = await self._note_coming(entry)
             missed = None if entry.since is None else await self._recent.after(entry.since, self.state.seq)
         if not entry.done.done():
             self.visitors.add(entry.visitor)
             entry.acknowledge(self.state, missed)
             entry.done.set_result(self.state)
+            if not is_noted:
+                self.visitors.publish(self.state, self.head(), ())
+
+    async def _note_coming(self, entry: Entry) -> bool:
+        """Store what a coming changes; tell if that went: who takes no seat may look on. Raises: CommandError."""
+        before = () if self._pending is None else (self._pending,)
+        try:
+            await self._do(*before, entry.permission, Connect(entry.visitor.account_id))
+            self._pending = None
+        except CommandError as error:
+            is_disk = error.code == ErrorCode.STORAGE_UNAVAILABLE
+            if not is_disk or decide_together(self.state, (entry.permission,), self._now_ms()):
+                raise
+            return False
+        return True
 
     def _presence_changed(self, delay_s: float = PRESENCE_DELAY_S) -> None:
         if not self._is_ended:
@@ -373,6 +373,8 @@ class RoomTask:
             self._inbox.put(PresenceCheck())
 
     async def _note_presence(self) -> None:
+        for account in self.visitors.accounts_back(self.state):
+            await self._do(Connect(account))
         gone = self.visitors.accounts_gone(self.state)
         due, again_in_ms = self._goings.due(gone, self._now_ms())
         for account in due:

@@ -12,7 +12,7 @@ import queue
 import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -50,13 +50,16 @@ class Writer:
     """
 
     def __init__(
-        self, connection: StandingConnection, path: Path, check: Callable[[], None] = lambda: None
+        self,
+        connection: StandingConnection,
+        path: Path,
+        watched: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """``check`` is called before each group; what it raises, a sqlite3.Error, refuses the group."""
+        """Each group is written within ``watched()``; what that raises, a sqlite3.Error, refuses the group."""
         self.figures = CommitFigures()
         self._connection = connection
         self._path = path
-        self._check = check
+        self._watched = watched
         self._waiting: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._underway: list[_Waiting] = []
         self._wanted = asyncio.Event()
@@ -147,8 +150,8 @@ class Writer:
         assert self._loop is not None
         while not self._is_given_up and (group := self._next_group()):
             started_ns = time.perf_counter_ns()
-            self._check()
-            outcomes = commit_group(connection, [waiting.write for waiting in group])
+            with self._watched():
+                outcomes = commit_group(connection, [waiting.write for waiting in group])
             duration_ns = time.perf_counter_ns() - started_ns
             self._loop.call_soon_threadsafe(self._answer, group, outcomes, duration_ns)
             self._underway = []
