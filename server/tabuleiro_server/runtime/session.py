@@ -78,11 +78,13 @@ class Session:
             self.send(Error(error.request_id, ErrorCode.BAD_MESSAGE, error.message))
             return None
         try:
-            answering = asyncio.ensure_future(self._answer(self, message))
+            answering = self._answer(self, message)
         except CommandError as error:
             self._refuse(message, error)
             return None
-        if answering.done():
+        if not isinstance(answering, asyncio.Future):
+            answering = asyncio.create_task(answering)
+        elif answering.done():
             self._note_answer(message, answering)
             return None
         answering.add_done_callback(partial(self._note_answer, message))
