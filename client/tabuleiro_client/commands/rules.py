@@ -10,7 +10,7 @@ from tabuleiro.rules import Game, registry
 
 
 def rules(
-    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="The game, e.g. virus-wars.")] = None,
+    game: Annotated[str | None, typer.Argument(metavar="GAME", help="The game, e.g. virus-wars.")] = None,
 ) -> None:
     """Print the rules of a game, or the list of games."""
     if game is None:
