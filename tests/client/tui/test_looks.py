@@ -186,5 +186,11 @@ def test_every_key_has_a_sentence_and_means_one_thing_in_its_group(group):
 
 
 def test_the_page_of_keys_puts_keys_that_do_the_same_on_one_line():
-    page = key_page([keys.key("a", "x", "x", "Do x."), keys.key("escape", "x", "x", "Do x.")])
+    page = key_page([keys.key("a", "x", "x", "Do x."), keys.key("escape", "x", "x", "Do x.")], 40)
     assert page == "a Esc  Do x."
+
+
+def test_a_long_sentence_on_the_page_of_keys_goes_on_below_itself():
+    """Symptom: the second line began below the keys, and looked like a key of its own."""
+    page = key_page([keys.key("a", "x", "x", "Say it at length.")], 16)
+    assert page.splitlines() == ["a  Say it at", "   length."]
