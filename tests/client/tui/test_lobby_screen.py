@@ -6,12 +6,14 @@ from tables import until
 from textual.widgets import DataTable, Input
 from visits import Visit, lobby_visit
 
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_client.library import ME, bot, connect
 from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.join import JoinScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
+from tabuleiro_client.tui.widgets.field_row import FieldRow
 
 
 def codes(at: Visit) -> list[str]:
@@ -113,6 +115,22 @@ async def test_a_code_that_leads_nowhere_is_told(real_server):
         assert at.row("code").text == "K7MQ4"
         await at.press("escape")
         await at.arrive(LobbyScreen)
+
+
+async def test_a_secret_that_is_wrong_is_asked_for_again_and_gives_way_to_one_with_the_code(real_server):
+    """Symptom: the wrong one was left in its line, and counted more than the one typed after the code."""
+    private = RoomSettings(is_private=True)
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
+        async with rui.create("iris", settings=private) as room:
+            await at.press("c")
+            await at.arrive(JoinScreen)
+            await at.type(f"{room.code}-wrong")
+            await at.press("enter")
+            await until(at.pilot, lambda: at.app.screen.query(FieldRow) and "private" in at.problem("secret"))
+            assert at.row("secret").has_focus_within
+            await at.fill("code", f"{room.code}-{room.secrets.invite}")
+            await at.press("enter")
+            await at.arrive(MatchScreen)
 
 
 async def test_people_stand_beside_the_list_where_there_is_room(real_server):
