@@ -269,6 +269,15 @@ def options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
     return " ".join(f"{name}={value}" for name, value in needed.items()) or DEFAULT_BOARD
 
 
+def brief_options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
+    """As :func:`options_text`, for where others stand beside it: of a position, only that there is one."""
+    others = {name: value for name, value in options.items() if name != "position"}
+    if len(others) == len(options):
+        return options_text(game, options)
+    text = options_text(game, others)
+    return "own position" if text == DEFAULT_BOARD else f"{text}, own position"
+
+
 def _are_same(game: type[Game], some: Mapping[str, int | str], others: Mapping[str, int | str]) -> bool:
     """Whether both mean the same game; options that only go together may mean none by themselves."""
     try:

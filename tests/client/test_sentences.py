@@ -11,7 +11,7 @@ from tabuleiro.rules import registry
 from tabuleiro.rules.outcome import Termination
 from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.room_list import room_lines
-from tabuleiro_client.sentences import Cast, options_text, side_glyphs
+from tabuleiro_client.sentences import Cast, brief_options_text, options_text, side_glyphs
 
 PLAIN = TextStyle(color=False, ascii=True)
 ANA = events.SeatInfo("person", AccountId("a1"), "ana")
@@ -150,6 +150,14 @@ def test_the_known_endings_are_told_by_their_reason(cast):
 def test_options_are_told_by_preset_or_by_what_is_needed_to_get_them(options, text):
     game = registry.load("virus-wars", options)
     assert options_text(type(game), game.options) == text
+
+
+@pytest.mark.parametrize(("others", "text"), [({}, "own position"), ({"variant": "gyges"}, "gyges, own position")])
+def test_of_a_position_lists_only_tell_that_there_is_one(others, text):
+    """Symptom: a position filled the line of a match in the list of replays; who played stood out of sight."""
+    position = "000000/000000/000000/003001/330311/220221 0"
+    game = registry.load("xero-g", {"position": position, **others})
+    assert brief_options_text(type(game), game.options) == text
 
 
 def test_the_list_of_rooms_has_straight_columns_and_shows_games_it_does_not_know():

@@ -32,7 +32,7 @@ from tabuleiro_client.bot_levels import levels_to_offer
 from tabuleiro_client.entered_room import Change, EnteredRoom
 from tabuleiro_client.library import Client
 from tabuleiro_client.room_address import format_room_address
-from tabuleiro_client.sentences import options_text
+from tabuleiro_client.sentences import brief_options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
@@ -143,7 +143,7 @@ class RoomScreen(PageScreen):
             guest=venue.link.welcome.name,
             room=head.room,
             game=room.mirror.game.title,
-            board=options_text(type(room.mirror.game), head.options),
+            board=brief_options_text(type(room.mirror.game), head.options),
             phase=head.phase,
             opponent=others[0] if others else "",
             seen_at_ms=TimestampMs(self.client.now_ms()),
