@@ -39,9 +39,7 @@ def arena(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="All chance is drawn from this.")] = 1,
     move_time: Annotated[int, typer.Option(min=1, metavar="MS", help="Milliseconds for a turn.")] = 5_000,
-    max_plies: Annotated[
-        int, typer.Option(min=1, metavar="N", help="A game of so many actions is a draw.")
-    ] = 1_000,
+    max_plies: Annotated[int, typer.Option(min=1, metavar="N", help="So many actions are a draw.")] = 1_000,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write all results here.")
     ] = None,
