@@ -169,7 +169,7 @@ LOBBY: Final = (
 )
 
 ROOM: Final = (
-    key("c", "copy_code", "copy code", "Copy the code of the room, with the secret of a private one.", sign="c"),
+    key("c", "copy_code", "code", "Copy the code of the room, with the secret of a private one.", sign="c"),
     key("i", "copy_invitation", "invite", "Copy the command by which somebody else joins.", sign="i"),
     key("b", "seat_bot", "bot", "Put a computer player on the free seat, or another in its place.", sign="b"),
     key("x", "unseat_bot", "bot off", "Take the computer player off its seat.", sign="x"),

@@ -203,7 +203,7 @@ class RoomScreen(PageScreen):
         head = self.room.mirror.head
         is_host = self.client.is_host_of(head)
         if action == "copy_invitation":
-            return bool(self._invitation())
+            return bool(room_text.invitation_text(self._invitation(), head))
         if action == "seat_bot":
             return is_host and self._bot_seat() is not None and bool(self._levels())
         if action == "unseat_bot":
