@@ -151,7 +151,8 @@ class Cast:
     def _offer_sentence(self, kind: OfferKind, player: Player, how: OfferEnd | None) -> str:
         wish = _WISHES[kind]
         if how is not None:
-            return f"the wish of {self.title(player)} {wish} {'has lapsed' if how == 'void' else f'was {how}'}"
+            whose = "your wish" if self.actor(player) == "you" else f"the wish of {self.title(player)}"
+            return f"{whose} {wish} {'has lapsed' if how == 'void' else f'was {how}'}"
         asks = "ask" if self.actor(player) == "you" else "asks"
         return f"{self.actor(player)} {asks} {wish}"
 

@@ -101,10 +101,7 @@ def test_every_game_has_a_first_turn_and_names_its_sides(name, cast):
         (events.OfferMade("draw", 1), "rui asks for a draw: accept or decline"),
         (events.OfferMade("rematch", 0), "you ask for a rematch (decline withdraws it)"),
         (events.OfferMade("takeback", 1), "rui asks to take the last turn back: accept or decline"),
-        (
-            events.OfferEnded("takeback", 0, "void"),
-            "the wish of ana (blue, x) to take the last turn back has lapsed",
-        ),
+        (events.OfferEnded("takeback", 0, "void"), "your wish to take the last turn back has lapsed"),
         (events.OfferEnded("draw", 1, "declined"), "the wish of rui (red, o) for a draw was declined"),
         (events.MatchEnded(1, 0, "resignation"), "blue wins: red resigned"),
         (events.Said(AccountId("a2"), "rui", "hello", True), "rui: hello"),
