@@ -76,6 +76,15 @@ def test_what_is_hovered_lies_on_a_ground_of_its_own_on_terminals_of_256_colours
 
 
 @pytest.mark.parametrize("theme", list(THEMES))
+@pytest.mark.parametrize("count", [256, 1 << 24])
+def test_the_colours_of_the_rim_of_iris_differ_on_terminals_of_256_colours_too(theme, count):
+    """Symptom: orange and yellow cells were both brown."""
+    brush = Brush(THEMES[theme], is_stone=True, colour_count=count)
+    colours = [rounded(brush.style(Ink(bg=Role[name])), count).bgcolor.get_truecolor() for name in RIM]
+    assert len(set(colours)) == len(RIM)
+
+
+@pytest.mark.parametrize("theme", list(THEMES))
 def test_dark_and_light_grounds_stay_grey_on_terminals_of_256_colours(theme):
     """A dark grey with a little blue in it was rounded to navy."""
     ui = screen_colours_256(THEMES[theme].ui)
