@@ -44,6 +44,7 @@ _WOOD: Final[Palette] = {
     Role.EMPTY: "#5f5f00",
     Role.GRID: "#5f5f00",
     Role.WINNING: "#008700",
+    Role.LAST: "#87875f",
 }
 FIELD_256: Final[Mapping[str, Palette]] = {
     "dark": _DARK_FIELD,
