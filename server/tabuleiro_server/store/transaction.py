@@ -66,6 +66,9 @@ def commit_group(connection: sqlite3.Connection, writes: Sequence[Write]) -> lis
     except _REFUSED_VALUES:
         return _commit(connection, writes, _append_each)
     except sqlite3.Error as error:
+        if primary_code(error) == sqlite3.SQLITE_CORRUPT:
+            # Only those whose rows lie on the damaged page have to be refused.
+            return _commit(connection, writes, _append_each)
         if primary_code(error) == sqlite3.SQLITE_FULL:
             _make_room(connection)
         raise
@@ -160,8 +163,12 @@ def _run_alone(connection: sqlite3.Connection, function: Callable[[sqlite3.Conne
         outcome = error
     except _REFUSED_VALUES as error:
         outcome = StoreError(f"this cannot be stored: {error}")
-    except sqlite3.Error:
-        raise
+    except sqlite3.Error as error:
+        if primary_code(error) != sqlite3.SQLITE_CORRUPT or not connection.in_transaction:
+            raise
+        outcome = StoreError(
+            f"what this changes is damaged in the file ({error}); stop the server and run `tabuleiro db rebuild`"
+        )
     except Exception as error:
         # Whoever wrote the function made a mistake; whoever else is in the group did not. Nothing is hidden: the
         # caller gets it as the cause of this error. Nothing is cancelled in this thread, so nothing is swallowed.
