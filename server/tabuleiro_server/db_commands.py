@@ -22,7 +22,7 @@ from tabuleiro_server.store.salvage import Salvage
 
 app = typer.Typer(no_args_is_help=True, help="Look after a database file.")
 
-DatabasePath = Annotated[Path, typer.Option("--db", help="The SQLite file.")]
+DatabasePath = Annotated[Path, typer.Option("--db", metavar="FILE", help="The SQLite file.")]
 DEFAULT_PATH = Path("tabuleiro.db")
 KIBIBYTE = 1024
 
@@ -35,7 +35,9 @@ class ExportFormat(StrEnum):
 
 
 @app.command()
-def backup(target: Annotated[Path, typer.Argument(help="The new file.")], db: DatabasePath = DEFAULT_PATH) -> None:
+def backup(
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="The new file.")], db: DatabasePath = DEFAULT_PATH
+) -> None:
     """Copy the database as it is at one moment; a running server goes on meanwhile."""
     size_bytes = asyncio.run(maintenance.back_up(_existing(db), target))
     typer.echo(f"{target}: {size_bytes // KIBIBYTE} KiB")
@@ -107,12 +109,14 @@ def stats(db: DatabasePath = DEFAULT_PATH) -> None:
 
 @app.command()
 def export(
-    code: Annotated[str, typer.Argument(help="The room's code.")],
+    code: Annotated[str, typer.Argument(metavar="CODE", help="The room's code.")],
     db: DatabasePath = DEFAULT_PATH,
     match: Annotated[
-        int | None, typer.Option(min=1, help="Which match of the room; the last one if left out.")
+        int | None, typer.Option(min=1, metavar="N", help="Which match of the room; the last one if left out.")
     ] = None,
-    format: Annotated[ExportFormat, typer.Option(help="How to write it.")] = ExportFormat.RECORD,
+    format: Annotated[
+        ExportFormat, typer.Option(metavar="record|json", help="How to write it.")
+    ] = ExportFormat.RECORD,
 ) -> None:
     """Write a match of a room as a record or as JSON, straight from the file."""
     stored = asyncio.run(maintenance.read_room(_existing(db), parse_room_code(code)))
