@@ -40,7 +40,7 @@ class Database:
         self._file = file
         self._reader = ServedConnection(settings.connect_reader, file)
         self._writing = ServedConnection(settings.connect, file)
-        self.writer = Writer(self._writing, settings.path, file.watched)
+        self.writer = Writer(self._writing, settings.path)
 
     @classmethod
     async def open(

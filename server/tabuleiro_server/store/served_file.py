@@ -11,8 +11,8 @@ import asyncio
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -89,17 +89,7 @@ class ServedFile:
         """Take in a connection that works on this file."""
         self._connections.append(connection)
 
-    @contextmanager
-    def watched(self) -> Iterator[None]:
-        """See that the file and its log are there before SQLite is asked for something within.
-
-        Raises: LogLostError; FileEmptiedError; sqlite3.OperationalError when the path leads elsewhere now.
-        """
-        self._check()
-        yield
-        self._note_log()
-
-    def _check(self) -> None:
+    def check(self) -> None:
         """Raises: LogLostError; FileEmptiedError; sqlite3.OperationalError when the path leads elsewhere now."""
         # Every look at the disk lets go of the interpreter, and may have to wait for it: as few as possible.
         found = _status(self._path)
@@ -114,7 +104,7 @@ class ServedFile:
                 raise LogLostError("the write-ahead log was removed while it was in use")
             self._looks_at_s = time.monotonic() + LOOK_EVERY_S
 
-    def _note_log(self) -> None:
+    def note_log(self) -> None:
         """Note which log, and which index of it, the connections have open, after SQLite has used them."""
         if self._log is None:
             with suppress(OSError):  # what SQLite has done is done: it is noted the next time
@@ -180,8 +170,10 @@ class ServedConnection(StandingConnection):
         """As the standing connection. Raises: sqlite3.Error, also when the file is no longer the one served."""
 
         def checked(connection: sqlite3.Connection) -> T:
-            with self._file.watched():
-                return function(connection)
+            self._file.check()
+            outcome = function(connection)
+            self._file.note_log()
+            return outcome
 
         while True:
             try:
