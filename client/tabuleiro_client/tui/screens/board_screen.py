@@ -16,7 +16,6 @@ from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Footer
 
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.tui import keys
@@ -26,6 +25,7 @@ from tabuleiro_client.tui.present.overlay import Target
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.choices import Choices
+from tabuleiro_client.tui.widgets.key_footer import KeyFooter
 from tabuleiro_client.tui.widgets.line import Line
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 
@@ -86,7 +86,7 @@ class BoardScreen(Screen[None]):
             yield Entry(id="entry")
             yield Line(id="note")
             yield Choices(id="choices")
-        yield Footer(show_command_palette=False)
+        yield KeyFooter()
 
     def compose_panel(self) -> Iterable[Widget]:
         """The widgets of the panel, from the top."""
