@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
 from collections.abc import Iterator
@@ -14,6 +15,15 @@ def pytest_configure() -> None:
     """Take Ctrl-C as usual in a background job, too: its shell has it ignored, and its children inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Have the collector pass over the loaded modules and tests: they never become garbage.
+
+    Looking through them took a quarter of the time of the tests of screens.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
