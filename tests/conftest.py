@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import signal
 from collections.abc import Iterator
 
@@ -12,9 +13,15 @@ import structlog
 
 
 def pytest_configure() -> None:
-    """Take Ctrl-C as usual in a background job, too: its shell has it ignored, and its children inherit that."""
+    """Leave to tests, and to what they start, nothing of the terminal and the job that pytest runs in.
+
+    A background job has Ctrl-C ignored, and its children inherit that. The interpreter's line editor, which pytest
+    loads, tells its children the size of the terminal by variables; screens in windows of any size believe them.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
 
 
 def pytest_collection_finish() -> None:
