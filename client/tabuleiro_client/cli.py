@@ -11,7 +11,8 @@ each other and only the module of the command that was typed is loaded. To add a
 3. raise :class:`~tabuleiro.errors.TabuleiroError` for what the person has to know, ``typer.Exit(status)`` for
    another status; print nothing else for errors.
 
-A ``typer.Typer`` object in place of the function makes a group of commands, listed by its module's docstring.
+A ``typer.Typer`` object in place of the function makes a group of commands, listed by its module's docstring,
+``tabuleiro dances`` and a colon before it left out.
 
 Exit statuses: 0 done, 1 failed, 2 wrong usage or configuration or a missing extra, 130 stopped by Ctrl-C.
 What a command does is left to its module.
@@ -152,14 +153,26 @@ def make_app(arguments: Sequence[str]) -> typer.Typer:
     commands = {command.name: command for command in entry_points(group=COMMAND_GROUP)}
     if wanted not in commands:
         for name in sorted(commands):
-            app.command(name, help=summary(commands[name]))(_listed_only)
+            line = summary(commands[name])
+            app.command(name, help=line, short_help=line)(_listed_only)  # a short help is wrapped, not cut
         return app
     loaded: object = commands[wanted].load()
     if isinstance(loaded, typer.Typer):
+        _list_whole_lines(loaded)
         app.add_typer(loaded, name=wanted)
     elif callable(loaded):
         app.command(wanted)(loaded)
     return app
+
+
+def _list_whole_lines(group: typer.Typer) -> None:
+    """Let the list of a group tell the first lines of its commands whole: a line that is only a help is cut."""
+    for command in group.registered_commands:
+        command.short_help = _first_line(command.callback.__doc__) if command.callback else None
+
+
+def _first_line(docstring: str | None) -> str:
+    return (docstring or "").partition("\n")[0]
 
 
 def _listed_only() -> None:
@@ -197,7 +210,9 @@ def summary(command: EntryPoint) -> str:
     documented = next(
         (node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == command.attr), module
     )
-    return (ast.get_docstring(documented) or "").partition("\n")[0]
+    line = _first_line(ast.get_docstring(documented))
+    title, colon, told = line.partition("``: ")
+    return f"{told[:1].upper()}{told[1:]}" if colon and title.startswith("``") else line
 
 
 def extra_that_installs(module: str) -> str | None:

@@ -22,7 +22,6 @@ from tabuleiro.errors import (
     shown,
 )
 from tabuleiro.notation.actions import format_turn, parse_turn
-from tabuleiro.rules.outcome import Player
 from tabuleiro_client.action_guide import Question
 from tabuleiro_client.entered_room import (
     Change,
@@ -42,7 +41,7 @@ from tabuleiro_client.mirror import Mirror
 from tabuleiro_client.moments import Moment, moments
 from tabuleiro_client.room_answers import RoomAnswers
 from tabuleiro_client.room_commands import CommandGroup, CommandTable, RoomCommand
-from tabuleiro_client.room_desk import RoomDesk
+from tabuleiro_client.room_desk import Doubt, RoomDesk
 from tabuleiro_client.screen import Screen
 from tabuleiro_client.signposts import Signposts
 
@@ -85,11 +84,11 @@ class PlainMatch:
         self._report = MatchReport(room.mirror, screen, signposts, is_watching=is_watching)
         answers = RoomAnswers(room.mirror, screen, self._report)
         self._answers = answers
-        desk = RoomDesk(room, screen, self._report, answers, levels, self._send)
+        desk = RoomDesk(room, screen, self._report, answers, levels, self._send, self._confirm)
+        self._desk = desk
         self._commands = CommandTable((*desk.groups(), CommandGroup("leaving", self._leaving_commands())))
         self._is_linked = True
-        self._is_confirming = False
-        self._resigning: Player | None = None
+        self._doubt: Doubt | None = None
         self._question: Question | None = None
         self._held_text: str | None = None
         self._is_input_open = True
@@ -102,7 +101,7 @@ class PlainMatch:
 
     def _leaving_commands(self) -> tuple[RoomCommand, ...]:
         return (
-            RoomCommand(("resign",), "[SIDE]", "give the match up", self._ask_to_resign),
+            RoomCommand(("resign",), "[SIDE]", "give the match up", self._desk.ask_to_resign),
             RoomCommand(("quit", "exit", "q"), "", "leave; the seat in a running match stays yours", self._quit),
             RoomCommand(("help", "h"), "", "list the commands", self._help),
         )
@@ -153,7 +152,7 @@ class PlainMatch:
     def _is_asking(self) -> bool:
         """Whether an answer is waited for: then a prompt stands."""
         is_between_matches = self._mirror.head.phase in ("waiting", "finished")
-        return self._is_confirming or self._question is not None or is_between_matches or self._can_act
+        return self._doubt is not None or self._question is not None or is_between_matches or self._can_act
 
     async def _step(self) -> None:
         """Take in one thing: news first, then the answer to what was sent, then what was typed."""
@@ -249,8 +248,8 @@ class PlainMatch:
         self._screen.line_was_typed()
         if line.problem:
             self._screen.say(line.problem, NOTHING_PLAYED)
-        elif self._is_confirming:
-            self._confirm(line.text)
+        elif self._doubt is not None:
+            self._settle(self._doubt, line.text)
         elif line.text:
             self._obey(line.text)
 
@@ -274,27 +273,16 @@ class PlainMatch:
     def _quit(self, _: str) -> None:
         self._end = Stay.QUIT
 
-    def _ask_to_resign(self, side: str) -> None:
-        own = [player for player in self._report.own_seats if side.lower() in ("", self._report.cast.side(player))]
-        if self._is_playing and not own:
-            self._screen.say(f"{shown(side)} is not your side")
-        elif not self._is_playing:
-            self._screen.say("you are watching and have nothing to give up")
-        elif self._mirror.head.phase != "playing":
-            self._screen.say("no match is running: quit leaves")
-        else:
-            seat = own[0] if len(own) == 1 else self._mirror.to_move
-            self._resigning = seat if len(self._report.own_seats) == 2 else None
-            who = "" if self._resigning is None else f"does {self._report.cast.side(self._resigning)} "
-            self._screen.say(f"{who}give this match up? type yes to resign, anything else to go on")
-            self._is_confirming = True
+    def _confirm(self, doubt: Doubt) -> None:
+        self._doubt = doubt
+        self._screen.say(doubt.question)
 
-    def _confirm(self, text: str) -> None:
-        self._is_confirming = False
+    def _settle(self, doubt: Doubt, text: str) -> None:
+        self._doubt = None
         if text.lower() == "yes":
-            self._send(self._room.resign(self._resigning))
+            self._send(doubt.request())
         else:
-            self._screen.say("not resigned")
+            self._screen.say(doubt.otherwise)
             self._report.show_turn()
 
     def _decide(self, question: Question, text: str) -> None:

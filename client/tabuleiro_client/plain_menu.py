@@ -59,7 +59,7 @@ class Menu:
     async def ask_or_skip(self, question: str, read: Callable[[str], T]) -> T | None:
         """Ask as :meth:`ask`; an empty answer gives ``None``."""
         while True:
-            answer = await self._answer(f"{question} [Enter to leave it]: ")
+            answer = await self._answer(f"{question} [Enter leaves it out]: ")
             if not answer:
                 return None
             try:

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tabuleiro.errors import ClientError, NotationError, RecordError, shown
+from tabuleiro.errors import ClientError, ConfigError, NotationError, RecordError, shown
 from tabuleiro.notation.match_record import MatchRecord
 from tabuleiro.notation.record import parse_record
 from tabuleiro.protocol.messages import RecordPlayed
@@ -55,8 +55,13 @@ def is_file(source: str) -> bool:
     return False
 
 
-def record_in_file(name: str) -> FoundRecord:
-    """Read a record file. Raises: ClientError that names line and column of what is wrong."""
+def record_in_file(name: str, number: int | None = None) -> FoundRecord:
+    """Read a record file, which holds one match and none of another ``number``.
+
+    Raises: ClientError that names line and column of what is wrong, ConfigError for a number.
+    """
+    if number is not None:
+        raise ConfigError("--match", str(number), "the code of a room beside it; a file holds one match")
     try:
         return FoundRecord(parse_record(read_text(name)))
     except RecordError as error:

@@ -1,14 +1,15 @@
 """The commands of a room in line mode: what each word asks of the room, or answers from the mirror.
 
-Actions, resigning and leaving are left to :mod:`tabuleiro_client.plain_match`.
+Actions and leaving are left to :mod:`tabuleiro_client.plain_match`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, get_args
 
-from tabuleiro.errors import NotationError
+from tabuleiro.errors import NotationError, shown
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
 from tabuleiro.rules.outcome import Player
@@ -24,11 +25,24 @@ from tabuleiro_client.worth import hint_text
 Send = Callable[[Coroutine[Any, Any, None]], None]
 """Sends a request and tells what is answered."""
 
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What is sent only after a yes to ``question``; ``otherwise`` is what to say after anything else."""
+
+    question: str
+    request: Callable[[], Coroutine[Any, Any, None]]
+    otherwise: str
+
+
 _OFFER_KINDS: Final[tuple[OfferKind, ...]] = get_args(OfferKind)
 
 
 class RoomDesk:
-    """Does what is typed about ``room``; ``levels`` are those of the server's bots for its game."""
+    """Does what is typed about ``room``; ``levels`` are those of the server's bots for its game.
+
+    ``confirm`` asks before what cannot be undone.
+    """
 
     def __init__(
         self,
@@ -38,6 +52,7 @@ class RoomDesk:
         answers: RoomAnswers,
         levels: Sequence[str],
         send: Send,
+        confirm: Callable[[Doubt], None],
     ) -> None:
         self._room = room
         self._mirror = room.mirror
@@ -46,6 +61,7 @@ class RoomDesk:
         self._answers = answers
         self._levels = tuple(levels)
         self._send = send
+        self._confirm = confirm
 
     def groups(self) -> tuple[CommandGroup, ...]:
         """The commands, in the order of the help."""
@@ -135,8 +151,29 @@ class RoomDesk:
             self._send(self._room.offer("takeback"))
 
     def _draw(self, _: str) -> None:
-        if self._is_playing():
+        if not self._is_playing():
+            return
+        if len(self._report.own_seats) == 1:
             self._send(self._room.offer("draw"))
+        else:  # nobody else is asked
+            question = "end this match in a draw? type yes to do so, anything else to go on"
+            self._confirm(Doubt(question, lambda: self._room.offer("draw"), "no draw"))
+
+    def ask_to_resign(self, side: str) -> None:
+        """Ask, and give the match up; who plays both sides names one, or means the one to move."""
+        own = [player for player in self._report.own_seats if side.lower() in ("", self._report.cast.side(player))]
+        if not self._report.own_seats:
+            self._screen.say("you are watching and have nothing to give up")
+        elif not own:
+            self._screen.say(f"{shown(side)} is not your side")
+        elif self._mirror.head.phase != "playing":
+            self._screen.say("no match is running: quit leaves")
+        else:
+            seat = own[0] if len(own) == 1 else self._mirror.to_move
+            resigning = seat if len(self._report.own_seats) == 2 else None
+            who = "" if resigning is None else f"does {self._report.cast.side(resigning)} "
+            question = f"{who}give this match up? type yes to resign, anything else to go on"
+            self._confirm(Doubt(question, lambda: self._room.resign(resigning), "not resigned"))
 
     def _rematch(self, _: str) -> None:
         if self._is_seated():

@@ -8,7 +8,7 @@ from tabuleiro.clock import DAY_MS, HOUR_MS, MINUTE_MS, format_time_control
 from tabuleiro.errors import GameOptionError
 from tabuleiro.protocol.messages import RoomSummary
 from tabuleiro.rules import registry
-from tabuleiro_client.sentences import holder_text, options_text
+from tabuleiro_client.sentences import brief_options_text, holder_text
 
 HEADINGS = ("ROOM", "GAME", "BOARD", "FIRST", "SECOND", "CLOCK", "WATCHING", "AGE", "STATE")
 
@@ -39,7 +39,7 @@ def format_age(age_ms: int) -> str:
 
 def _columns(room: RoomSummary, now_ms: int) -> tuple[str, ...]:
     try:
-        board = options_text(registry.game_type(room.game), room.options)
+        board = brief_options_text(registry.game_type(room.game), room.options)
     except GameOptionError:
         board = "(unknown to this version)"
     seats = tuple(holder_text(seat) for seat in room.seats)

@@ -151,7 +151,8 @@ class Cast:
     def _offer_sentence(self, kind: OfferKind, player: Player, how: OfferEnd | None) -> str:
         wish = _WISHES[kind]
         if how is not None:
-            return f"the wish of {self.title(player)} {wish} {'has lapsed' if how == 'void' else f'was {how}'}"
+            whose = "your wish" if self.actor(player) == "you" else f"the wish of {self.title(player)}"
+            return f"{whose} {wish} {'has lapsed' if how == 'void' else f'was {how}'}"
         asks = "ask" if self.actor(player) == "you" else "asks"
         return f"{self.actor(player)} {asks} {wish}"
 
@@ -267,6 +268,15 @@ def options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
         if _are_same(game, others, needed):
             needed = others
     return " ".join(f"{name}={value}" for name, value in needed.items()) or DEFAULT_BOARD
+
+
+def brief_options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
+    """As :func:`options_text`, for where others stand beside it: of a position, only that there is one."""
+    others = {name: value for name, value in options.items() if name != "position"}
+    if len(others) == len(options):
+        return options_text(game, options)
+    text = options_text(game, others)
+    return "own position" if text == DEFAULT_BOARD else f"{text}, own position"
 
 
 def _are_same(game: type[Game], some: Mapping[str, int | str], others: Mapping[str, int | str]) -> bool:

@@ -9,7 +9,10 @@ from urllib.parse import urlsplit
 
 from tabuleiro.errors import ConfigError, shown
 
-DEFAULT_SERVER: Final = "ws://127.0.0.1:8765"
+DEFAULT_PORT: Final = 8765
+"""Where a host is asked that is named without a scheme and a port."""
+
+DEFAULT_SERVER: Final = f"ws://127.0.0.1:{DEFAULT_PORT}"
 """Where `tabuleiro serve` listens when nothing else is said."""
 
 SERVER_VARIABLE: Final = "TABULEIRO_SERVER"
@@ -30,11 +33,11 @@ def chosen_server(text: str | None) -> str:
 
 
 def parse_server_url(text: str, source: str = "--server") -> str:
-    """Return the address as a WebSocket URL; without a scheme it means ``ws://``.
+    """Return the address as a WebSocket URL; a host alone means ``ws://`` and the port that servers usually have.
 
     Raises: ConfigError, naming ``source``, when it is no address.
 
-    >>> parse_server_url("192.168.0.7:8765"), parse_server_url("https://games.example.org/")
+    >>> parse_server_url("192.168.0.7"), parse_server_url("https://games.example.org/")
     ('ws://192.168.0.7:8765', 'wss://games.example.org')
     """
     stripped = text.strip()
@@ -50,5 +53,7 @@ def parse_server_url(text: str, source: str = "--server") -> str:
     if parts.scheme not in _SCHEMES or not host or parts.query or parts.fragment or parts.username is not None:
         raise wrong
     shown_host = f"[{host}]" if ":" in host else host
+    if port is None and whole != stripped:
+        port = DEFAULT_PORT
     shown_port = "" if port is None else f":{port}"
     return f"{_SCHEMES[parts.scheme]}://{shown_host}{shown_port}{parts.path.rstrip('/')}"

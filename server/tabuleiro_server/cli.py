@@ -36,10 +36,12 @@ log = structlog.get_logger(__name__)
 
 
 def serve(
-    host: Annotated[str | None, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")] = None,
-    port: Annotated[int | None, typer.Option(help="TCP port; 0 takes any free one.")] = None,
-    db: Annotated[Path | None, typer.Option(help="SQLite file; made if absent.")] = None,
-    config: Annotated[Path | None, typer.Option(help="TOML file with settings.")] = None,
+    host: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 lets other machines in.")
+    ] = None,
+    port: Annotated[int | None, typer.Option(metavar="PORT", help="TCP port; 0 takes any free one.")] = None,
+    db: Annotated[Path | None, typer.Option(metavar="FILE", help="SQLite file; made if absent.")] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with settings.")] = None,
 ) -> None:
     """Host a game server until it is told to stop (Ctrl-C or SIGTERM); told twice, it hurries."""
     settings = load_config(config, host=host, port=port, db=None if db is None else str(db))

@@ -6,6 +6,7 @@ the key, and what was expected in which unit. What the settings do is left to wh
 
 from __future__ import annotations
 
+import difflib
 import ipaddress
 import os
 import tomllib
@@ -153,9 +154,25 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 
 def _environment_values(environment: Mapping[str, str]) -> dict[str, Any]:
+    """The settings in the environment. Raises: ConfigError for a variable that is nearly one.
+
+    What begins like a setting and is none stands for something else: the client has variables of its own, and
+    those who run containers add some.
+    """
     names = Config.__struct_fields__
     keys = {f"{ENVIRONMENT_PREFIX}{name.upper()}": name for name in names}
+    for variable in environment:
+        if variable.startswith(ENVIRONMENT_PREFIX) and variable not in keys:
+            meant = _nearest(variable.removeprefix(ENVIRONMENT_PREFIX).lower())
+            if meant is not None:
+                raise ConfigError("environment", variable, f"{ENVIRONMENT_PREFIX}{meant.upper()}")
     return {keys[key]: value for key, value in environment.items() if key in keys}
+
+
+def _nearest(key: str) -> str | None:
+    """The key that ``key`` seems to be written for; ``None`` when it is like none."""
+    found = difflib.get_close_matches(key, Config.__struct_fields__, n=1, cutoff=0.75)
+    return found[0] if found else None
 
 
 def _checked(values: dict[str, Any], source: str, *, is_text: bool = False) -> dict[str, Any]:
@@ -166,7 +183,7 @@ def _checked(values: dict[str, Any], source: str, *, is_text: bool = False) -> d
     checked = {}
     for key, value in values.items():
         if key not in known:
-            raise ConfigError(source, key, "one of " + ", ".join(sorted(known)))
+            raise ConfigError(source, key, _nearest(key) or "one of " + ", ".join(sorted(known)))
         if is_text and isinstance(known[key], inspect.VarTupleType):
             value = [part.strip() for part in value.split(",") if part.strip()]
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,19 +11,18 @@ from typing import Annotated
 import typer
 
 from tabuleiro.errors import ClientError, StoreError
-from tabuleiro.ids import RoomCode
 from tabuleiro.notation.record import format_record
 from tabuleiro.notation.record_json import export_json
 from tabuleiro.protocol.records import record_of
 from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_server.runtime.archive import records_of
-from tabuleiro_server.runtime.journal import read_events, rows_of, snapshot_differences
+from tabuleiro_server.runtime.journal import read_events, rows_of_stored, snapshot_differences
 from tabuleiro_server.store import consistency, maintenance
-from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
+from tabuleiro_server.store.salvage import Salvage
 
 app = typer.Typer(no_args_is_help=True, help="Look after a database file.")
 
-DatabasePath = Annotated[Path, typer.Option("--db", help="The SQLite file.")]
+DatabasePath = Annotated[Path, typer.Option("--db", metavar="FILE", help="The SQLite file.")]
 DEFAULT_PATH = Path("tabuleiro.db")
 KIBIBYTE = 1024
 
@@ -37,7 +35,9 @@ class ExportFormat(StrEnum):
 
 
 @app.command()
-def backup(target: Annotated[Path, typer.Argument(help="The new file.")], db: DatabasePath = DEFAULT_PATH) -> None:
+def backup(
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="The new file.")], db: DatabasePath = DEFAULT_PATH
+) -> None:
     """Copy the database as it is at one moment; a running server goes on meanwhile."""
     size_bytes = asyncio.run(maintenance.back_up(_existing(db), target))
     typer.echo(f"{target}: {size_bytes // KIBIBYTE} KiB")
@@ -46,7 +46,7 @@ def backup(target: Annotated[Path, typer.Argument(help="The new file.")], db: Da
 @app.command()
 def verify(db: DatabasePath = DEFAULT_PATH) -> None:
     """Replay every match, compare it with tables and snapshots; exit status 1 when something differs."""
-    report = asyncio.run(consistency.verify(_existing(db), _rows, snapshot_differences))
+    report = asyncio.run(consistency.verify(_existing(db), rows_of_stored, snapshot_differences))
     for finding in report.file_findings:
         typer.echo(f"file: {finding}")
     for damage in report.damaged:
@@ -54,20 +54,35 @@ def verify(db: DatabasePath = DEFAULT_PATH) -> None:
     for difference in report.differences:
         typer.echo(str(difference))
     counts = f"{report.room_count} rooms, {report.match_count} matches, {report.event_count} events"
-    typer.echo(f"{counts}: {'all well' if report.is_sound else 'not well'}")
+    typer.echo(f"{counts}: {'all well' if report.is_sound else 'not well; see what `tabuleiro db rebuild` mends'}")
     if not report.is_sound:
         raise typer.Exit(1)
 
 
 @app.command()
 def rebuild(db: DatabasePath = DEFAULT_PATH) -> None:
-    """Write the tables of rooms and matches anew from the events, and drop the snapshots of rooms."""
-    report = asyncio.run(consistency.rebuild(_existing(db), _rows))
+    """Write the tables of rooms and matches anew from the events, and drop the snapshots of rooms.
+
+    A damaged file is made whole, for which no server may be running on it; a copy is kept of it as it was.
+    """
+    report = asyncio.run(consistency.rebuild(_existing(db), rows_of_stored))
     for damage in report.damaged:
         typer.echo(str(damage))
+    if report.salvage is not None:
+        _tell_salvage(report.salvage)
     typer.echo(f"rebuilt {report.rebuilt_count} rooms, removed {len(report.removed)} without events")
     if report.damaged:
         raise typer.Exit(1)
+
+
+def _tell_salvage(found: Salvage) -> None:
+    typer.echo(f"the file was damaged and is whole again; as it was it is kept in {found.kept}")
+    if found.lost_event_count:
+        typer.echo(f"{found.lost_event_count} events cannot be read: their rooms stay out of order")
+    if found.lost_names is None:
+        typer.echo("guests are lost, and nobody can tell which: they can come in by a new name only")
+    elif found.lost_names:
+        typer.echo(f"guests who are lost, and can come in by a new name only: {', '.join(found.lost_names)}")
 
 
 @app.command()
@@ -94,12 +109,14 @@ def stats(db: DatabasePath = DEFAULT_PATH) -> None:
 
 @app.command()
 def export(
-    code: Annotated[str, typer.Argument(help="The room's code.")],
+    code: Annotated[str, typer.Argument(metavar="CODE", help="The room's code.")],
     db: DatabasePath = DEFAULT_PATH,
     match: Annotated[
-        int | None, typer.Option(min=1, help="Which match of the room; the last one if left out.")
+        int | None, typer.Option(min=1, metavar="N", help="Which match of the room; the last one if left out.")
     ] = None,
-    format: Annotated[ExportFormat, typer.Option(help="How to write it.")] = ExportFormat.RECORD,
+    format: Annotated[
+        ExportFormat, typer.Option(metavar="record|json", help="How to write it.")
+    ] = ExportFormat.RECORD,
 ) -> None:
     """Write a match of a room as a record or as JSON, straight from the file."""
     stored = asyncio.run(maintenance.read_room(_existing(db), parse_room_code(code)))
@@ -121,7 +138,3 @@ def _existing(path: Path) -> Path:
     if not path.is_file():
         raise StoreError(f"{path}: there is no such file; name the database with --db")
     return path
-
-
-def _rows(code: RoomCode, events: Sequence[StoredEvent]) -> tuple[RoomRow, list[MatchRow]]:
-    return rows_of(read_events(code, events))

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import tabuleiro
@@ -24,13 +25,12 @@ from tabuleiro_server.net.websocket_server import WebSocketServer
 from tabuleiro_server.obs.logs import configure_logs
 from tabuleiro_server.obs.loop_lag import LoopLagProbe
 from tabuleiro_server.obs.metrics import ServerCollector, render_metrics
-from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.caretaker import Caretaker
 from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
 from tabuleiro_server.runtime.hints import Hints
-from tabuleiro_server.runtime.journal import Journal
+from tabuleiro_server.runtime.journal import Journal, rows_of_stored
 from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.runtime.lobby import Lobby
 from tabuleiro_server.runtime.requests import Requests
@@ -38,6 +38,7 @@ from tabuleiro_server.runtime.room_quota import RoomQuota
 from tabuleiro_server.runtime.room_task import RoomTask
 from tabuleiro_server.runtime.services import Services
 from tabuleiro_server.store.accounts import Accounts
+from tabuleiro_server.store.consistency import mend_query_tables
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
 
@@ -97,7 +98,10 @@ async def running_server(
             stack.push_async_callback(lambda: lifecycle.within_limit(stop(), what))
 
         database = await Database.open(
-            Path(config.db), synchronous=config.synchronous, connection_class=connection_class
+            Path(config.db),
+            synchronous=config.synchronous,
+            connection_class=connection_class,
+            mend=partial(mend_query_tables, replay=rows_of_stored),
         )
         # Not given up: a process does not end before the threads of its connections do.
         stack.push_async_callback(database.close)
@@ -142,7 +146,7 @@ async def _rooms(
     quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
 
     def on_change(room: RoomTask) -> None:
-        lobby.note(room.state.code, lambda: summary_of(room.state, room.watchers_count))
+        lobby.note(room.state.code, room.summary)
         quota.note(room.state)
         bot_seats.consider(room)
         hints.consider(room)

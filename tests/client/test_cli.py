@@ -85,6 +85,19 @@ def test_help_lists_every_command_and_loads_none(capsys: pytest.CaptureFixture[s
     assert "served_for_test" not in sys.modules
 
 
+@pytest.mark.parametrize("arguments", [[], ["bots"], ["db"]])
+def test_the_lists_of_commands_tell_whole_sentences(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Symptom: "Tell the best turns of a position of a match and what...", and "``tabuleiro db``: look after"."""
+    monkeypatch.setenv("COLUMNS", "80")
+    cli.exit_status([*arguments, "--help"])
+    _, listing, shown = capsys.readouterr().out.partition("Commands:")
+    assert listing
+    assert "..." not in shown
+    assert "``" not in shown
+
+
 @pytest.mark.usefixtures("commands")
 def test_only_the_module_of_the_command_is_loaded(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.exit_status(["dance", "--times", "2"]) == 0

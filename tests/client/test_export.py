@@ -161,6 +161,17 @@ def test_what_cannot_be_exported_is_one_clear_message(arguments, message, capsys
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["export", "replay", "analyse"])
+def test_a_file_has_no_matches_to_choose_from(command, tmp_path, capsys):
+    """Symptom: the number counted for nothing, silently."""
+    file = tmp_path / "game.txt"
+    file.write_text('[Game "virus-wars"]\n', encoding="utf-8")
+    assert exit_status([command, str(file), "--match", "2"]) == 2
+    assert capsys.readouterr().err == "tabuleiro: --match: 2: expected " + (
+        "the code of a room beside it; a file holds one match\n"
+    )
+
+
 async def test_a_match_that_was_not_played_is_told(server):
     code, _ = await played(server)
     status, output, errors = await run("export", code, "--server", server.url, "--match", "7")

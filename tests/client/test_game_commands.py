@@ -29,6 +29,7 @@ def test_perft_prints_the_count(arguments: str, count: int, capsys: pytest.Captu
     [
         ("chess --depth 1", "one of "),
         ("virus-wars --preset feup-z --depth 1", "one of feup-a, feup-b"),
+        ("iris --preset x --depth 1", "no preset, since iris has none"),
         ("virus-wars -o rows=99 --depth 1", "a whole number from 4 to 19"),
         ("virus-wars -o rows --depth 1", "the form name=value"),
         ("virus-wars -o colour=mauve --depth 1", "one of the options rows"),
@@ -71,3 +72,4 @@ def test_rules_prints_the_page_and_every_option_and_preset(name: str, capsys: py
     assert shown.startswith(game_type.rules_page.rstrip())
     for word in [spec.name for spec in game_type.option_specs] + list(game_type.presets):
         assert f"  {word}: " in shown
+    assert max(map(len, shown.splitlines())) <= 80, "a line that the terminal would break within a word"

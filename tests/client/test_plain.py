@@ -168,6 +168,22 @@ async def test_a_room_is_found_in_the_list_and_joined_from_the_menu(real_server,
     await asyncio.gather(opening, joining)
 
 
+async def test_two_people_at_one_keyboard_are_asked_before_a_draw_ends_their_match(person):
+    """Symptom: `draw`, by a slip or out of curiosity, ended the match at once: nobody else had to agree."""
+    both = person("ana")
+    both.play(game="virus-wars", options=SMALL)
+    await both.shows("blue (x) to move")
+    both.type("draw")
+    await both.shows("end this match in a draw? type yes")
+    both.type("no")
+    await both.shows("no draw\n")
+    both.type("draw")
+    await both.shows("end this match in a draw? type yes")
+    assert "by agreement" not in both.text
+    both.type("yes")
+    await both.shows("a draw by agreement")
+
+
 async def test_two_people_at_one_keyboard_play_by_turns(person):
     both = person("ana")
     playing = both.play(game="virus-wars", options=SMALL)

@@ -140,8 +140,8 @@ async def test_a_host_changes_the_settings_for_the_rematch_and_both_are_told(rea
     await ana.shows("rui asks for a rematch: accept or decline")
     await rui.shows("the server refuses: only ana, who made room")
     ana.type("set time 5+3")
-    for someone in (ana, rui):
-        await someone.shows("the wish of rui (red, o) for a rematch has lapsed")
+    for someone, whose in ((ana, "the wish of rui (red, o)"), (rui, "your wish")):
+        await someone.shows(f"{whose} for a rematch has lapsed")
         await someone.shows("the host has changed the settings: 5 minutes")
     ana.type("clock", "rematch")
     await ana.shows("the clock starts with a match")

@@ -11,7 +11,7 @@ from tabuleiro.rules import registry
 from tabuleiro.rules.outcome import Termination
 from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.room_list import room_lines
-from tabuleiro_client.sentences import Cast, options_text, side_glyphs
+from tabuleiro_client.sentences import Cast, brief_options_text, options_text, side_glyphs
 
 PLAIN = TextStyle(color=False, ascii=True)
 ANA = events.SeatInfo("person", AccountId("a1"), "ana")
@@ -101,10 +101,7 @@ def test_every_game_has_a_first_turn_and_names_its_sides(name, cast):
         (events.OfferMade("draw", 1), "rui asks for a draw: accept or decline"),
         (events.OfferMade("rematch", 0), "you ask for a rematch (decline withdraws it)"),
         (events.OfferMade("takeback", 1), "rui asks to take the last turn back: accept or decline"),
-        (
-            events.OfferEnded("takeback", 0, "void"),
-            "the wish of ana (blue, x) to take the last turn back has lapsed",
-        ),
+        (events.OfferEnded("takeback", 0, "void"), "your wish to take the last turn back has lapsed"),
         (events.OfferEnded("draw", 1, "declined"), "the wish of rui (red, o) for a draw was declined"),
         (events.MatchEnded(1, 0, "resignation"), "blue wins: red resigned"),
         (events.Said(AccountId("a2"), "rui", "hello", True), "rui: hello"),
@@ -150,6 +147,14 @@ def test_the_known_endings_are_told_by_their_reason(cast):
 def test_options_are_told_by_preset_or_by_what_is_needed_to_get_them(options, text):
     game = registry.load("virus-wars", options)
     assert options_text(type(game), game.options) == text
+
+
+@pytest.mark.parametrize(("others", "text"), [({}, "own position"), ({"variant": "gyges"}, "gyges, own position")])
+def test_of_a_position_lists_only_tell_that_there_is_one(others, text):
+    """Symptom: a position filled the line of a match in the list of replays; who played stood out of sight."""
+    position = "000000/000000/000000/003001/330311/220221 0"
+    game = registry.load("xero-g", {"position": position, **others})
+    assert brief_options_text(type(game), game.options) == text
 
 
 def test_the_list_of_rooms_has_straight_columns_and_shows_games_it_does_not_know():

@@ -10,7 +10,10 @@ from tabuleiro_client.server_address import DEFAULT_SERVER, default_server, pars
     ("typed", "url"),
     [
         ("ws://127.0.0.1:8765", "ws://127.0.0.1:8765"),
-        (" example.org ", "ws://example.org"),
+        (" example.org ", "ws://example.org:8765"),
+        ("ws://example.org", "ws://example.org"),
+        ("[::1]", "ws://[::1]:8765"),
+        ("example.org/play", "ws://example.org:8765/play"),
         ("example.org:99", "ws://example.org:99"),
         ("wss://Example.org/play/", "wss://example.org/play"),
         ("http://example.org", "ws://example.org"),
@@ -43,6 +46,6 @@ def test_anything_else_is_refused_with_the_right_form(typed):
 
 def test_the_environment_names_the_default():
     assert default_server({}) == DEFAULT_SERVER
-    assert default_server({"TABULEIRO_SERVER": "example.org"}) == "ws://example.org"
+    assert default_server({"TABULEIRO_SERVER": "example.org:80"}) == "ws://example.org:80"
     with pytest.raises(ConfigError, match="TABULEIRO_SERVER"):
         default_server({"TABULEIRO_SERVER": "ftp://x"})

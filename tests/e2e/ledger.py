@@ -176,7 +176,7 @@ class Ledger:
         assert not stored.sayings or max(stored.sayings.values()) == 1, "something was said twice"
         if is_thorough:
             report = await verify(
-                copy, lambda code, events: rows_of(read_events(code, events)), snapshot_differences
+                copy, lambda code, events, row: rows_of(read_events(code, events), row), snapshot_differences
             )
             assert report.is_sound, f"{report.file_findings} {report.damaged} {report.differences}"
         self._settled |= {room for room, _ in stored.ended}

@@ -288,6 +288,28 @@ async def test_damaged_room_is_put_in_quarantine_and_the_others_play_on(tmp_path
         assert listed((await link.list_rooms()).rooms) == set(codes)
 
 
+async def test_damaged_table_of_rooms_is_made_anew_and_all_play_on(tmp_path: Path) -> None:
+    """Symptom: the server did not start any more."""
+    db = tmp_path / "rooms.db"
+    message = CreateRoom(id=0, game="minefield", options={"size": 5}, seats=(ME, ME))
+    async with serving(db, shutdown_notice_ms=0) as server, Link(server.url, name="ana") as link:
+        codes = [(await link.create_room(message)).head.room for _ in range(2)]
+        token = link.welcome.token
+        await server.stop()
+    with contextlib.closing(sqlite3.connect(db)) as connection:
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'rooms'").fetchone()
+        (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    with db.open("r+b") as file:
+        file.seek((root - 1) * page_bytes)
+        file.write(bytes(page_bytes))
+    async with asyncio.timeout(LIMIT_S), serving(db) as server, Link(server.url, token=token) as link:
+        assert listed((await link.list_rooms()).rooms) == set(codes)
+        for code in codes:
+            async with join_room(link, code) as room:
+                await room.play([room.mirror.state.action_to_string(room.mirror.state.legal_actions()[0])])
+        assert f"damaged_file={db}.damaged-1" in await server.logged("query tables made anew")
+
+
 def listed(rooms: tuple[RoomSummary, ...]) -> set[RoomCode]:
     """The codes in a list of rooms."""
     return {summary.room for summary in rooms}

@@ -91,3 +91,10 @@ def test_no_room_gives_hints_that_is_not_casual() -> None:
     with pytest.raises(CommandError, match="hints are for casual rooms") as caught:
         open_room(opening((ME, OPEN), settings=RoomSettings(is_casual=False, hints=True)))
     assert caught.value.code == "not-allowed"
+
+
+def test_a_hint_given_before_the_clock_was_set_back_bars_no_other() -> None:
+    """Symptom: the clock was set back by an hour, and whoever had just had a hint got none for an hour."""
+    story = playing()
+    story.later(3_600_000).when(TakeHint(ANA, 1, 0))
+    assert story.later(-3_600_000).when(TakeHint(ANA, 1, 0)) == (HintTaken(1, 0, 0),)

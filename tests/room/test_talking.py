@@ -63,6 +63,15 @@ def test_a_flood_is_stopped_and_others_may_still_talk() -> None:
     story.later(1).say(EVA, "sorry")
 
 
+def test_who_talked_before_the_clock_was_set_back_may_go_on() -> None:
+    """Symptom: the clock was set back by an hour, and nobody who had just talked could say a word for an hour."""
+    story = playing()
+    story.later(3_600_000)
+    for _ in range(FLOOD_LINES_COUNT):
+        story.say(EVA, "hello")
+    story.later(-3_600_000).say(EVA, "still here")
+
+
 def test_the_room_remembers_the_last_lines_only() -> None:
     story = playing()
     for number in range(CHAT_LINES_COUNT + 3):

@@ -106,7 +106,7 @@ def test_view_shows_the_winning_path_of_black() -> None:
     assert marked(view, Mark.WINNING) == ["a1", "a2", "a3", "a4", "a5"]
     (hint,) = view.hints
     assert (hint.kind, hint.owner, names(view, hint.cells)) == ("path", 0, ["a5", "a4", "a3", "a2", "a1"])
-    assert hint.text == "Black joined top and bottom with a chain of 5 stones."
+    assert hint.text == "black joined top and bottom with a chain of 5 stones"
     assert marked(view, Mark.LEGAL) == marked(view, Mark.FORBIDDEN) == []
 
 
@@ -114,7 +114,7 @@ def test_view_shows_the_winning_path_of_white() -> None:
     view = play(start("bbb../ww.../.ww../..ww./b...b 1"), "e4").view()
     assert view.hints[0].kind == "path"
     assert names(view, view.hints[0].cells) == ["a2", "b2", "b3", "c3", "c4", "d4", "e4"]
-    assert view.hints[0].text == "White joined left and right with a chain of 7 stones."
+    assert view.hints[0].text == "white joined left and right with a chain of 7 stones"
 
 
 def test_a_draw_shows_no_path() -> None:

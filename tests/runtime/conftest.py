@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from tabuleiro.errors import CommandError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.codec import MsgpackCodec
@@ -18,7 +19,6 @@ from tabuleiro.protocol.events import Event, SeatTaken, SequencedEvent
 from tabuleiro.protocol.messages import Ok, RoomEntered, RoomGone, SeatRequest, Update
 from tabuleiro_server.config import Config
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.runtime.archive import Archive
 from tabuleiro_server.runtime.directory import Directory
 from tabuleiro_server.runtime.guests import Guests
@@ -102,7 +102,9 @@ class Client:
 
     def __init__(self, stage: Stage, name: str) -> None:
         self.codec = MsgpackCodec()
-        self.session = Session(self.codec, self, stage.requests.answer, stage.requests.farewell)
+        self.faults: list[Exception] = []
+        requests = stage.requests
+        self.session = Session(self.codec, self, requests.answer, requests.farewell, self.faults.append)
         self.name = name
         self.account = AccountId(f"{name}-id")
         self.heard: list[Any] = []
@@ -118,7 +120,11 @@ class Client:
         self._next_id += 1
         message = make(*args, id=self._next_id, **fields)
         heard_count = len(self.heard)
-        await self.session.receive(self.codec.encode(message))
+        answering = self.session.receive(self.codec.encode(message))
+        if answering is not None:
+            with suppress(CommandError):  # which the client is told
+                await answering
+        assert self.faults == []
         answer = await self.hear(lambda said: getattr(said, "id", None) == message.id, heard_count)
         return answer.result if isinstance(answer, Ok) else answer
 
@@ -216,7 +222,7 @@ class Stage:
         self.hints.consider(room)
         self.changes.append(room)
         self._changed.set()
-        self.lobby.update(summary_of(room.state, room.watchers_count))
+        self.lobby.update(room.summary())
 
     def client(self, name: str) -> Client:
         """Somebody who has said hello; two of one name are two connections of one account."""

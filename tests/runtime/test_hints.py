@@ -29,7 +29,9 @@ async def wish(client: Any, code: str, ply: int = 0, revision: int = 0) -> int:
     """Ask for a hint without waiting for it; the id of the request."""
     client._next_id += 1
     message = messages.TakeHint(id=client._next_id, room=code, match=1, ply=ply, revision=revision)
-    await client.session.receive(client.codec.encode(message))
+    answering = client.session.receive(client.codec.encode(message))
+    assert answering is not None
+    await answering
     return int(message.id)
 
 

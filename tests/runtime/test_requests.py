@@ -121,6 +121,23 @@ async def test_a_known_guest_comes_back_while_nothing_can_be_stored(
     assert (await third.ask(messages.Hello, name="Eva")).code == "storage-unavailable"
 
 
+async def test_a_guest_whom_the_disk_keeps_out_is_told_to_the_log(
+    stage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Symptom: with a damaged table of guests nobody came in, and the log had no word of it."""
+    client = stage.client("nobody")
+    client.session.account_id = ""
+    refusal = StorageUnavailableError("the guests cannot be read")
+
+    async def refuse(*_: Any) -> Any:
+        raise refusal
+
+    monkeypatch.setattr(stage.log.database, "read", refuse)
+    with capture_logs() as lines:
+        assert (await client.ask(messages.Hello, token="any")).code == "storage-unavailable"
+    assert [line["reason"] for line in lines] == [str(refusal)]
+
+
 async def test_secrets_are_told_to_the_host_only(stage: Any) -> None:
     ana, rui, eva = stage.client("ana"), stage.client("rui"), stage.client("eva")
     entered = await ana.create(settings=RoomSettings(is_private=True))

@@ -102,7 +102,7 @@ async def test_only_what_came_after_the_snapshot_is_replayed(saved: Any, pieces:
     assert pieces == []
     after = await talk(stage, code, 3)
     pieces.clear()
-    assert await stage.journal.load(code) == (after, before.seq)
+    assert (await stage.journal.load(code))[:2] == (after, before.seq)
     assert pieces == [[before.seq + 1, before.seq + 2, before.seq + 3]]
 
 
@@ -110,7 +110,7 @@ async def test_many_events_are_replayed_in_pieces(empty_room: Any, pieces: list[
     stage, code = empty_room
     room = await talk(stage, code, 3 * AT_ONCE_COUNT)
     pieces.clear()
-    assert await stage.journal.load(code) == (room, NO_SNAPSHOT)
+    assert (await stage.journal.load(code))[:2] == (room, NO_SNAPSHOT)
     assert max(map(len, pieces)) == AT_ONCE_COUNT
     assert [seq for piece in pieces for seq in piece] == list(range(1, room.seq + 1))
 
@@ -181,7 +181,7 @@ async def test_a_snapshot_that_does_not_fit_is_not_used(
         loaded = await stage.journal.load(code)
     assert [(line["event"], line["log_level"]) for line in lines] == [("snapshot not used", "info")]
     events = read_events(code, await stage.log.load(code))
-    assert loaded == (journal_module.replay(events), NO_SNAPSHOT)
+    assert loaded[:2] == (journal_module.replay(events), NO_SNAPSHOT)
     assert loaded.room.match == before.match
 
 
@@ -220,7 +220,7 @@ async def test_in_doubt_all_events_are_replayed_and_the_snapshot_is_replaced(
     wrong = change(right, room)
     assert wrong != right
     await stage.log.save_snapshot(code, wrong.seq, wrong.version, wrong.payload)
-    assert await stage.journal.load(code) == (room, NO_SNAPSHOT)
+    assert (await stage.journal.load(code))[:2] == (room, NO_SNAPSHOT)
     await visit(stage, code)
     assert await stage.log.load_snapshot(code) == right
 
@@ -238,7 +238,7 @@ async def test_a_snapshot_that_cannot_be_saved_harms_nothing(
     with capture_logs() as lines:
         await visit(stage, code)
     assert [(line["event"], line["log_level"]) for line in lines] == [("snapshot not saved", "info")]
-    assert await stage.journal.load(code) == (room, NO_SNAPSHOT)
+    assert (await stage.journal.load(code))[:2] == (room, NO_SNAPSHOT)
 
 
 @pytest.fixture
@@ -377,7 +377,7 @@ async def test_others_have_their_turn_while_a_long_match_comes_from_a_snapshot(
     while not loading.done():
         turns_count += 1
         await asyncio.sleep(0)
-    assert await loading == (before, before.seq)
+    assert (await loading)[:2] == (before, before.seq)
     assert turns_count > 300 // AT_ONCE_COUNT
 
 
@@ -386,7 +386,9 @@ async def test_verify_finds_a_snapshot_that_says_something_else(saved: Any, tmp_
 
     async def found() -> list[str]:
         path = tmp_path / "rooms.db"
-        report = await verify(path, lambda code, events: rows_of(read_events(code, events)), snapshot_differences)
+        report = await verify(
+            path, lambda code, events, row: rows_of(read_events(code, events), row), snapshot_differences
+        )
         assert report.damaged == []
         return [str(difference) for difference in report.differences]
 

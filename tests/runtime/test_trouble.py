@@ -9,8 +9,9 @@ import pytest
 from tabuleiro.errors import ConflictError, DamagedRoomError, StorageUnavailableError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol import messages
-from tabuleiro.protocol.events import ActionsPlayed, MatchEnded, SeatDisconnected
+from tabuleiro.protocol.events import ActionsPlayed, MatchEnded, RoomResumed, SeatConnected, SeatDisconnected
 from tabuleiro.protocol.messages import RoomEntered, Update
+from tabuleiro.protocol.settings import RoomSettings
 
 FULL = StorageUnavailableError("database or disk is full")
 
@@ -63,6 +64,51 @@ async def test_a_room_whose_code_cannot_be_looked_up_is_not_made(stage: Any, mon
     monkeypatch.setattr(stage.log, "room", fail)
     answer = await stage.client("ana").ask(messages.CreateRoom, game="virus-wars")
     assert answer.code == "storage-unavailable"
+
+
+async def test_who_is_noted_as_gone_may_look_on_while_nothing_can_be_stored(match_of: Any) -> None:
+    """Symptom: a player who had gone could not see the room again while the disk was full."""
+    stage, ana, rui, code = match_of
+    rui.session.close()
+    await ana.hear_event(SeatDisconnected)
+    stage.log.failures[code] = FULL
+    again = stage.client("rui")
+    heard_count = len(ana.heard)
+    entered = await again.watch(code)
+    assert (entered.seat, entered.head.seats[1].is_connected) == (1, True)
+    await ana.hear(lambda said: isinstance(said, Update) and said.head.seats[1].is_connected, heard_count)
+    room = await stage.room(code)
+    assert room.state.away_since_ms[1] is not None
+    stage.log.failures.clear()
+    assert await ana.hear_event(SeatConnected) == SeatConnected(1)
+    assert room.state.away_since_ms == (None, None)
+    assert await ana.play(code, 0, "a3", "a2") is None
+
+
+async def test_a_room_after_a_restart_is_seen_while_nothing_can_be_stored(open_stage: Any) -> None:
+    """Symptom: what a room has to note first after a restart kept everybody out of it on a full disk."""
+    async with open_stage() as stage:
+        ana, rui = stage.client("ana"), stage.client("rui")
+        code = (await ana.create()).head.room
+        await rui.join(code)
+    async with open_stage(now_ms=1_001_000) as stage:
+        stage.log.failures[code] = FULL
+        ana, eva = stage.client("ana"), stage.client("eva")
+        assert (await ana.watch(code)).seat == 0
+        assert (await eva.watch(code)).seat is None
+        assert (await ana.play(code, 0, "a3", "a2")).code == "storage-unavailable"
+        stage.log.failures.clear()
+        assert await ana.play(code, 0, "a3", "a2") is None
+        kinds = [type(event.event) for event in await stage.stored(code)]
+        assert kinds.count(RoomResumed) == 1
+        assert kinds.index(RoomResumed) < kinds.index(ActionsPlayed)
+
+
+async def test_a_private_room_takes_its_secret_while_nothing_can_be_stored(stage: Any) -> None:
+    ana, eva = stage.client("ana"), stage.client("eva")
+    code = (await ana.create(settings=RoomSettings(is_private=True))).head.room
+    stage.log.failures[code] = FULL
+    assert (await eva.watch(code)).code == "bad-secret"
 
 
 async def test_a_disconnection_that_could_not_be_stored_is_stored_later(match_of: Any) -> None:

@@ -78,11 +78,25 @@ def test_every_place_is_named() -> None:
     assert refusal_of(port=-1) == f"command line: port: {expected} -1"
 
 
-def test_an_unknown_key_is_told_the_known_ones(path: Path) -> None:
-    path.write_text("prot = 8765\n", encoding="utf-8")
+def test_a_key_that_is_like_none_is_told_the_known_ones(path: Path) -> None:
+    path.write_text("[server]\nport = 8765\n", encoding="utf-8")
     reason = refusal_of(path)
-    assert reason.startswith(f"{path}: prot: expected one of bot_think_limit_ms, ")
+    assert reason.startswith(f"{path}: server: expected one of bot_think_limit_ms, ")
     assert all(key in reason for key in Config.__struct_fields__)
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("prot", "port"), ("ping_interval", "ping_interval_ms")])
+def test_a_key_that_is_nearly_right_is_told_the_one_that_is_meant(path: Path, typed: str, meant: str) -> None:
+    """Symptom: in a file all 36 keys were listed, and in the environment it counted for nothing, silently."""
+    path.write_text(f"{typed} = 8765\n", encoding="utf-8")
+    assert refusal_of(path) == f"{path}: {typed}: expected {meant}"
+    variable = f"TABULEIRO_{typed.upper()}"
+    assert refusal_of(None, {variable: "1"}) == f"environment: {variable}: expected TABULEIRO_{meant.upper()}"
+
+
+def test_variables_of_others_are_left_alone() -> None:
+    names = ("SERVER", "DATA_DIR", "CONFIG_DIR", "PORT_8765_TCP", "SERVICE_HOST")
+    assert load_config(None, {f"TABULEIRO_{name}": "x" for name in names}) == Config()
 
 
 @pytest.mark.parametrize(

@@ -84,13 +84,17 @@ async def received_of(pieces: list[bytes]) -> list[Received]:
     done = asyncio.Event()
     taken: list[int] = []
 
+    def listener(received: Received) -> None:
+        found.append(received)
+        if len(found) == len(FRAMES):
+            done.set()
+
     async def handler(connection: Newcomer) -> None:
         for piece in pieces:
             connection.data_received(piece)
             taken.append(len(piece))
-        while len(found) < len(FRAMES):
-            found.append(await connection.receive())
-        done.set()
+        connection.listen(listener, lambda _: None)
+        await done.wait()
 
     async with serving(handler) as (_, writer):
         writer.write(REQUEST)
@@ -126,13 +130,15 @@ async def ended_by(*pieces: bytes) -> tuple[ConnectionClosed, bytes]:
     """How the connection ends after these bytes: what its reader is told, and what the client gets."""
     ended: asyncio.Future[ConnectionClosed] = asyncio.get_running_loop().create_future()
 
+    def note_end(reason: Exception) -> None:
+        assert isinstance(reason, ConnectionClosed)
+        ended.set_result(reason)
+
     async def handler(connection: Newcomer) -> None:
         for piece in pieces:
             connection.data_received(piece)
-        try:
-            await connection.receive()
-        except ConnectionClosed as error:
-            ended.set_result(error)
+        connection.listen(lambda _: None, note_end)
+        await connection.wait_closed()
 
     async with serving(handler) as (reader, writer):
         writer.write(REQUEST)
@@ -155,33 +161,77 @@ async def test_a_message_over_the_limit_closes_the_connection() -> None:
     assert error.sent.code == 1009
 
 
-async def test_an_inbox_that_is_not_read_stops_the_reading_until_it_is_empty() -> None:
+class SlowListener:
+    """Takes messages, and is done with each when it is told so."""
+
+    def __init__(self) -> None:
+        self.taken: list[bytes] = []
+        self.reasons: list[Exception] = []
+        self._underway: asyncio.Future[None] | None = None
+
+    def __call__(self, received: Received) -> asyncio.Future[None]:
+        assert self._underway is None or self._underway.done()
+        self.taken.append(received.data)
+        self._underway = asyncio.get_running_loop().create_future()
+        return self._underway
+
+    async def finish(self) -> None:
+        """Be done with the message taken last."""
+        assert self._underway is not None
+        self._underway.set_result(None)
+        await asyncio.sleep(0)
+
+
+def inbox_with(*messages: bytes) -> tuple[MessageInbox, list[str]]:
+    """An inbox in which these wait, and what it does to its socket."""
     calls: list[str] = []
     inbox = MessageInbox(lambda: calls.append("pause"), lambda: calls.append("resume"))
-    for _ in range(MAX_WAITING_COUNT):
-        inbox.put(Received(b"m", False))
+    for data in messages:
+        inbox.put(Received(data, False))
+    return inbox, calls
+
+
+async def test_an_inbox_that_is_not_read_stops_the_reading_until_it_is_empty() -> None:
+    inbox, calls = inbox_with(*[b"m"] * MAX_WAITING_COUNT)
     assert calls == []
     inbox.put(Received(b"m", False))
     inbox.put(Received(b"m", False))
     assert calls == ["pause"]
-    for _ in range(MAX_WAITING_COUNT + 2):
-        await inbox.take()
+    listener = SlowListener()
+    inbox.listen(listener, listener.reasons.append)
+    for _ in range(MAX_WAITING_COUNT):
+        await listener.finish()
+    assert calls == ["pause"]
+    await listener.finish()
     assert calls == ["pause", "resume"]
 
 
-async def test_a_closed_inbox_still_gives_what_is_in_it() -> None:
-    inbox = MessageInbox(lambda: None, lambda: None)
-    inbox.put(Received(b"last", False))
+async def test_messages_are_handed_on_one_by_one_and_the_end_after_the_last() -> None:
+    inbox, _ = inbox_with(b"first")
+    listener = SlowListener()
+    inbox.listen(listener, listener.reasons.append)
+    inbox.put(Received(b"second", False))
     inbox.close(EOFError("gone"))
-    assert await inbox.take() == Received(b"last", False)
-    with pytest.raises(EOFError, match="gone"):
-        await inbox.take()
+    assert (listener.taken, listener.reasons) == ([b"first"], [])
+    await listener.finish()
+    assert (listener.taken, listener.reasons) == ([b"first", b"second"], [])
+    await listener.finish()
+    assert [str(reason) for reason in listener.reasons] == ["gone"]
 
 
-async def test_who_waits_for_a_message_hears_of_the_end() -> None:
-    inbox = MessageInbox(lambda: None, lambda: None)
-    waiting = asyncio.create_task(inbox.take())
-    await asyncio.sleep(0)
+async def test_who_listens_to_a_closed_inbox_hears_of_what_is_in_it_and_of_the_end() -> None:
+    inbox, _ = inbox_with(b"last")
     inbox.close(EOFError("gone"))
-    with pytest.raises(EOFError, match="gone"):
-        await asyncio.wait_for(waiting, LIMIT_S)
+    listener = SlowListener()
+    inbox.listen(listener, listener.reasons.append)
+    await listener.finish()
+    assert listener.taken == [b"last"]
+    assert [str(reason) for reason in listener.reasons] == ["gone"]
+
+
+async def test_a_message_is_taken_at_once_by_who_is_not_busy() -> None:
+    inbox, _ = inbox_with()
+    taken: list[bytes] = []
+    inbox.listen(lambda received: taken.append(received.data), lambda _: None)
+    inbox.put(Received(b"now", False))
+    assert taken == [b"now"]

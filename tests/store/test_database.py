@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import sqlite3
 import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,9 @@ from structlog.testing import capture_logs
 
 from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
 from tabuleiro.ids import RoomCode, Seq
+from tabuleiro_server.store.consistency import rebuild
 from tabuleiro_server.store.database import Database
+from tabuleiro_server.store.maintenance import serving_nobody, vacuum
 from tabuleiro_server.store.schema import MIGRATIONS, Migration
 
 LIMIT_S = 10.0
@@ -31,6 +35,7 @@ BROKEN = Migration(NEXT + 1, "half a step", ("CREATE TABLE half (a)", "CREATE TA
 SERVE = """
 import asyncio, sys
 from pathlib import Path
+from tabuleiro_server.store.consistency import rebuild
 from tabuleiro_server.store.database import Database
 async def serve():
     database = await Database.open(Path(sys.argv[1]))
@@ -214,6 +219,122 @@ async def test_opening_through_a_symbolic_link_is_refused_while_the_file_is_open
     async with open_database(link):
         with pytest.raises(DatabaseLockedError, match=r"rooms\.db: another server"):
             await Database.open(database_path)
+
+
+def is_file(descriptor: int, path: Path) -> bool:
+    """Whether the open file is the one at ``path``."""
+    return path.exists() and os.path.samestat(os.fstat(descriptor), path.stat())
+
+
+@pytest.fixture
+def mounted_path(tmp_path: Path) -> Iterator[Path]:
+    """A file in a folder of its own that is the database of ``database_path``, as in a second container."""
+    source, target = tmp_path / "rooms.db", tmp_path / "other" / "rooms.db"
+    target.parent.mkdir()
+    source.touch()
+    target.touch()
+    mounted = subprocess.run(["mount", "--bind", str(source), str(target)], capture_output=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip(f"mounting a file needs more rights: {mounted.stderr.decode().strip()}")
+    try:
+        yield target
+    finally:
+        subprocess.run(["umount", str(target)], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a file")
+async def test_file_mounted_into_two_folders_is_served_once(
+    open_database: Any, database_path: Path, mounted_path: Path
+) -> None:
+    """Symptom: a second server in another container started on the same file, with a lock file of its own."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", SERVE, str(mounted_path)), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    try:
+        assert await process.stdout.readline() == b"open\n"
+        with pytest.raises(DatabaseLockedError, match=r"rooms\.db: another server is using this database"):
+            await Database.open(database_path)
+        with pytest.raises(DatabaseLockedError):
+            await vacuum(database_path)
+        with pytest.raises(DatabaseLockedError):
+            await rebuild(database_path, lambda *_: pytest.fail("there is no room"))
+        assert (await rebuild(mounted_path, lambda *_: pytest.fail("there is no room"))).rebuilt_count == 0
+    finally:
+        await process.communicate(b"")
+    async with open_database(database_path):
+        pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such lock there")
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])
+async def test_file_that_cannot_be_locked_itself_is_served_all_the_same(
+    open_log: Any, make: Any, database_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    import fcntl
+
+    def flock(descriptor: int, operation: int) -> None:
+        if is_file(descriptor, database_path):
+            raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with capture_logs() as lines:
+        async with open_log() as log:
+            await log.append(RoomCode("K7MQ4"), Seq(0), make.events(1, 1))
+    assert {"event": "database not locked against other paths to it", "reason": os.strerror(number)}.items() <= (
+        lines[0].items()
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such lock there")
+async def test_file_whose_lock_would_keep_sqlite_out_is_not_locked(
+    open_log: Any, make: Any, database_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Network file systems and BSD make of both kinds of locks one."""
+    import fcntl
+
+    taken: list[int] = []
+    real_flock = fcntl.flock
+
+    def lockf(*_: int) -> None:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    def flock(descriptor: int, operation: int) -> None:
+        if is_file(descriptor, database_path):
+            taken.append(operation)
+        real_flock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "lockf", lockf)
+    monkeypatch.setattr(fcntl, "flock", flock)
+    async with open_log() as log:
+        await log.append(RoomCode("K7MQ4"), Seq(0), make.events(1, 1))
+    assert taken == [fcntl.LOCK_EX | fcntl.LOCK_NB, fcntl.LOCK_UN]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such lock there")
+async def test_file_system_without_any_locks_is_told(database_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Symptom: another server was said to use the database, and there was none."""
+    import fcntl
+
+    def flock(descriptor: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(StorageUnavailableError, match=r"cannot lock .*rooms\.db\.lock: No locks available"):
+        await Database.open(database_path)
+
+
+async def test_work_on_a_file_leaves_it_known_when_it_was_last_served(database_path: Path) -> None:
+    """Symptom: after `db vacuum` clocks ran on for the time between the server's end and the vacuum."""
+    await open_and_close(database_path)
+    os.utime(f"{database_path}.lock", (1_000, 1_000))
+    with serving_nobody(database_path):
+        with pytest.raises(DatabaseLockedError, match=f"process {os.getpid()}"):
+            await vacuum(database_path)
+    await vacuum(database_path)
+    database = await Database.open(database_path)
+    await database.close()
+    assert database.last_alive_ms == 1_000_000
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="making a symbolic link takes a right of its own there")

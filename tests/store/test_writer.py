@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,10 @@ from structlog.testing import capture_logs
 
 from tabuleiro.errors import StorageUnavailableError, StoreError
 from tabuleiro.ids import DurationMs, RoomCode, Seq
+from tabuleiro_server.store import writer
 from tabuleiro_server.store.event_log import EventLog
+
+LIMIT_S = 30.0
 
 
 def stored(path: Path) -> list[tuple[str, int]]:
@@ -53,6 +57,25 @@ async def test_appends_that_come_during_a_commit_wait_for_the_next(
         await asyncio.gather(first, *later)
         assert log.figures.commit_count == 2
     assert len(stored(database_path)) == 9
+
+
+async def test_a_commit_does_not_wait_for_a_busy_event_loop(
+    log: EventLog, make: Any, database_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "PATIENCE_S", LIMIT_S)
+    await log.append(room(0), Seq(0), make.events(1, 1))
+    appended = log.append(room(1), Seq(0), make.events(1, 1))
+    deadline_s = time.monotonic() + LIMIT_S
+    while len(stored(database_path)) < 2:  # and nobody else has a turn
+        assert time.monotonic() < deadline_s
+    assert not appended.done()
+    await appended
+
+
+async def test_the_thread_is_free_when_nothing_has_come_for_a_while(log: EventLog, make: Any) -> None:
+    await log.append(room(0), Seq(0), make.events(1, 1))
+    # It runs in the writer's thread, which is busy as long as it waits for writes.
+    assert await asyncio.wait_for(log.database._writing.run(lambda connection: 5), LIMIT_S) == 5
 
 
 async def test_append_is_answered_after_its_commit_and_not_before(

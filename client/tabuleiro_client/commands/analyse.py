@@ -42,9 +42,11 @@ def analyse(
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(min=0.1, max=3_600, help="How long to search; 5, or 1 for each turn with --all."),
+        typer.Option(
+            min=0.1, max=3_600, metavar="SECONDS", help="How long to search; 5, or 1 for each turn with --all."
+        ),
     ] = None,
-    lines: Annotated[int, typer.Option(min=1, max=20, help="How many candidates to tell.")] = 3,
+    lines: Annotated[int, typer.Option(min=1, max=20, metavar="N", help="How many candidates to tell.")] = 3,
     all_turns: Annotated[
         bool, typer.Option("--all", help="Judge every turn of the match, and tell those that cost most.")
     ] = False,

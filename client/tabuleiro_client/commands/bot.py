@@ -27,7 +27,9 @@ def bot(
     preset: PresetOption = None,
     option: GameOptions = None,
     name: NameOption = None,
-    games: Annotated[int, typer.Option(min=1, help="How many; in a room, rematches are offered.")] = 1,
+    games: Annotated[
+        int, typer.Option(min=1, metavar="N", help="How many; in a room, rematches are offered.")
+    ] = 1,
     move_time: Annotated[int, typer.Option(min=1, metavar="MS", help="Milliseconds for a turn.")] = 10_000,
 ) -> None:
     """Let a program of your own play on a server."""

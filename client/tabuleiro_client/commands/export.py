@@ -54,5 +54,5 @@ def find_record(
     Raises: ClientError, CommandError, ConfigError.
     """
     if is_file(source):
-        return record_in_file(source)
+        return record_in_file(source, match)
     return asyncio.run(record_of_room(source, match, RoomSource(chosen_server(server), secret, name)))

@@ -12,7 +12,7 @@ from tabuleiro_client.game_choice import GameOptions, PresetOption, chosen_game
 
 def perft(
     game: Annotated[str, typer.Argument(metavar="GAME", help="The game, e.g. virus-wars.")],
-    depth: Annotated[int, typer.Option("--depth", "-d", min=0, help="Actions in a sequence.")],
+    depth: Annotated[int, typer.Option("--depth", "-d", metavar="N", min=0, help="Actions in a sequence.")],
     preset: PresetOption = None,
     option: GameOptions = None,
 ) -> None:

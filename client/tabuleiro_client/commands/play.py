@@ -34,7 +34,9 @@ SecretOption = Annotated[
     str | None, typer.Option("--secret", metavar="SECRET", help="The secret part of a private room.")
 ]
 AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.")]
-RoomOption = Annotated[str | None, typer.Option("--room", metavar="CODE", help="Join this room.")]
+RoomOption = Annotated[
+    str | None, typer.Option("--room", metavar="CODE", help="Join this room; CODE-SECRET for a private one.")
+]
 QuickOption = Annotated[
     str | None, typer.Option("--quick", metavar="GAME", help="Play against whoever waits for this game.")
 ]

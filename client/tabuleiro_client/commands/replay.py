@@ -33,7 +33,7 @@ def replay(
     matches: RoomMatches | None = None
     found: RoomMatch | None = None
     if is_file(source):
-        record = record_in_file(source).record
+        record = record_in_file(source, match).record
     else:
         matches = matches_of_room(source, RoomSource(chosen_server(server), secret, name))
         found = asyncio.run(_first(matches, match))

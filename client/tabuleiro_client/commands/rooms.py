@@ -30,7 +30,11 @@ def rooms(
     game: Annotated[str | None, typer.Option("--game", metavar="GAME", help="Only rooms of this game.")] = None,
     state: Annotated[
         list[RoomState] | None,
-        typer.Option("--state", help="Only rooms in this state; may be repeated. Else all that are unfinished."),
+        typer.Option(
+            "--state",
+            metavar="STATE",
+            help="Only waiting, playing or finished rooms; may be repeated. Else all that are unfinished.",
+        ),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on telling what changes.")] = False,
 ) -> None:

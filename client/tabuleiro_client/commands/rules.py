@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import textwrap
+from typing import Annotated, Final
 
 import typer
 
 from tabuleiro.rules import Game, registry
 
+PAGE_COLUMNS: Final = 78
+"""What the rules of the games are written for, and the narrowest usual terminal holds."""
+
 
 def rules(
-    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="The game, e.g. virus-wars.")] = None,
+    game: Annotated[str | None, typer.Argument(metavar="GAME", help="The game, e.g. virus-wars.")] = None,
 ) -> None:
     """Print the rules of a game, or the list of games."""
     if game is None:
@@ -26,9 +30,13 @@ def rules_lines(game_type: type[Game]) -> list[str]:
     lines = [*game_type.rules_page.rstrip().splitlines(), "", "Options:"]
     for spec in game_type.option_specs:
         default = "" if spec.default is None else f", default {spec.default}"
-        lines.append(f"  {spec.name}: {spec.help} ({spec.expected}{default})")
+        lines += _entry(f"{spec.name}: {spec.help} ({spec.expected}{default})")
     if game_type.presets:
         lines += ["", "Presets:"]
     for name, options in game_type.presets.items():
-        lines.append(f"  {name}: " + ", ".join(f"{key}={value}" for key, value in options.items()))
+        lines += _entry(f"{name}: " + ", ".join(f"{key}={value}" for key, value in options.items()))
     return lines
+
+
+def _entry(text: str) -> list[str]:
+    return textwrap.wrap(text, PAGE_COLUMNS, initial_indent="  ", subsequent_indent="      ")

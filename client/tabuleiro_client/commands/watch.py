@@ -23,7 +23,9 @@ from tabuleiro_client.terminal import can_draw
 
 
 def watch(
-    room: Annotated[str, typer.Argument(metavar="CODE", help="The code of the room.")],
+    room: Annotated[
+        str, typer.Argument(metavar="CODE", help="The code of the room; CODE-SECRET for a private one.")
+    ],
     server: ServerOption = None,
     secret: SecretOption = None,
     name: NameOption = None,

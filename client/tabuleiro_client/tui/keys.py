@@ -105,8 +105,8 @@ SHIPS: Final = (
 )
 
 STEPPING: Final = (
-    key("left_square_bracket,comma", "scroll(-1)", "back", "One action back.", sign="["),
-    key("right_square_bracket,full_stop", "scroll(1)", "on", "One action on.", sign="]"),
+    key("left_square_bracket,comma", "scroll(-1)", "step", "One action back.", sign="[ ]"),  # for the next as well
+    key("right_square_bracket,full_stop", "scroll(1)", "step on", "One action on.", shown=False, sign="]"),
     key("left_curly_bracket,pageup", "scroll_turn(-1)", "turn back", "One turn back.", shown=False, sign="{"),
     key("right_curly_bracket,pagedown", "scroll_turn(1)", "turn on", "One turn on.", shown=False, sign="}"),
     key("0", "scroll_to_start", "start", "To the start.", shown=False),
@@ -122,13 +122,13 @@ STEPPING: Final = (
 )
 
 REPLAY: Final = (
-    key("a", "autoplay", "autoplay", "Play the record by itself, or stop.", sign="a"),
+    key("a", "autoplay", "play", "Play the record by itself, or stop.", sign="a"),
     key("plus,equals_sign", "faster(1)", "faster", "Autoplay faster.", shown=False, sign="+"),
     key("minus", "faster(-1)", "slower", "Autoplay slower.", shown=False, sign="-"),
     key("v", "branch", "try", "Branch off here and try moves; again: back to the record.", sign="v"),
     key("u,backspace", "undo", "undo", "Undo the last move tried.", shown=False, sign="u"),
     key("e", "export", "save", "Write the record into a file.", sign="e"),
-    key("m", "pick_match", "match", "Look through another match of this room.", sign="m"),
+    key("m", "pick_match", "match", "Look through another match of this room.", shown=False, sign="m"),
     key(
         "less_than_sign",
         "other_match(-1)",
@@ -169,7 +169,7 @@ LOBBY: Final = (
 )
 
 ROOM: Final = (
-    key("c", "copy_code", "copy code", "Copy the code of the room, with the secret of a private one.", sign="c"),
+    key("c", "copy_code", "code", "Copy the code of the room, with the secret of a private one.", sign="c"),
     key("i", "copy_invitation", "invite", "Copy the command by which somebody else joins.", sign="i"),
     key("b", "seat_bot", "bot", "Put a computer player on the free seat, or another in its place.", sign="b"),
     key("x", "unseat_bot", "bot off", "Take the computer player off its seat.", sign="x"),

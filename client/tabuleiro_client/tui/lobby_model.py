@@ -13,7 +13,7 @@ from tabuleiro.ids import AccountId, RoomCode
 from tabuleiro.protocol.messages import LobbyUpdate, Phase, RoomList, RoomSummary
 from tabuleiro.rules import registry
 from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.sentences import holder_text, options_text
+from tabuleiro_client.sentences import brief_options_text, holder_text
 from tabuleiro_client.terminal import showable
 
 HEADINGS: Final = ("room", "game", "board", "first", "second", "clock", "state")
@@ -149,7 +149,7 @@ class LobbyModel:
     def _row(self, room: RoomSummary) -> LobbyRow:
         try:
             game = registry.game_type(room.game)
-            title, board = game.title, options_text(game, room.options)
+            title, board = game.title, brief_options_text(game, room.options)
         except GameOptionError:
             title, board = room.game, "(unknown to this version)"
         seats = [showable(holder_text(seat), self._style) for seat in room.seats]

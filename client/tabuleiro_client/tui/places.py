@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from tabuleiro.errors import CommandError, ConfigError, GuestNameTakenError, TabuleiroError
+from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import Phase
 from tabuleiro_client.identity import LOOKING_ON
 from tabuleiro_client.link_state import LinkState
@@ -158,14 +159,15 @@ async def ask_for_room(client: TabuleiroApp) -> None:
     """Ask for a room of the server we are on until we are in it, or the question is left."""
     from tabuleiro_client.tui.screens.join import JoinScreen
 
-    wish, problem = await client.push_screen_wait(JoinScreen()), ""
+    wish = await client.push_screen_wait(JoinScreen())
     while wish is not None:
         try:
             await enter(client, wish.request(), wish.secret)
             return
         except TabuleiroError as error:
-            problem = problem_text(error)
-        wish = await client.push_screen_wait(JoinScreen(wish, problem))
+            is_secret = isinstance(error, CommandError) and error.code == ErrorCode.BAD_SECRET
+            screen = JoinScreen(wish, problem_text(error), "secret" if is_secret else None)
+        wish = await client.push_screen_wait(screen)
 
 
 async def _join(client: TabuleiroApp) -> None:

@@ -32,7 +32,11 @@ _LIGHT_FIELD: Final[Palette] = {
     Role.EMPTY: "#9e9e9e",
     Role.GRID: "#bcbcbc",
 }
+_RIM: Final[Palette] = {Role.ORANGE: "#d75f00", Role.YELLOW: "#afaf00"}
+"""Both were rounded to one brown."""
+
 _WOOD: Final[Palette] = {
+    **_RIM,
     Role.GROUND: "#af875f",
     Role.GROUND_ALT: "#af875f",
     Role.GROUND_THIRD: "#af875f",
@@ -40,6 +44,7 @@ _WOOD: Final[Palette] = {
     Role.EMPTY: "#5f5f00",
     Role.GRID: "#5f5f00",
     Role.WINNING: "#008700",
+    Role.LAST: "#87875f",
 }
 FIELD_256: Final[Mapping[str, Palette]] = {
     "dark": _DARK_FIELD,
@@ -51,7 +56,7 @@ FIELD_256: Final[Mapping[str, Palette]] = {
 STONE_256: Final[Mapping[str, Palette]] = {
     "dark": _WOOD,
     "light": _WOOD,
-    "high-contrast": {Role.FORBIDDEN: "#000000"},
+    "high-contrast": {**_RIM, Role.FORBIDDEN: "#000000"},
 }
 """The same for boards with black and white stones."""
 

@@ -23,9 +23,7 @@ from tabuleiro_server.arena.workers import play_all
 def arena(
     engines: Annotated[
         list[str],
-        typer.Argument(
-            metavar="ENGINE ENGINE ...", help="Levels, or commands of engines; LABEL=ENGINE names one."
-        ),
+        typer.Argument(metavar="ENGINE", help="Levels, or commands of engines; LABEL=ENGINE names one."),
     ],
     game: Annotated[str, typer.Option("--game", metavar="GAME", help="The game, e.g. minefield.")],
     preset: Annotated[str | None, typer.Option(metavar="NAME", help="Start from the options of a preset.")] = None,
@@ -33,11 +31,15 @@ def arena(
         list[str] | None,
         typer.Option("--option", "-o", metavar="NAME=VALUE", help="Set an option of the game; may be repeated."),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Games of every pair; sides change after each.")] = 10,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Games at a time; cores - 1 if left out.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="All chance is drawn from this.")] = 1,
+    rounds: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Games of every pair; sides change after each.")
+    ] = 10,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Games at a time; cores - 1 if left out.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="All chance is drawn from this.")] = 1,
     move_time: Annotated[int, typer.Option(min=1, metavar="MS", help="Milliseconds for a turn.")] = 5_000,
-    max_plies: Annotated[int, typer.Option(min=1, help="A game of so many actions is a draw.")] = 1_000,
+    max_plies: Annotated[int, typer.Option(min=1, metavar="N", help="So many actions are a draw.")] = 1_000,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write all results here.")
     ] = None,

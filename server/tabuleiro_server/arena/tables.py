@@ -68,7 +68,8 @@ def _headline(terms: Terms, played_count: int) -> str:
     chosen = ", ".join(f"{name}={value}" for name, value in terms.options.items())
     title = registry.game_type(terms.game).title + (f" ({chosen})" if chosen else "")
     games = f"{played_count} of {terms.game_count} games" if played_count < terms.game_count else "all games"
-    return f"{title}: {terms.round_count} rounds, {games} played, seed {terms.seed}, {terms.limit_ms} ms a turn"
+    rounds = "1 round" if terms.round_count == 1 else f"{terms.round_count} rounds"
+    return f"{title}: {rounds}, {games} played, seed {terms.seed}, {terms.limit_ms} ms a turn"
 
 
 def _cross_rows(terms: Terms, standings: Standings) -> list[list[str]]:

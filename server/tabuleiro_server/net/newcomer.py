@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 from websockets.asyncio.server import ServerConnection
@@ -13,7 +13,7 @@ from websockets.streams import StreamReader
 
 from tabuleiro_server.net.admission import Door
 from tabuleiro_server.net.framing import framed, whole_message
-from tabuleiro_server.net.message_inbox import MessageInbox, Received
+from tabuleiro_server.net.message_inbox import Listener, MessageInbox, Received
 
 UNSENT_MAX_BYTES: Final = 64 * 1024
 """With more than this on its way to the socket a reader is slow: what follows waits in its outbox."""
@@ -87,9 +87,16 @@ class Newcomer(ServerConnection):
         else:
             super().process_event(event)
 
-    def receive(self) -> Coroutine[None, None, Received]:
-        """Wait for the next message. Raises, when it is awaited: ConnectionClosed."""
-        return self._inbox.take()
+    def listen(self, listener: Listener, on_end: Callable[[Exception], None]) -> None:
+        """Have all messages handed to ``listener``, one after the other, as by :meth:`MessageInbox.listen`.
+
+        ``on_end`` is called with the ConnectionClosed that tells why none will come any more.
+        """
+        self._inbox.listen(listener, on_end)
+
+    def ignore_messages(self) -> None:
+        """Read on until the connection is closed, and heed nothing of it."""
+        self._inbox.listen(lambda _: None, lambda _: None)
 
     def send_now(self, message: bytes) -> bool:
         """Send a message unless that means waiting for a slow reader; tells whether it was sent.

@@ -7,8 +7,7 @@ messages mean to `runtime`.
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from websockets.exceptions import ConnectionClosed
@@ -50,31 +49,38 @@ class Peer:
             self._outbox,
             requests.answer,
             requests.farewell,
+            self._fail,
             requests.figures,
         )
+        self._answering: asyncio.Future[Any] | None = None
         self._loop = asyncio.get_running_loop()
         self._credits = Credits(config.messages_per_second_count, config.messages_burst_count, self._loop.time())
         self._writer = asyncio.create_task(self._write(), name="connection writer")
         self._cutting: asyncio.Task[None] | None = None
         self._is_ending = False
+        self._ended: asyncio.Future[None] = self._loop.create_future()
 
     async def run(self) -> None:
         """Serve the connection until it ends; then nothing of it is left."""
+        hello_limit = self._loop.call_later(self._config.hello_timeout_ms / 1000, self._miss_hello)
         try:
-            # A task of its own: every message wakes it, and all coroutines down to the one that waits.
-            await asyncio.create_task(self._read(), name="connection reader")
+            self._connection.listen(self._take, self._fail)
+            await self._ended
         except ConnectionClosed as error:
             log.debug("connection ended", account=self._session.account_id, reason=str(error))
         except RemoteProtocolError as error:
             log.info("connection closed", reason=error.message, close_code=error.close_code)
             code = CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR)
-            await asyncio.gather(self.end(code, error.message), discard_messages(self._connection))
+            self._connection.ignore_messages()
+            await self.end(code, error.message)
         except Exception:
             # A fault of ours in answering one client must not keep anything of it behind.
             log.exception("connection failed", account=self._session.account_id)
-            reason = "the server made a mistake; connect again"
-            await asyncio.gather(self.end(CloseCode.INTERNAL_ERROR, reason), discard_messages(self._connection))
+            self._connection.ignore_messages()
+            await self.end(CloseCode.INTERNAL_ERROR, "the server made a mistake; connect again")
         finally:
+            hello_limit.cancel()
+            await self._give_up_answering()
             self._session.close()
             self._outbox.close()
             await asyncio.wait({self._writer} if self._cutting is None else {self._writer, self._cutting})
@@ -98,21 +104,30 @@ class Peer:
         """End the connection without a word."""
         self._connection.cut()
 
-    async def _read(self) -> None:
+    def _take(self, received: Received) -> asyncio.Future[Any] | None:
+        """Answer a message; gives what has to be done before the next one is looked at, if anything has."""
         try:
-            async with asyncio.timeout(self._config.hello_timeout_ms / 1000):
-                while not self._session.is_welcomed:
-                    await self._read_message()
-        except TimeoutError:
-            reason = f"hello_timeout_ms: no hello within {self._config.hello_timeout_ms} ms"
-            raise RemoteProtocolError(reason, CloseCode.HELLO_TIMEOUT) from None
-        while True:
-            await self._read_message()
+            self._answering = self._session.receive(received.data) if self._is_heard(received) else None
+        except Exception as error:
+            self._answering = None
+            self._fail(error)
+        return self._answering
 
-    async def _read_message(self) -> None:
-        received = await self._connection.receive()
-        if self._is_heard(received):
-            await self._session.receive(received.data)
+    def _fail(self, reason: Exception) -> None:
+        """End :meth:`run` for this reason."""
+        if not self._ended.done():
+            self._ended.set_exception(reason)
+
+    def _miss_hello(self) -> None:
+        if not self._session.is_welcomed:
+            reason = f"hello_timeout_ms: no hello within {self._config.hello_timeout_ms} ms"
+            self._fail(RemoteProtocolError(reason, CloseCode.HELLO_TIMEOUT))
+
+    async def _give_up_answering(self) -> None:
+        """Nobody waits for the answer any more: it is ended, if it has not."""
+        if self._answering is not None and not self._answering.done():
+            self._answering.cancel()
+            await asyncio.wait({self._answering})
 
     def _is_heard(self, received: Received) -> bool:
         """Whether a message is answered; one too many is refused here.
@@ -120,7 +135,7 @@ class Peer:
         Raises: RemoteProtocolError when the connection has to end.
         """
         session = self._session
-        if self._is_ending:
+        if self._is_ending or self._ended.done():
             return False
         self._figures.frame_count += 1
         spending = self._credits.spend(self._loop.time())
@@ -176,13 +191,6 @@ async def close_or_cut(connection: Newcomer, code: CloseCode, reason: str, limit
             await connection.close(code, cut_reason)
     except TimeoutError:
         connection.cut()
-
-
-async def discard_messages(connection: Newcomer) -> None:
-    """Read until the connection is closed, and heed nothing of it."""
-    with suppress(ConnectionClosed):
-        while True:
-            await connection.receive()
 
 
 def one_way_ms(round_trip_s: float) -> int:

@@ -19,7 +19,7 @@ from tabuleiro_server.net.admission import Admission, Door
 from tabuleiro_server.net.figures import NetFigures
 from tabuleiro_server.net.http_pages import HttpPages
 from tabuleiro_server.net.newcomer import Newcomer, newcomers_at
-from tabuleiro_server.net.peer import Peer, close_or_cut, discard_messages
+from tabuleiro_server.net.peer import Peer, close_or_cut
 from tabuleiro_server.runtime.requests import Requests
 
 log = structlog.get_logger(__name__)
@@ -111,8 +111,8 @@ class WebSocketServer:
         except RemoteProtocolError as error:
             log.info("connection refused", reason=error.message)
             code = CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR)
-            closing = close_or_cut(connection, code, error.message, self._config.close_timeout_ms)
-            await asyncio.gather(closing, discard_messages(connection))
+            connection.ignore_messages()
+            await close_or_cut(connection, code, error.message, self._config.close_timeout_ms)
 
     async def _serve_peer(self, connection: Newcomer) -> None:
         peer = Peer(connection, self._requests, self._config, self._figures)

@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from tabuleiro.ids import Seq, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.events import Event
+from tabuleiro.protocol.events import Event, SequencedEvent
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.deadlines import decide_expire
+from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.hints import decide_hint
 from tabuleiro_server.room.offers import decide_answer, decide_offer
 from tabuleiro_server.room.permissions import refuse
@@ -31,7 +33,7 @@ from tabuleiro_server.room.seating import (
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.talking import decide_mute, decide_say
 
-__all__ = ["Events", "decide", "open_room"]
+__all__ = ["Events", "decide", "decide_together", "open_room"]
 
 Events = tuple[Event, ...]
 
@@ -41,6 +43,21 @@ def decide(room: RoomState, command: commands.Command, now_ms: int) -> Events:
     if room.phase == "closed":
         refuse(ErrorCode.NO_SUCH_ROOM, f"room {room.code} is closed")
     return _DECIDERS[type(command)](room, command, now_ms)
+
+
+def decide_together(
+    room: RoomState, wishes: Iterable[commands.Command], now_ms: TimestampMs
+) -> tuple[SequencedEvent, ...]:
+    """The facts that follow from the commands, each decided in the room that the earlier ones lead to.
+
+    Raises: CommandError(code).
+    """
+    found: tuple[SequencedEvent, ...] = ()
+    for command in wishes:
+        before = replay(found, room)
+        decided = enumerate(decide(before, command, now_ms), start=before.seq + 1)
+        found += tuple([SequencedEvent(Seq(seq), now_ms, event) for seq, event in decided])
+    return found
 
 
 _DECIDERS: dict[type[commands.Command], Callable[[RoomState, Any, int], Events]] = {

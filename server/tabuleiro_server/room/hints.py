@@ -31,7 +31,8 @@ def decide_hint(room: RoomState, command: commands.TakeHint, now_ms: int) -> Eve
     if player is None or player not in held:
         refuse(ErrorCode.NOT_YOUR_TURN, "hints are for the player to move, and it is the other player's turn")
     last_ms = match.hinted_at_ms[player]
-    if last_ms is not None and now_ms < last_ms + HINT_PAUSE_MS:
+    # A hint ahead of now is from before the machine's clock was set back.
+    if last_ms is not None and last_ms <= now_ms < last_ms + HINT_PAUSE_MS:
         seconds = HINT_PAUSE_MS // 1000
         refuse(ErrorCode.LIMIT_REACHED, f"you had a hint just now: at most one in {seconds} seconds")
     return (HintTaken(match.number, Ply(command.ply), player),)

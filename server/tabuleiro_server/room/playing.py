@@ -89,8 +89,9 @@ def _played(room: RoomState, match: Match, command: commands.Play, player: Playe
             refuse(ErrorCode.NOT_YOUR_TURN, f"the turn ends before action {number} of {len(command.actions)}")
         try:
             action = state.string_to_action(text)
-            texts.append(state.describe_action(action))
-            state = state.apply(action)
+            after = state.apply(action)
+            texts.append(state.action_to_string(action))
+            state = after
         except NotationError as error:
             raise CommandError(ErrorCode.BAD_NOTATION, str(error)) from error
         except IllegalActionError as error:

@@ -23,21 +23,21 @@ CHAT_LINES_COUNT: Final = 100
 """Lines of chat that a room remembers; all are kept on disk."""
 
 
-class Checkpoint(msgspec.Struct, frozen=True):
+class Checkpoint(msgspec.Struct, frozen=True, gc=False):
     """The position of a match after its first ``ply`` actions, kept so that going back is cheap."""
 
     ply: int
     state: State
 
 
-class Offer(msgspec.Struct, frozen=True):
+class Offer(msgspec.Struct, frozen=True, gc=False):
     """An offer that waits for the other player's answer."""
 
     kind: OfferKind
     player: Player
 
 
-class Line(msgspec.Struct, frozen=True):
+class Line(msgspec.Struct, frozen=True, gc=False):
     """Something that was said."""
 
     at_ms: TimestampMs
@@ -48,14 +48,14 @@ class Line(msgspec.Struct, frozen=True):
     is_hidden: bool
 
 
-class MutedPerson(msgspec.Struct, frozen=True):
+class MutedPerson(msgspec.Struct, frozen=True, gc=False):
     """Somebody whom the host has muted, under the name they had then."""
 
     account: AccountId
     name: str
 
 
-class Match(msgspec.Struct, frozen=True):
+class Match(msgspec.Struct, frozen=True, gc=False):
     """One played instance of the room's game.
 
     ``players`` held the seats when it began; later the seats may change hands. ``time_control`` is the room's of
@@ -94,7 +94,7 @@ class Match(msgspec.Struct, frozen=True):
         return 0 in self.movers and 1 in self.movers
 
 
-class RoomState(msgspec.Struct, frozen=True):
+class RoomState(msgspec.Struct, frozen=True, gc=False):
     """A room. ``seq`` is the number of its last event; ``match`` is ``None`` before the first one.
 
     ``away_since_ms`` is, for each seat of a person, when the last connection went, ``None`` while there is one.

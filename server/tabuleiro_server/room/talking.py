@@ -29,8 +29,11 @@ def decide_say(room: RoomState, command: commands.Say, now_ms: int) -> Events:
     text = strip_controls(command.text)
     if not text:
         refuse(ErrorCode.NOT_ALLOWED, f"nothing to say: expected 1 to {CHAT_MAX_CHARS} characters")
+    # Lines ahead of now are from before the machine's clock was set back.
     recent = [
-        line for line in room.chat if line.account == command.account and line.at_ms > now_ms - FLOOD_WINDOW_MS
+        line
+        for line in room.chat
+        if line.account == command.account and now_ms - FLOOD_WINDOW_MS < line.at_ms <= now_ms
     ]
     if len(recent) >= FLOOD_LINES_COUNT:
         refuse(

@@ -82,6 +82,15 @@ class Visitors:
             if seat.kind == "person" and seat.account and seat.account not in connected and since_ms is None
         }
 
+    def accounts_back(self, room: RoomState) -> set[AccountId]:
+        """Accounts that hold a seat and have a connection, but are noted as gone."""
+        connected = self.accounts()
+        return {
+            seat.account
+            for seat, since_ms in zip(room.seats, room.away_since_ms, strict=True)
+            if seat.account and seat.account in connected and since_ms is not None
+        }
+
     def count_watchers(self, seats: Seats) -> int:
         """How many accounts with a connection in the room hold none of its ``seats``."""
         accounts = self.accounts()

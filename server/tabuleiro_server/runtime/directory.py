@@ -15,7 +15,7 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import OpenRoom, Resume
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.runtime.journal import NO_SNAPSHOT, Journal
+from tabuleiro_server.runtime.journal import Journal, Loaded
 from tabuleiro_server.runtime.refusals import code_of_room, damaged, no_such_room, unavailable
 from tabuleiro_server.runtime.room_task import RoomTask
 
@@ -73,7 +73,7 @@ class Directory:
             await appended.stored
         except StoreError as error:
             raise unavailable(error) from error
-        room = self._started(appended.room, None)
+        room = self._started(Loaded(appended.room, row=appended.row), None)
         self._on_change(room)
         return room
 
@@ -99,9 +99,9 @@ class Directory:
                 self._loading.pop(code, None)
 
     async def wake_due_rooms(self) -> None:
-        """Load the rooms in which something has to be done by now. Raises: StoreError."""
+        """Load the rooms in which something has to be done by now, or may have to be. Raises: StoreError."""
         for code in await self._journal.due_rooms(self._now_ms()):
-            if code in self._damaged:
+            if code in self._damaged or self._sees_to_itself(code):
                 continue
             try:
                 room = await self.find(code)
@@ -110,6 +110,11 @@ class Directory:
             else:
                 if not room.is_damaged:
                     self._on_change(room)
+
+    def _sees_to_itself(self, code: RoomCode) -> bool:
+        """Whether the room is in memory, and wants nobody else to do anything."""
+        room = self._rooms.get(code)
+        return room is not None and not room.state.is_bot_to_move
 
     async def stop(self) -> None:
         """End all rooms, each after the commands that wait for it."""
@@ -129,9 +134,7 @@ class Directory:
             raise self._quarantined(code) from error
         if loaded is None or loaded.room.phase == "closed":
             raise no_such_room(code)
-        return self._rooms.get(code) or self._started(
-            loaded.room, self._resumption(loaded.room), loaded.snapshot_seq
-        )
+        return self._rooms.get(code) or self._started(loaded, self._resumption(loaded.room))
 
     def _quarantined(self, code: RoomCode) -> CommandError:
         """Leave a room alone until the next start; called where an exception is at hand, which is logged."""
@@ -145,11 +148,9 @@ class Directory:
             return None
         return Resume(TimestampMs(max(self._last_alive_ms, state.updated_at_ms)), self._started_ms)
 
-    def _started(self, state: RoomState, pending: Resume | None, snapshot_seq: Seq = NO_SNAPSHOT) -> RoomTask:
-        room = RoomTask(
-            state, self._journal, self._config, self._now_ms, self._on_change, self._drop, pending, snapshot_seq
-        )
-        self._rooms[state.code] = room
+    def _started(self, loaded: Loaded, pending: Resume | None) -> RoomTask:
+        room = RoomTask(loaded, self._journal, self._config, self._now_ms, self._on_change, self._drop, pending)
+        self._rooms[loaded.room.code] = room
         return room
 
     def _drop(self, room: RoomTask) -> None:

@@ -28,8 +28,9 @@ class Goings:
 
         That is in milliseconds from now, ``None`` when nobody is left to be stored as gone later.
         """
+        # What lies ahead was noted before the machine's clock was set back, and would count for as long again.
         self._stored_ms = {
-            account: at_ms for account, at_ms in self._stored_ms.items() if now_ms - at_ms < GOING_EVERY_MS
+            account: at_ms for account, at_ms in self._stored_ms.items() if 0 <= now_ms - at_ms < GOING_EVERY_MS
         }
         waits_ms = [
             self._stored_ms[account] + GOING_EVERY_MS - now_ms for account in gone if account in self._stored_ms

@@ -14,6 +14,7 @@ from tabuleiro.errors import CommandError, NameTakenError, NotationError, Storag
 from tabuleiro.ids import AccountId, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.names import parse_name
+from tabuleiro_server.runtime.refusals import unavailable
 from tabuleiro_server.store.accounts import Account, Accounts
 
 log = structlog.get_logger(__name__)
@@ -66,8 +67,7 @@ class Guests:
         except NameTakenError as error:
             raise CommandError(ErrorCode.NAME_TAKEN, str(error)) from error
         except StoreError as error:
-            message = "the server cannot store this now; try again"
-            raise CommandError(ErrorCode.STORAGE_UNAVAILABLE, message) from error
+            raise unavailable(error) from error
 
     async def _find(self, token: str) -> Account:
         account = await self._accounts.find_by_token_hash(_hash(token))

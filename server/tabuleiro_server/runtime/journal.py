@@ -7,7 +7,6 @@ events' structs; ``EVENT_VERSION`` grows when a stored event needs more than a n
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
@@ -17,13 +16,22 @@ import structlog
 
 from tabuleiro.errors import DamagedRoomError, StoreError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.events import Event, SeatInfo, SequencedEvent
+from tabuleiro.protocol.events import Event, SequencedEvent
 from tabuleiro.protocol.messages import RoomSummary
 from tabuleiro_server.room.deadlines import Deadline, next_deadline
 from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.runtime.pieces import take_in_pieces
+from tabuleiro_server.runtime.room_rows import (
+    UNKNOWN_ROW,
+    RowOnDisk,
+    allowed_row,
+    match_rows,
+    outline_of,
+    read_summary,
+    room_row,
+    row_due,
+)
 from tabuleiro_server.runtime.room_snapshots import (
     SNAPSHOT_VERSION,
     SnapshotReader,
@@ -31,7 +39,7 @@ from tabuleiro_server.runtime.room_snapshots import (
     read_snapshot,
     snapshot_of,
 )
-from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, RoomRow, Snapshot, StoredEvent
+from tabuleiro_server.store.event_log import EventLog, MatchRow, RoomRow, Snapshot, StoredEvent
 
 EVENT_VERSION: Final = 1
 
@@ -50,28 +58,31 @@ class _Opening(msgspec.Struct, tag="room-opened", tag_field="type"):
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _EVENT_DECODER: Final[msgspec.msgpack.Decoder[Event]] = msgspec.msgpack.Decoder(Event)
 _HOST_DECODER: Final = msgspec.msgpack.Decoder(_Opening)
-_SUMMARY_DECODER: Final = msgspec.msgpack.Decoder(RoomSummary)
 
 
 class Appended(NamedTuple):
     """A room after events that are on their way to the disk, and the first thing that time will bring there.
 
-    ``stored`` is done when they are on disk; it has a StoreError when they are not stored.
+    ``row`` is what the room's row says when they are there. ``stored`` is done when they are; it has a StoreError
+    when they are not stored.
     """
 
     room: RoomState
     deadline: Deadline | None
+    row: RowOnDisk
     stored: asyncio.Future[None]
 
 
 class Loaded(NamedTuple):
-    """A room read from disk. ``snapshot_seq`` is the event after which its snapshot was taken.
+    """A room read from disk, with what its row says.
 
-    It is ``NO_SNAPSHOT`` without one, and for one that could not be used.
+    ``snapshot_seq`` is the event after which its snapshot was taken, ``NO_SNAPSHOT`` without one, and for one that
+    could not be used.
     """
 
     room: RoomState
-    snapshot_seq: Seq
+    snapshot_seq: Seq = NO_SNAPSHOT
+    row: RowOnDisk = UNKNOWN_ROW
 
 
 class Journal:
@@ -80,21 +91,24 @@ class Journal:
     def __init__(self, log: EventLog) -> None:
         self._log = log
 
-    def append(self, before: RoomState | None, events: Sequence[SequencedEvent]) -> Appended:
-        """Work out what ``events`` lead to, and have them stored.
+    def append(
+        self, before: RoomState | None, events: Sequence[SequencedEvent], row: RowOnDisk = UNKNOWN_ROW
+    ) -> Appended:
+        """Work out what ``events`` lead to, and have them stored. ``row`` is what the room's row says now.
 
         Raises: StoreError, and then nothing is stored.
         """
         after = replay(events, before)
         deadline = next_deadline(after)
+        row_to_write, row = row_due(row, after, deadline)
         stored = self._log.append(
             after.code,
             before.seq if before is not None else Seq(0),
             [_stored(event) for event in events],
-            room_row=_room_row(after, deadline),
-            match_rows=_match_rows(before, after),
+            room_row=row_to_write,
+            match_rows=match_rows(before, after),
         )
-        return Appended(after, deadline, stored)
+        return Appended(after, deadline, row, stored)
 
     async def load(self, code: RoomCode) -> Loaded | None:
         """Read a room from disk; ``None`` when there is no such room.
@@ -108,10 +122,13 @@ class Journal:
         except DamagedRoomError as error:
             log.info("snapshot not used", room=code, reason=str(error))
             loaded = None
-        if loaded is not None:
+        if loaded is None:
+            room = await _replayed(code, None, await self._log.load(code))
+            loaded = None if room is None else Loaded(room)
+        row = await self._log.room(code)
+        if loaded is None or row is None:
             return loaded
-        room = await _replayed(code, None, await self._log.load(code))
-        return None if room is None else Loaded(room, NO_SNAPSHOT)
+        return loaded._replace(row=RowOnDisk(outline_of(loaded.room), row.is_provisional))
 
     async def _load_by_snapshot(self, code: RoomCode) -> Loaded | None:
         """The room by way of its snapshot, ``None`` when it has none. Raises: StoreError."""
@@ -139,6 +156,10 @@ class Journal:
         except StoreError as error:
             log.info("snapshot not saved", room=room.code, reason=str(error))
 
+    async def save_row(self, room: RoomState) -> None:
+        """Make the row of a room exact whose events are all on disk. Raises: StoreError."""
+        await self._log.save_room_row(room_row(room, next_deadline(room)))
+
     async def events_after(self, code: RoomCode, seq: Seq) -> list[SequencedEvent]:
         """The events of a room after ``seq``, in order; read in pieces. Raises: StoreError."""
         events: list[SequencedEvent] = []
@@ -155,7 +176,7 @@ class Journal:
         for row in await self._log.rooms(("waiting", "playing", "finished")):
             try:
                 if row.is_listed:
-                    lines.append(_SUMMARY_DECODER.decode(row.summary))
+                    lines.append(read_summary(row))
             except msgspec.DecodeError as error:
                 # The room itself may be well: `tabuleiro db rebuild` makes its line anew.
                 log.warning("room not listed", room=row.code, reason=str(error))
@@ -195,15 +216,25 @@ async def _replayed(code: RoomCode, room: RoomState | None, stored: Sequence[Sto
     return room
 
 
-def rows_of(events: Iterable[SequencedEvent]) -> tuple[RoomRow, list[MatchRow]]:
-    """The rows of the query tables that a room's events lead to; ``events`` is not empty."""
+def rows_of(events: Iterable[SequencedEvent], stored_row: RoomRow | None = None) -> tuple[RoomRow, list[MatchRow]]:
+    """The rows of the query tables that a room's events lead to; ``events`` is not empty.
+
+    The room's is as far behind as ``stored_row`` is, and may be.
+    """
     room: RoomState | None = None
-    match_rows: dict[int, MatchRow] = {}
+    rows: dict[int, MatchRow] = {}
     for event in events:
         before, room = room, evolve(room, event)
-        match_rows |= {row.number: row for row in _match_rows(before, room)}
+        rows |= {row.number: row for row in match_rows(before, room)}
     assert room is not None
-    return _room_row(room, next_deadline(room)), list(match_rows.values())
+    return allowed_row(stored_row, room_row(room, next_deadline(room))), list(rows.values())
+
+
+def rows_of_stored(
+    code: RoomCode, stored: Sequence[StoredEvent], stored_row: RoomRow | None = None
+) -> tuple[RoomRow, list[MatchRow]]:
+    """The rows of the query tables from a room's events as bytes, as :func:`rows_of`. Raises: DamagedRoomError."""
+    return rows_of(read_events(code, stored), stored_row)
 
 
 def snapshot_differences(
@@ -230,52 +261,3 @@ def _read(code: RoomCode, stored: StoredEvent) -> SequencedEvent:
     except msgspec.DecodeError as error:
         raise DamagedRoomError(code, stored.seq, str(error)) from error
     return SequencedEvent(stored.seq, stored.at_ms, event)
-
-
-def _room_row(room: RoomState, deadline: Deadline | None) -> RoomRow:
-    return RoomRow(
-        code=room.code,
-        phase=room.phase,
-        is_listed=not room.settings.is_private,
-        created_at_ms=room.created_at_ms,
-        updated_at_ms=room.updated_at_ms,
-        next_deadline_ms=_wake_at_ms(room, deadline),
-        summary=_ENCODER.encode(summary_of(room)),
-    )
-
-
-def _wake_at_ms(room: RoomState, deadline: Deadline | None) -> TimestampMs | None:
-    """When the room must be loaded if nobody has touched it: at its deadline, or at once for a bot's turn."""
-    if room.is_bot_to_move:
-        return room.updated_at_ms
-    return None if deadline is None else deadline.at_ms
-
-
-def _match_rows(before: RoomState | None, after: RoomState) -> list[MatchRow]:
-    """The row of the match when it has begun or ended with these events; it is not written in between."""
-    match = after.match
-    if match is None:
-        return []
-    old = before.match if before is not None else None
-    if old is not None and old.number == match.number and old.termination == match.termination:
-        return []
-    return [
-        MatchRow(
-            room=after.code,
-            number=match.number,
-            game=after.game.name,
-            options_json=json.dumps(dict(after.game.options), sort_keys=True),
-            players=(_player_row(match.players[0]), _player_row(match.players[1])),
-            started_at_ms=match.started_at_ms,
-            ended_at_ms=match.ended_at_ms,
-            winner=match.winner,
-            termination=match.termination,
-            action_count=len(match.actions),
-        )
-    ]
-
-
-def _player_row(seat: SeatInfo) -> PlayerRow:
-    return PlayerRow(
-        account=None if seat.kind == "bot" else seat.account, name=seat.name or "", bot_level=seat.level
-    )

@@ -37,7 +37,7 @@ from tabuleiro_server.runtime.lobby import RoomFilter
 from tabuleiro_server.runtime.room_items import Missed, RoomUnloadedError
 from tabuleiro_server.runtime.room_task import RoomTask
 from tabuleiro_server.runtime.services import Services
-from tabuleiro_server.runtime.session import Session
+from tabuleiro_server.runtime.session import Answering, Session
 
 log = structlog.get_logger(__name__)
 
@@ -50,8 +50,8 @@ class Requests:
         self._services = services
         self._quick_play_lock = asyncio.Lock()
 
-    def answer(self, session: Session, message: ClientMessage) -> Awaitable[None]:
-        """Do what ``message`` asks for and acknowledge it.
+    def answer(self, session: Session, message: ClientMessage) -> Answering:
+        """Do what ``message`` asks for and acknowledge it; what comes back has to be awaited.
 
         Raises, here or when it is awaited: CommandError when it is refused.
         """
@@ -211,13 +211,13 @@ class Requests:
 
         await self._with_room(message.room, leave)
 
-    def _play(self, session: Session, message: messages.Play) -> Awaitable[None]:
+    def _play(self, session: Session, message: messages.Play) -> Answering:
         command = commands.Play(
             session.account_id, message.match, message.ply, message.actions, message.revision, session.lag_ms
         )
         return self._perform(session, message, command)
 
-    def _undo(self, session: Session, message: messages.Undo) -> Awaitable[None]:
+    def _undo(self, session: Session, message: messages.Undo) -> Answering:
         return self._perform(session, message, commands.Undo(session.account_id, message.match, message.ply))
 
     async def _take_hint(self, session: Session, message: messages.TakeHint) -> None:
@@ -234,19 +234,19 @@ class Requests:
 
         self._services.hints.start(room, wish, answer, lambda: session.is_in(room.state.code))
 
-    def _resign(self, session: Session, message: messages.Resign) -> Awaitable[None]:
+    def _resign(self, session: Session, message: messages.Resign) -> Answering:
         return self._perform(session, message, commands.Resign(session.account_id, message.match, message.seat))
 
-    def _abort(self, session: Session, message: messages.Abort) -> Awaitable[None]:
+    def _abort(self, session: Session, message: messages.Abort) -> Answering:
         return self._perform(session, message, commands.Abort(session.account_id, message.match))
 
-    def _claim_win(self, session: Session, message: messages.ClaimWin) -> Awaitable[None]:
+    def _claim_win(self, session: Session, message: messages.ClaimWin) -> Answering:
         return self._perform(session, message, commands.ClaimWin(session.account_id, message.match))
 
-    def _offer(self, session: Session, message: messages.Offer) -> Awaitable[None]:
+    def _offer(self, session: Session, message: messages.Offer) -> Answering:
         return self._perform(session, message, commands.MakeOffer(session.account_id, message.kind, draw()))
 
-    def _answer_offer(self, session: Session, message: messages.Answer) -> Awaitable[None]:
+    def _answer_offer(self, session: Session, message: messages.Answer) -> Answering:
         command = commands.AnswerOffer(session.account_id, message.kind, message.accept, draw())
         return self._perform(session, message, command)
 
@@ -259,7 +259,7 @@ class Requests:
 
         await self._with_room(message.room, perform)
 
-    def _swap_seats(self, session: Session, message: messages.SwapSeats) -> Awaitable[None]:
+    def _swap_seats(self, session: Session, message: messages.SwapSeats) -> Answering:
         return self._perform(session, message, commands.SwapSeats(session.account_id))
 
     async def _change_settings(self, session: Session, message: messages.ChangeSettings) -> None:
@@ -268,26 +268,28 @@ class Requests:
         command = commands.ChangeSettings(session.account_id, message.settings, levels)
         await self._perform(session, message, command)
 
-    def _say(self, session: Session, message: messages.Say) -> Awaitable[None]:
+    def _say(self, session: Session, message: messages.Say) -> Answering:
         return self._perform(session, message, commands.Say(session.account_id, session.name, message.text))
 
-    def _mute(self, session: Session, message: messages.Mute) -> Awaitable[None]:
+    def _mute(self, session: Session, message: messages.Mute) -> Answering:
         command = commands.Mute(session.account_id, message.name, message.is_muted)
         return self._perform(session, message, command)
 
-    async def _perform(self, session: Session, message: Any, command: commands.Command) -> None:
-        def acknowledge(_: RoomState) -> None:
-            session.send(Ok(message.id))
-
-        directory = self._services.directory
-        room = directory.loaded(message.room) or await directory.find(message.room)
-        _check_entered(session, room)
-        try:
-            await room.perform(command, acknowledge)
-        except RoomUnloadedError:
-            room = await directory.find(message.room)
+    def _perform(self, session: Session, message: Any, command: commands.Command) -> Answering:
+        room = self._services.directory.loaded(message.room)
+        if room is not None:
             _check_entered(session, room)
-            await room.perform(command, acknowledge)
+            done = room.perform_at_once(command, lambda _: session.send(Ok(message.id)))
+            if done is not None:
+                return done
+        return self._perform_in_turn(session, message, command)
+
+    async def _perform_in_turn(self, session: Session, message: Any, command: commands.Command) -> None:
+        async def perform(room: RoomTask) -> None:
+            _check_entered(session, room)
+            await room.perform(command, lambda _: session.send(Ok(message.id)))
+
+        await self._with_room(message.room, perform)
 
     async def _with_room(self, code: str, use: Callable[[RoomTask], Awaitable[None]]) -> None:
         """Use the room of this code; once more if it left memory in between."""
@@ -332,7 +334,7 @@ def _entered(session: Session, room: RoomTask, missed: Missed) -> RoomEntered:
     )
 
 
-_ANSWERERS: dict[type[ClientMessage], Callable[[Requests, Session, Any], Awaitable[None]]] = {
+_ANSWERERS: dict[type[ClientMessage], Callable[[Requests, Session, Any], Answering]] = {
     messages.Hello: Requests._hello,
     messages.ListRooms: Requests._list_rooms,
     messages.GetRecord: Requests._get_record,

@@ -18,23 +18,24 @@ from tabuleiro.errors import CommandError, ConflictError, StoreError
 from tabuleiro.ids import Seq, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SequencedEvent
-from tabuleiro.protocol.messages import BotThought, RoomHead
+from tabuleiro.protocol.messages import BotThought, RoomHead, RoomSummary
 from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import Command, Connect, Disconnect, Expire
-from tabuleiro_server.room.deadlines import Deadline, next_deadline
-from tabuleiro_server.room.decide import decide
+from tabuleiro_server.room.decide import decide_together
 from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.room.views import head_of
+from tabuleiro_server.room.views import head_of, summary_of
 from tabuleiro_server.runtime.alarm import Alarm
 from tabuleiro_server.runtime.audience import Visitor, Visitors
 from tabuleiro_server.runtime.draws import draw
 from tabuleiro_server.runtime.goings import Goings
-from tabuleiro_server.runtime.journal import NO_SNAPSHOT, Appended, Journal
+from tabuleiro_server.runtime.hour import Hour
+from tabuleiro_server.runtime.journal import Appended, Journal, Loaded
 from tabuleiro_server.runtime.recent_events import RecentEvents
 from tabuleiro_server.runtime.refusals import damaged, unavailable
 from tabuleiro_server.runtime.room_inbox import RoomInbox
 from tabuleiro_server.runtime.room_items import Entry, Item, Missed, PresenceCheck, RoomUnloadedError, Wish, fail
+from tabuleiro_server.runtime.row_keeper import RowKeeper
 from tabuleiro_server.runtime.snapshot_keeper import SnapshotKeeper
 
 PRESENCE_DELAY_S: Final = 0.1
@@ -46,24 +47,22 @@ log = structlog.get_logger(__name__)
 class RoomTask:
     """The runtime of one room.
 
-    ``on_change`` is called after each change, ``on_unload`` when it ends. ``pending`` is done before anything
-    else. ``snapshot_seq`` is the event after which its snapshot on disk was taken, ``NO_SNAPSHOT`` without.
+    ``on_change`` is called after each change, ``on_unload`` at its end. ``pending`` is done before anything else.
     """
 
     def __init__(
         self,
-        state: RoomState,
+        loaded: Loaded,
         journal: Journal,
         config: Config,
         now_ms: Callable[[], TimestampMs],
         on_change: Callable[[RoomTask], None],
         on_unload: Callable[[RoomTask], None],
         pending: Command | None = None,
-        snapshot_seq: Seq = NO_SNAPSHOT,
     ) -> None:
-        self.state = state
+        self.state = loaded.room
         self.is_damaged = False
-        self.visitors = Visitors(state.code)
+        self.visitors = Visitors(self.state.code)
         self._journal = journal
         self._config = config
         self._now_ms = now_ms
@@ -71,22 +70,21 @@ class RoomTask:
         self._on_unload = on_unload
         self._inbox: RoomInbox[Item] = RoomInbox(config.room_queue_count)
         self._is_touched = False
-        self._recent = RecentEvents(journal, state.code)
+        self._recent = RecentEvents(journal, self.state.code)
         self._pending = pending
-        self._snapshots = SnapshotKeeper(journal, snapshot_seq)
+        self._row = RowKeeper(journal, loaded.row)
+        self._snapshots = SnapshotKeeper(journal, loaded.snapshot_seq)
         self._thinking: BotThought | None = None
         self._presence_alarm = Alarm(self._check_presence)
         self._goings = Goings()
-        self._retry_at_ms: int | None = None
-        self._deadline: Deadline | None = None
-        self._deadline_of: RoomState | None = None
+        self._hour = Hour()
         self._is_ended = False
         self._is_busy = False
         self._is_behind = False
         self._underway: asyncio.Future[None] | None = None
         self._looks_at_ms = 0
         self._presence_changed()
-        self._task = asyncio.create_task(self._run(), name=f"room {state.code}")
+        self._task = asyncio.create_task(self._run(), name=f"room {self.state.code}")
 
     def perform(
         self, command: Command, acknowledge: Callable[[RoomState], None] | None = None
@@ -95,12 +93,27 @@ class RoomTask:
 
         Raises, here or when it is awaited: CommandError when it is refused or cannot be stored; RoomUnloadedError.
         """
+        done = self.perform_at_once(command, acknowledge)
+        return self._ask(Wish((command,), acknowledge)) if done is None else done
+
+    def perform_at_once(
+        self, command: Command, acknowledge: Callable[[RoomState], None] | None = None
+    ) -> asyncio.Future[RoomState] | None:
+        """As :meth:`perform`; ``None``, and nothing is done, when something else has to be done before."""
+        if not self._is_at_rest():
+            return None
         wish = Wish((command,), acknowledge)
-        if self._is_at_rest():
-            self._start(wish)
-        else:
-            self._ask(wish)
+        self._start(wish)
         return wish.done
+
+    def _is_at_rest(self) -> bool:
+        """Whether a command can be decided now: nothing else is being done or has to be done before it."""
+        if self._is_busy or self._underway is not None or self._inbox or self._pending is not None:
+            return False
+        if self._is_ended or self._inbox.is_closed or self.is_damaged or self._is_behind:
+            return False
+        deadline_ms = self._deadline_ms()
+        return deadline_ms is None or deadline_ms > self._now_ms()
 
     async def enter(
         self,
@@ -111,13 +124,10 @@ class RoomTask:
     ) -> RoomState:
         """Let a connection in if ``permission`` is granted.
 
-        ``acknowledge`` gets the events after ``since``, or ``None`` when a snapshot is needed.
-
+        ``acknowledge`` gets the events after ``since``, ``None`` when a snapshot is needed.
         Raises: CommandError; RoomUnloadedError.
         """
-        entry = Entry(visitor, permission, since, acknowledge)
-        self._ask(entry)
-        return await entry.done
+        return await self._ask(Entry(visitor, permission, since, acknowledge))
 
     def dismiss(self, visitor: Visitor) -> None:
         """A connection leaves, or is lost."""
@@ -133,6 +143,10 @@ class RoomTask:
             watchers_count=self.watchers_count,
             thinking=self._thinking,
         )
+
+    def summary(self) -> RoomSummary:
+        """The room's line in the list of rooms."""
+        return summary_of(self.state, self.watchers_count)
 
     @property
     def watchers_count(self) -> int:
@@ -150,7 +164,7 @@ class RoomTask:
         self._inbox.close()
         await self._task
 
-    def _ask(self, item: Wish | Entry) -> None:
+    def _ask(self, item: Wish | Entry) -> asyncio.Future[RoomState]:
         if self._is_ended or self._inbox.is_closed:
             raise RoomUnloadedError(self.state.code)
         try:
@@ -158,15 +172,7 @@ class RoomTask:
         except asyncio.QueueFull:
             message = f"too many commands wait for room {self.state.code}; try again"
             raise CommandError(ErrorCode.BUSY, message) from None
-
-    def _is_at_rest(self) -> bool:
-        """Whether a command can be decided now: nothing else is being done or has to be done before it."""
-        if self._is_busy or self._underway is not None or self._inbox or self._pending is not None:
-            return False
-        if self._is_ended or self._inbox.is_closed or self.is_damaged or self._is_behind:
-            return False
-        deadline_ms = self._deadline_ms()
-        return deadline_ms is None or deadline_ms > self._now_ms()
+        return item.done
 
     async def _run(self) -> None:
         try:
@@ -174,6 +180,8 @@ class RoomTask:
                 self._is_busy = True
                 await self._serve(item)
                 self._is_busy, self._is_touched = False, True
+            if self._inbox.is_closed and not self.is_damaged:
+                await self._row.settle(self.state)
         finally:
             self._end()
 
@@ -201,20 +209,16 @@ class RoomTask:
             if item is not None or self._inbox.is_closed:
                 return item
             if await self._inbox.wait((self._looks_at_ms - now_ms) / 1000):
-                if self._is_idle():
+                if self._is_idle() and await self._can_be_forgotten():
                     return None
                 self._is_touched = False
 
     def _deadline_ms(self) -> int | None:
-        """When time will bring something; later than due when storing it has failed just now."""
-        if self.is_damaged:
-            return None
-        if self._deadline_of is not self.state:
-            self._deadline, self._deadline_of = next_deadline(self.state), self.state
-        deadline = self._deadline
-        if deadline is None or self._retry_at_ms is None:
-            return None if deadline is None else deadline.at_ms
-        return max(deadline.at_ms, self._retry_at_ms)
+        return None if self.is_damaged else self._hour.of(self.state)
+
+    async def _can_be_forgotten(self) -> bool:
+        """Whether all that counts is on disk, and nobody has wanted anything while it was made sure."""
+        return self.is_damaged or (await self._row.settle(self.state) and self._is_idle())
 
     def _is_idle(self) -> bool:
         """Whether nobody has wanted anything for long, is here, or is to be expected."""
@@ -228,7 +232,7 @@ class RoomTask:
         try:
             if self._is_behind:
                 await self._catch_up()
-            if self._pending is not None:
+            if self._pending is not None and not isinstance(item, Entry):
                 await self._do(self._pending)
                 self._pending = None
             match item:
@@ -262,16 +266,14 @@ class RoomTask:
 
     def _put_off(self) -> None:
         """Nobody asks again for what the room wants by itself: deadlines and presence are looked at later."""
-        self._retry_at_ms = self._now_ms() + self._config.storage_retry_ms
+        self._hour.put_off(self._now_ms() + self._config.storage_retry_ms)
         self._presence_changed(self._config.storage_retry_ms / 1000)
 
     async def _catch_up(self) -> None:
-        """Take in what is on disk and not here: a write that was given up may have got there all the same.
-
-        Raises: StoreError, and then it is tried again.
-        """
+        """Take in what is on disk and not here, e.g. of a write that was given up. Raises: StoreError."""
         events = tuple(await self._journal.events_after(self.state.code, self.state.seq))
         self._is_behind = False
+        self._row.forget()
         if events:
             self.state = replay(events, self.state)
             self._announce(events)
@@ -287,9 +289,9 @@ class RoomTask:
         """Decide a wish and have it stored; what comes of it is told when it is on disk."""
         self._is_touched = True
         try:
-            events = self._decided(wish.commands)
+            events = decide_together(self.state, wish.commands, self._now_ms())
             if events:
-                appended = self._journal.append(self.state, events)
+                appended = self._journal.append(self.state, events, self._row.on_disk)
                 self._underway = appended.stored
                 appended.stored.add_done_callback(lambda _: self._finish(wish, events, appended))
             else:
@@ -302,9 +304,8 @@ class RoomTask:
         self._underway = None
         try:
             appended.stored.result()
-            self.state, self._deadline = appended.room, appended.deadline
-            self._deadline_of = self.state
-            self._retry_at_ms = None
+            self.state, self._row.on_disk = appended.room, appended.row
+            self._hour.note(appended.room, appended.deadline)
             self._fulfil(wish, events)
         except Exception as error:
             self._refuse(wish, error)
@@ -326,17 +327,6 @@ class RoomTask:
         if not wish.done.done():
             wish.done.set_result(self.state)
 
-    def _decided(self, commands: tuple[Command, ...]) -> tuple[SequencedEvent, ...]:
-        """The events that follow from the commands, each decided in the room that the earlier ones lead to."""
-        now_ms, room = self._now_ms(), self.state
-        found: tuple[SequencedEvent, ...] = ()
-        for command in commands:
-            if found:
-                room = replay(found, self.state)
-            decided = enumerate(decide(room, command, now_ms), start=room.seq + 1)
-            found += tuple([SequencedEvent(Seq(seq), now_ms, event) for seq, event in decided])
-        return found
-
     def _announce(self, events: tuple[SequencedEvent, ...]) -> None:
         """Tell everybody what is on disk and in the state now."""
         self._recent.extend(events)
@@ -350,12 +340,27 @@ class RoomTask:
         # The sender may be gone by now: what it wished for counts, but nobody is there to be let in.
         self._presence_changed()
         with self.visitors.entering(entry.visitor.account_id):
-            await self._do(entry.permission, Connect(entry.visitor.account_id))
+            is_noted = await self._note_coming(entry)
             missed = None if entry.since is None else await self._recent.after(entry.since, self.state.seq)
         if not entry.done.done():
             self.visitors.add(entry.visitor)
             entry.acknowledge(self.state, missed)
             entry.done.set_result(self.state)
+            if not is_noted:
+                self.visitors.publish(self.state, self.head(), ())
+
+    async def _note_coming(self, entry: Entry) -> bool:
+        """Store what a coming changes; tell if that went: who takes no seat may look on. Raises: CommandError."""
+        before = () if self._pending is None else (self._pending,)
+        try:
+            await self._do(*before, entry.permission, Connect(entry.visitor.account_id))
+            self._pending = None
+        except CommandError as error:
+            is_disk = error.code == ErrorCode.STORAGE_UNAVAILABLE
+            if not is_disk or decide_together(self.state, (entry.permission,), self._now_ms()):
+                raise
+            return False
+        return True
 
     def _presence_changed(self, delay_s: float = PRESENCE_DELAY_S) -> None:
         if not self._is_ended:
@@ -368,6 +373,8 @@ class RoomTask:
             self._inbox.put(PresenceCheck())
 
     async def _note_presence(self) -> None:
+        for account in self.visitors.accounts_back(self.state):
+            await self._do(Connect(account))
         gone = self.visitors.accounts_gone(self.state)
         due, again_in_ms = self._goings.due(gone, self._now_ms())
         for account in due:

@@ -6,7 +6,10 @@ request does is in `requests`.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
 
 import structlog
 
@@ -21,13 +24,17 @@ from tabuleiro_server.runtime.room_task import RoomTask
 
 log = structlog.get_logger(__name__)
 
-Answerer = Callable[["Session", ClientMessage], Awaitable[None]]
+Answering = asyncio.Future[Any] | Coroutine[Any, Any, None]
+"""What is done when a request is answered: a room that has been asked, or something still to be run."""
+
+Answerer = Callable[["Session", ClientMessage], Answering]
 
 
 class Session:
     """One client. Requests are taken one by one, so answers come in the order of the requests.
 
     ``answer`` does what a request asks for; ``on_close`` is called once, with a session that was welcomed.
+    ``on_fault`` is called when an answer fails by a fault of ours.
     ``lag_ms`` is how long messages of the client are on their way, as whoever owns the connection measured it.
     """
 
@@ -37,6 +44,7 @@ class Session:
         outbox: Outbox,
         answer: Answerer,
         on_close: Callable[[Session], None],
+        on_fault: Callable[[Exception], None],
         figures: RequestFigures | None = None,
     ) -> None:
         """``figures`` ``None``: nobody counts."""
@@ -48,6 +56,7 @@ class Session:
         self._outbox = outbox
         self._answer = answer
         self._on_close = on_close
+        self._on_fault = on_fault
         self._rooms: dict[RoomCode, RoomTask] = {}
 
     @property
@@ -55,8 +64,8 @@ class Session:
         """Whether the client has said hello and was recognised."""
         return bool(self.account_id)
 
-    async def receive(self, frame: bytes) -> None:
-        """Take one frame and answer it.
+    def receive(self, frame: bytes) -> asyncio.Future[Any] | None:
+        """Take one frame and answer it; gives what has to be waited for before the next, if anything has.
 
         Raises: RemoteProtocolError with a close code when the connection has to end.
         """
@@ -67,14 +76,34 @@ class Session:
             if error.close_code is not None:
                 raise
             self.send(Error(error.request_id, ErrorCode.BAD_MESSAGE, error.message))
-            return
+            return None
         try:
-            await self._answer(self, message)
+            answering = self._answer(self, message)
         except CommandError as error:
-            self._figures.count(message, error.code)
-            self.send(Error(message.id, error.code, error.message))
-        else:
+            self._refuse(message, error)
+            return None
+        if not isinstance(answering, asyncio.Future):
+            answering = asyncio.create_task(answering)
+        elif answering.done():
+            self._note_answer(message, answering)
+            return None
+        answering.add_done_callback(partial(self._note_answer, message))
+        return answering
+
+    def _note_answer(self, message: ClientMessage, answering: asyncio.Future[Any]) -> None:
+        if answering.cancelled():
+            return
+        error = answering.exception()
+        if error is None:
             self._figures.count(message, None)
+        elif isinstance(error, CommandError):
+            self._refuse(message, error)
+        elif isinstance(error, Exception):
+            self._on_fault(error)
+
+    def _refuse(self, message: ClientMessage, error: CommandError) -> None:
+        self._figures.count(message, error.code)
+        self.send(Error(message.id, error.code, error.message))
 
     def refuse_unread(self, reason: str) -> None:
         """Answer a frame that is not even looked at because a limit is reached, which ``reason`` names."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from tabuleiro.errors import StorageUnavailableError
 
 
-def copy_database(source: sqlite3.Connection, target: Path) -> None:
-    """Copy what ``source`` sees at one moment to ``target``.
+def copy_database(source: sqlite3.Connection, target: Path, *, is_checked: bool = True) -> None:
+    """Copy what ``source`` sees at one moment to ``target``, damaged or not unless ``is_checked``.
 
     A former ``target`` is replaced when the copy is complete and on disk. The copy is one file without a
     write-ahead log, readable by its owner alone.
@@ -24,9 +24,13 @@ def copy_database(source: sqlite3.Connection, target: Path) -> None:
         with contextlib.closing(sqlite3.connect(unfinished, isolation_level=None)) as copy:
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
-            findings = [text for (text,) in copy.execute("PRAGMA quick_check")]
+            findings = [text for (text,) in copy.execute("PRAGMA quick_check")] if is_checked else ["ok"]
         if findings != ["ok"]:
-            raise StorageUnavailableError(f"the copy of the database is not sound: {'; '.join(findings)}")
+            finding = " ".join(findings[0].split())
+            raise StorageUnavailableError(
+                f"the copy of the database is not sound, and so may be the database; `tabuleiro db verify` tells,"
+                f" `tabuleiro db rebuild` mends it ({finding})"
+            )
         _flush(unfinished)
         os.replace(unfinished, target)
     except OSError as error:

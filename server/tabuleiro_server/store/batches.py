@@ -12,8 +12,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
-_SIZES: Final = (64, 16, 4, 1)
-"""Rows a statement: few different texts, so that the prepared statements are found again."""
+_FEW_ROWS_COUNT: Final = 16
+"""Up to here rows go in one statement, and more of them in multiples of it: few different texts, so that the
+prepared statements are found again, and few statements a group."""
+
+_MAX_ROWS_COUNT: Final = 10 * _FEW_ROWS_COUNT
 
 
 def insert_rows(
@@ -24,12 +27,13 @@ def insert_rows(
     Raises: sqlite3.Error, with some of the rows written.
     """
     start = 0
-    for size in _SIZES:
-        while len(rows) - start >= size:
-            batch = rows[start : start + size]
-            values = [value for row in batch for value in row]
-            connection.execute(_statement(head, len(batch[0]), size, tail), values)
-            start += size
+    while start < len(rows):
+        left_count = len(rows) - start
+        size = min(left_count - left_count % _FEW_ROWS_COUNT, _MAX_ROWS_COUNT) or left_count
+        batch = rows[start : start + size]
+        values = [value for row in batch for value in row]
+        connection.execute(_statement(head, len(batch[0]), size, tail), values)
+        start += size
 
 
 @cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -48,9 +49,15 @@ def storage_error(error: sqlite3.Error, path: Path) -> StoreError:
     if code == sqlite3.SQLITE_NOTADB:
         return DatabaseFormatError(str(path), "this file is not a database")
     if code == sqlite3.SQLITE_CORRUPT:
-        return DatabaseFormatError(str(path), f"this file is damaged ({error}); put a backup in its place")
+        return damage_error(path, str(error))
     hint = _hint(path) if code in _VAGUE_CODES else ""
     return StorageUnavailableError(f"{path}: {error}{hint}")
+
+
+def damage_error(path: Path, finding: str) -> DatabaseFormatError:
+    """Say what is wrong with a damaged file, and what mends it."""
+    command = f"tabuleiro db rebuild --db {shlex.quote(str(path))}"
+    return DatabaseFormatError(str(path), f"this file is damaged ({finding}); stop the server and run `{command}`")
 
 
 def _hint(path: Path) -> str:

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+import structlog
 from msgspec.structs import fields
 
-from tabuleiro.errors import DamagedRoomError, TabuleiroError, shown
+from tabuleiro.errors import DamagedRoomError, DatabaseFormatError, TabuleiroError, shown
 from tabuleiro.ids import RoomCode
-from tabuleiro_server.store.connection import primary_code
+from tabuleiro_server.store.connection import damage_error, primary_code
 from tabuleiro_server.store.event_log import BEFORE_FIRST
 from tabuleiro_server.store.log_tables import (
     blaming,
@@ -27,7 +28,7 @@ from tabuleiro_server.store.log_tables import (
     select_events,
     select_snapshot,
 )
-from tabuleiro_server.store.maintenance import on_database, reading
+from tabuleiro_server.store.maintenance import beside_a_server, on_database, reading, serving_nobody
 from tabuleiro_server.store.query_tables import (
     delete_rows_of,
     select_matches,
@@ -36,9 +37,12 @@ from tabuleiro_server.store.query_tables import (
     upsert_rooms,
 )
 from tabuleiro_server.store.rows import MatchRow, RoomRow, Snapshot, StoredEvent
+from tabuleiro_server.store.salvage import ALL_TABLES, QUERY_TABLES, Salvage, damage_in, salvage
 
-Replay = Callable[[RoomCode, Sequence[StoredEvent]], tuple[RoomRow, list[MatchRow]]]
-"""From a room's events to its rows. Raises a TabuleiroError for events that cannot be; runs in another thread."""
+Replay = Callable[[RoomCode, Sequence[StoredEvent], RoomRow | None], tuple[RoomRow, list[MatchRow]]]
+"""From a room's events to its rows, the room's as far behind as the stored one is and may be.
+
+Raises a TabuleiroError for events that cannot be; runs in another thread."""
 
 CompareSnapshot = Callable[[RoomCode, Snapshot, Sequence[StoredEvent]], Mapping[str, tuple[object, object]]]
 """From a room's snapshot and the events up to it to what differs: by field, what it says and what they say.
@@ -46,14 +50,17 @@ CompareSnapshot = Callable[[RoomCode, Snapshot, Sequence[StoredEvent]], Mapping[
 Raises a TabuleiroError for a snapshot that cannot be read; runs in another thread."""
 
 _BATCH_ROOM_COUNT = 64
-_ALL_ROOMS = (
-    "SELECT room FROM events UNION SELECT code FROM rooms UNION SELECT room FROM matches"
-    " UNION SELECT room FROM snapshots ORDER BY 1"
-)
-
+_ROOMS_IN: Final = {
+    "events": "SELECT DISTINCT room FROM events",
+    "rooms": "SELECT code FROM rooms",
+    "matches": "SELECT DISTINCT room FROM matches",
+    "snapshots": "SELECT room FROM snapshots",
+}
 
 VALUE_MAX_CHARS: Final = 200
 """How much of a value is told: a whole match would be pages."""
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +111,15 @@ class VerifyReport:
 
 @dataclass(slots=True)
 class RebuildReport:
-    """What became of the rooms: ``removed`` had rows but no events, ``damaged`` were left as they were."""
+    """What became of the rooms: ``removed`` had rows but no events, ``damaged`` were left as they were.
+
+    ``salvage`` tells of the file where it was damaged, and is ``None`` where it was sound.
+    """
 
     rebuilt_count: int = 0
     removed: list[RoomCode] = field(default_factory=list)
     damaged: list[DamagedRoomError] = field(default_factory=list)
+    salvage: Salvage | None = None
 
 
 async def verify(path: Path, replay: Replay, compare_snapshot: CompareSnapshot) -> VerifyReport:
@@ -122,13 +133,52 @@ async def verify(path: Path, replay: Replay, compare_snapshot: CompareSnapshot) 
 async def rebuild(path: Path, replay: Replay) -> RebuildReport:
     """Write the query tables anew from the events and drop the snapshots, a batch of rooms in each transaction.
 
-    Raises: DatabaseFormatError; StorageUnavailableError, with the batches before it done.
+    A damaged file is made whole, for which no server may have it.
+
+    Raises: DatabaseFormatError; StorageUnavailableError, with the batches before it done; DatabaseLockedError.
     """
-    return await on_database(path, lambda connection: _rebuild(connection, replay), mode="rw")
+    try:
+        if not await on_database(path, _findings, mode="ro"):
+            with beside_a_server(path):
+                return await on_database(path, lambda connection: _rebuild(connection, replay), mode="rw")
+        with serving_nobody(path):
+            return await on_database(path, lambda connection: _salvage(connection, path, replay), mode="rw")
+    except DatabaseFormatError as error:
+        cause = error.__cause__
+        if isinstance(cause, sqlite3.Error) and primary_code(cause) == sqlite3.SQLITE_CORRUPT:
+            reason = f"this file is damaged beyond what can be mended ({cause}); put a backup in its place"
+            raise DatabaseFormatError(str(path), reason) from cause
+        raise
+
+
+def mend_query_tables(connection: sqlite3.Connection, path: Path, replay: Replay) -> None:
+    """See whether a file's query tables can be read, before it is served; make them anew where not.
+
+    Nobody needs snapshots to play, and looking through them takes long.
+    Raises: DatabaseFormatError when other parts are damaged as well, which is for the operator to decide about;
+    StorageUnavailableError; sqlite3.Error.
+    """
+    findings = damage_in(connection, QUERY_TABLES)
+    if not findings:
+        return
+    beyond = damage_in(connection, ("events", "accounts"))
+    if beyond:
+        raise damage_error(path, beyond[0])
+    log.warning("query tables damaged: they are made anew from the events", path=str(path), finding=findings[0])
+    report = _salvage(connection, path, replay)
+    assert report.salvage is not None
+    log.warning("query tables made anew", rooms_count=report.rebuilt_count, damaged_file=str(report.salvage.kept))
+
+
+def _salvage(connection: sqlite3.Connection, path: Path, replay: Replay) -> RebuildReport:
+    found, report = salvage(connection, path, lambda fresh: _rebuild(fresh, replay))
+    report.salvage = found
+    return report
 
 
 def _verify(connection: sqlite3.Connection, replay: Replay, compare_snapshot: CompareSnapshot) -> VerifyReport:
-    findings, rooms = _look_at_file(connection)
+    rooms, findings = _room_codes(connection)
+    findings = _findings(connection) + findings
     damaged: list[DamagedRoomError] = []
     differences: list[Difference] = []
     event_count = match_count = 0
@@ -136,8 +186,8 @@ def _verify(connection: sqlite3.Connection, replay: Replay, compare_snapshot: Co
         try:
             with blaming(room), reading(connection):
                 events, snapshot = _sound_log(connection, room)
-                stored = _keyed(select_room(connection, room), select_matches(connection, room))
-            replayed = _keyed(*_replay_room(room, events, replay))
+                stored = _stored_rows(connection, room)
+            replayed = _keyed(*_replay_room(room, events, replay, None if stored is None else stored[0]))
             if snapshot is not None:
                 differences.extend(_compare_snapshot(room, snapshot, events, compare_snapshot))
         except DamagedRoomError as error:
@@ -145,28 +195,35 @@ def _verify(connection: sqlite3.Connection, replay: Replay, compare_snapshot: Co
             continue
         event_count += len(events)
         match_count += sum(isinstance(row, MatchRow) for row in replayed.values())
-        differences.extend(_compare(room, stored, replayed))
+        if stored is None:
+            findings.append(f"the rows of room {room} in the query tables cannot be read")
+        else:
+            differences.extend(_compare(room, _keyed(*stored), replayed))
     return VerifyReport(len(rooms), event_count, match_count, findings, damaged, differences)
 
 
-def _look_at_file(connection: sqlite3.Connection) -> tuple[list[str], list[RoomCode]]:
-    """Return what SQLite finds wrong with the file, and the rooms, none when they cannot even be listed."""
+def _findings(connection: sqlite3.Connection) -> list[str]:
+    """What SQLite finds wrong with the file."""
     try:
-        findings = [text for (text,) in connection.execute("PRAGMA integrity_check") if text != "ok"]
+        return [text for (text,) in connection.execute("PRAGMA integrity_check") if text != "ok"]
     except sqlite3.DatabaseError as error:
         if primary_code(error) != sqlite3.SQLITE_CORRUPT:
             raise
-        findings = [str(error)]
-    try:
-        return findings, _room_codes(connection)
-    except sqlite3.DatabaseError as error:
-        if primary_code(error) != sqlite3.SQLITE_CORRUPT:
-            raise
-        return [*findings, f"the rooms cannot be listed: {error}"], []
+        return [str(error), *damage_in(connection, ALL_TABLES)]
 
 
-def _room_codes(connection: sqlite3.Connection) -> list[RoomCode]:
-    return [code for (code,) in connection.execute(_ALL_ROOMS).fetchall()]
+def _room_codes(connection: sqlite3.Connection) -> tuple[list[RoomCode], list[str]]:
+    """The rooms that any table knows, and which tables cannot tell."""
+    codes: set[RoomCode] = set()
+    findings = []
+    for table, query in _ROOMS_IN.items():
+        try:
+            codes.update(code for (code,) in connection.execute(query))
+        except sqlite3.DatabaseError as error:
+            if primary_code(error) != sqlite3.SQLITE_CORRUPT:
+                raise
+            findings.append(f"not all rooms of the table {table} can be listed: {error}")
+    return sorted(codes), findings
 
 
 def _sound_log(connection: sqlite3.Connection, room: RoomCode) -> tuple[list[StoredEvent], Snapshot | None]:
@@ -175,6 +232,16 @@ def _sound_log(connection: sqlite3.Connection, room: RoomCode) -> tuple[list[Sto
     if snapshot is not None and snapshot.seq > len(events):
         raise DamagedRoomError(room, snapshot.seq, "its snapshot is ahead of its events")
     return events, snapshot
+
+
+def _stored_rows(connection: sqlite3.Connection, room: RoomCode) -> tuple[RoomRow | None, list[MatchRow]] | None:
+    """What the query tables say of the room, ``None`` when they are damaged there."""
+    try:
+        return select_room(connection, room), select_matches(connection, room)
+    except sqlite3.DatabaseError as error:
+        if primary_code(error) != sqlite3.SQLITE_CORRUPT:
+            raise
+        return None
 
 
 def _compare_snapshot(
@@ -190,12 +257,12 @@ def _compare_snapshot(
 
 
 def _replay_room(
-    room: RoomCode, events: Sequence[StoredEvent], replay: Replay
+    room: RoomCode, events: Sequence[StoredEvent], replay: Replay, stored_row: RoomRow | None
 ) -> tuple[RoomRow | None, list[MatchRow]]:
     if not events:
         return None, []
     try:
-        return replay(room, events)
+        return replay(room, events, stored_row)
     except TabuleiroError as error:
         raise DamagedRoomError(room, None, f"it cannot be replayed: {error}") from error
 
@@ -221,14 +288,14 @@ def _compare(
 
 def _rebuild(connection: sqlite3.Connection, replay: Replay) -> RebuildReport:
     report = RebuildReport()
-    waiting = deque(_room_codes(connection))
+    waiting = deque(_room_codes(connection)[0])
     while waiting:
         batch = [waiting.popleft() for _ in range(min(_BATCH_ROOM_COUNT, len(waiting)))]
         replayed: list[tuple[RoomCode, int, RoomRow | None, list[MatchRow]]] = []
         for room in batch:
             try:
                 events = select_events(connection, room, BEFORE_FIRST)
-                replayed.append((room, len(events), *_replay_room(room, events, replay)))
+                replayed.append((room, len(events), *_replay_room(room, events, replay, None)))
             except DamagedRoomError as error:
                 report.damaged.append(error)
         written: list[tuple[RoomCode, bool]] = []
@@ -239,10 +306,13 @@ def _rebuild(connection: sqlite3.Connection, replay: Replay) -> RebuildReport:
                 if last_seq(connection, room) != event_count:
                     waiting.append(room)
                     continue
+                stored_row = select_room(connection, room)
                 delete_rows_of(connection, room)
                 delete_snapshot(connection, room)
                 if room_row is not None:
-                    upsert_rooms(connection, [room_row])
+                    # A server that has the room in memory counts on the mark.
+                    is_marked = stored_row is not None and stored_row.is_provisional
+                    upsert_rooms(connection, [room_row.provisional() if is_marked else room_row])
                 upsert_matches(connection, match_rows)
                 written.append((room, room_row is None))
             connection.execute("COMMIT")

@@ -24,6 +24,9 @@ from tabuleiro_server.store.writer import Writer
 
 T = TypeVar("T")
 
+Mend = Callable[[sqlite3.Connection, Path], None]
+"""Looks at a file that nobody serves yet and makes it fit to be served, or raises a StoreError."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -37,7 +40,7 @@ class Database:
         self._file = file
         self._reader = ServedConnection(settings.connect_reader, file)
         self._writing = ServedConnection(settings.connect, file)
-        self.writer = Writer(self._writing, settings.path)
+        self.writer = Writer(self._writing, settings.path, file.watched)
 
     @classmethod
     async def open(
@@ -48,8 +51,11 @@ class Database:
         busy_timeout_ms: int = 2_000,
         migrations: Sequence[Migration] = MIGRATIONS,
         connection_class: type[sqlite3.Connection] = sqlite3.Connection,
+        mend: Mend | None = None,
     ) -> Database:
         """Lock the file, make it if it is missing, bring its schema to the newest version, and open it.
+
+        ``mend`` gets the file of the newest schema; with ``None`` nobody looks whether it is damaged.
 
         A file that needs migrating is copied first, to ``NAME.schema-N.backup`` beside it. The folder must exist.
         See :class:`.ConnectionSettings` for ``synchronous``, ``busy_timeout_ms`` and ``connection_class``.
@@ -66,7 +72,7 @@ class Database:
             raise
         database = cls(settings, lock, file)
         try:
-            await asyncio.to_thread(_prepare, settings, migrations)
+            await asyncio.to_thread(_prepare, settings, migrations, mend)
             await database._writing.open()
             await database._reader.open()
         except sqlite3.Error as error:
@@ -108,7 +114,7 @@ class Database:
             raise storage_error(error, self.path) from error
 
 
-def _prepare(settings: ConnectionSettings, migrations: Sequence[Migration]) -> None:
+def _prepare(settings: ConnectionSettings, migrations: Sequence[Migration], mend: Mend | None) -> None:
     path = settings.path
     with contextlib.closing(settings.connect()) as connection:
         version = check_format(connection, str(path), migrations[-1].number)
@@ -122,3 +128,5 @@ def _prepare(settings: ConnectionSettings, migrations: Sequence[Migration]) -> N
             copy_database(connection, backup)
             log.info("database copied before it is changed", copy=str(backup), from_schema=version)
         apply_migrations(connection, migrations, version)
+        if mend is not None:
+            mend(connection, path)

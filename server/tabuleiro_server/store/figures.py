@@ -40,8 +40,8 @@ class Distribution:
 class CommitFigures:
     """What became of the appends and the other writes.
 
-    ``group_sizes`` are in writes a commit; ``commit_durations_us`` in microseconds from the hand-over to the
-    connection's thread until its answer is seen, so with the time that the thread waits for the interpreter.
+    ``group_sizes`` are in writes a commit; ``commit_durations_us`` in microseconds as the connection's thread sees
+    them, so with the time that it waits for the interpreter.
     """
 
     commit_count: int = 0

@@ -15,16 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError, StoreError
+from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError, StoreError
 from tabuleiro.ids import RoomCode
 from tabuleiro_server.store.backup import copy_database
-from tabuleiro_server.store.connection import ConnectionSettings, storage_error
+from tabuleiro_server.store.connection import ConnectionSettings, primary_code, storage_error
 from tabuleiro_server.store.event_log import BEFORE_FIRST
 from tabuleiro_server.store.lock_file import LockFile
 from tabuleiro_server.store.log_tables import select_events
 from tabuleiro_server.store.query_tables import select_matches, select_room
 from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
 from tabuleiro_server.store.schema import MIGRATIONS, check_format
+from tabuleiro_server.store.served_file import ServedFile
 
 T = TypeVar("T")
 
@@ -50,7 +51,10 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class StoredRoom:
-    """All that is stored of one room. ``row`` is ``None`` when the query tables do not know it."""
+    """All that is stored of one room.
+
+    ``row`` is ``None``, and there are no ``matches``, when the query tables do not know it or are damaged.
+    """
 
     code: RoomCode
     row: RoomRow | None
@@ -93,8 +97,40 @@ async def vacuum(path: Path, *, is_while_serving: bool = False) -> tuple[int, in
 
     with contextlib.ExitStack() as stack:
         if not is_while_serving:
-            stack.callback(LockFile(path).release)
+            stack.enter_context(serving_nobody(path))
         return await on_database(path, compact, mode="rw", is_any_version=True)
+
+
+@contextlib.contextmanager
+def serving_nobody(path: Path) -> Iterator[None]:
+    """Keep servers from the file while something is done to it.
+
+    Raises: DatabaseLockedError when one has it; DatabaseFormatError for hard links; StorageUnavailableError.
+    """
+    _check_is_there(path)
+    with contextlib.ExitStack() as stack:
+        stack.callback(LockFile(path, is_serving=False).release)
+        stack.enter_context(contextlib.closing(ServedFile(path)))
+        yield
+
+
+@contextlib.contextmanager
+def beside_a_server(path: Path) -> Iterator[None]:
+    """Let a server have the file while something is written to it, but by this path only.
+
+    By another one the two would not share the write-ahead log. No server is let in who is not there yet.
+
+    Raises: DatabaseLockedError when it is served by another path; StorageUnavailableError; DatabaseFormatError.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            lock = LockFile(path, is_serving=False)
+        except DatabaseLockedError:
+            pass
+        else:
+            stack.callback(lock.release)
+            stack.enter_context(contextlib.closing(ServedFile(path)))
+        yield
 
 
 async def read_stats(path: Path) -> Stats:
@@ -130,10 +166,19 @@ async def read_room(path: Path, code: RoomCode) -> StoredRoom | None:
     def select(connection: sqlite3.Connection) -> StoredRoom | None:
         with reading(connection):
             events = select_events(connection, code, BEFORE_FIRST)
-            stored = StoredRoom(code, select_room(connection, code), select_matches(connection, code), events)
-        return stored if stored.row is not None or stored.events else None
+            row, matches = _query_rows(connection, code)
+        return StoredRoom(code, row, matches, events) if row is not None or events else None
 
     return await on_database(path, select, mode="ro")
+
+
+def _query_rows(connection: sqlite3.Connection, code: RoomCode) -> tuple[RoomRow | None, list[MatchRow]]:
+    try:
+        return select_room(connection, code), select_matches(connection, code)
+    except sqlite3.DatabaseError as error:
+        if primary_code(error) != sqlite3.SQLITE_CORRUPT:
+            raise
+        return None, []
 
 
 async def on_database(
@@ -151,8 +196,7 @@ async def on_database(
     """
 
     def run() -> T:
-        if not path.is_file():
-            raise StorageUnavailableError(f"there is no database {path}")
+        _check_is_there(path)
         settings = ConnectionSettings(path, busy_timeout_ms=_BUSY_TIMEOUT_MS)
         try:
             with contextlib.closing(settings.connect(mode=mode)) as connection:
@@ -162,6 +206,11 @@ async def on_database(
             raise storage_error(error, path) from error
 
     return await asyncio.to_thread(run)
+
+
+def _check_is_there(path: Path) -> None:
+    if not path.is_file():
+        raise StorageUnavailableError(f"there is no database {path}")
 
 
 def _check_version(connection: sqlite3.Connection, path: Path, is_any_version: bool) -> None:

@@ -66,6 +66,8 @@ def upsert_rooms(connection: sqlite3.Connection, rows: Sequence[RoomRow]) -> Non
 
 def upsert_matches(connection: sqlite3.Connection, rows: Sequence[MatchRow]) -> None:
     """Write the matches' rows with their players; of two for the same match the later one counts."""
+    if not rows:  # as nearly always, and a statement costs time even so
+        return
     connection.executemany(
         _UPSERT_MATCH,
         [

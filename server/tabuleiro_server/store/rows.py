@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 
+PROVISIONAL_MS: Final = TimestampMs(0)
+"""The ``next_deadline_ms`` of a row that may be behind: a room in the memory of a server, or to be loaded."""
 
-class StoredEvent(msgspec.Struct, frozen=True):
+
+class StoredEvent(msgspec.Struct, frozen=True, gc=False):
     """One fact of a room. ``version`` is the version of the payload's format; ``payload`` is opaque here."""
 
     seq: Seq
@@ -16,7 +21,7 @@ class StoredEvent(msgspec.Struct, frozen=True):
     payload: bytes
 
 
-class Snapshot(msgspec.Struct, frozen=True):
+class Snapshot(msgspec.Struct, frozen=True, gc=False):
     """What a room was right after event ``seq``: it saves replaying the events up to there."""
 
     seq: Seq
@@ -24,11 +29,12 @@ class Snapshot(msgspec.Struct, frozen=True):
     payload: bytes
 
 
-class RoomRow(msgspec.Struct, frozen=True):
+class RoomRow(msgspec.Struct, frozen=True, gc=False):
     """What lists and the restart need to know of a room without loading it.
 
-    ``phase`` is a word that the room chooses; ``next_deadline_ms`` is the moment at which the room must be woken,
-    ``None`` when nothing is awaited; ``summary`` is opaque here.
+    ``phase`` is a word that the room chooses; ``next_deadline_ms`` is the moment at which the room must be woken:
+    ``None`` when nothing is awaited, ``PROVISIONAL_MS`` in a row whose ``updated_at_ms`` and ``summary`` may be
+    behind the events; ``summary`` is opaque here.
     """
 
     code: RoomCode
@@ -39,8 +45,17 @@ class RoomRow(msgspec.Struct, frozen=True):
     next_deadline_ms: TimestampMs | None
     summary: bytes
 
+    def provisional(self) -> RoomRow:
+        """The same row with the mark that it may be behind."""
+        return msgspec.structs.replace(self, next_deadline_ms=PROVISIONAL_MS)
 
-class PlayerRow(msgspec.Struct, frozen=True):
+    @property
+    def is_provisional(self) -> bool:
+        """Whether it may be behind the events of its room."""
+        return self.next_deadline_ms == PROVISIONAL_MS
+
+
+class PlayerRow(msgspec.Struct, frozen=True, gc=False):
     """Who played a seat of a match. ``account`` is ``None`` for bots, ``bot_level`` is ``None`` for people."""
 
     account: AccountId | None
@@ -48,7 +63,7 @@ class PlayerRow(msgspec.Struct, frozen=True):
     bot_level: str | None = None
 
 
-class MatchRow(msgspec.Struct, frozen=True):
+class MatchRow(msgspec.Struct, frozen=True, gc=False):
     """One match of a room, ``number`` counted from 1 in the room; ``players`` in the order of the seats.
 
     ``ended_at_ms`` and ``termination`` are ``None`` while the match goes on; ``winner`` is ``None`` then and for a

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tabuleiro.errors import ConflictError, StoreError
+from tabuleiro.errors import ConflictError, StorageUnavailableError, StoreError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.connection import primary_code
 from tabuleiro_server.store.log_tables import insert_events, last_seqs
@@ -66,12 +66,31 @@ def commit_group(connection: sqlite3.Connection, writes: Sequence[Write]) -> lis
     except _REFUSED_VALUES:
         return _commit(connection, writes, _append_each)
     except sqlite3.Error as error:
+        if primary_code(error) == sqlite3.SQLITE_CORRUPT:
+            # Only those whose rows lie on the damaged page have to be refused; no transaction that came upon it
+            # can be committed.
+            return [_commit_alone(connection, write) for write in writes]
         if primary_code(error) == sqlite3.SQLITE_FULL:
             _make_room(connection)
         raise
     except Exception:
         # A fault of ours in one append, which is told from the others, and answered for, by adding each alone.
         return _commit(connection, writes, _append_each)
+
+
+def _commit_alone(connection: sqlite3.Connection, write: Write) -> Outcome:
+    try:
+        return _commit(connection, [write], _append_each)[0]
+    except sqlite3.Error as error:
+        if primary_code(error) == sqlite3.SQLITE_CORRUPT:
+            return _damage(error)
+        return StorageUnavailableError(str(error))
+
+
+def _damage(error: sqlite3.Error) -> StoreError:
+    return StoreError(
+        f"what this changes is damaged in the file ({error}); stop the server and run `tabuleiro db rebuild`"
+    )
 
 
 def _commit(
@@ -160,8 +179,10 @@ def _run_alone(connection: sqlite3.Connection, function: Callable[[sqlite3.Conne
         outcome = error
     except _REFUSED_VALUES as error:
         outcome = StoreError(f"this cannot be stored: {error}")
-    except sqlite3.Error:
-        raise
+    except sqlite3.Error as error:
+        if primary_code(error) != sqlite3.SQLITE_CORRUPT or not connection.in_transaction:
+            raise
+        outcome = _damage(error)
     except Exception as error:
         # Whoever wrote the function made a mistake; whoever else is in the group did not. Nothing is hidden: the
         # caller gets it as the cause of this error. Nothing is cancelled in this thread, so nothing is swallowed.

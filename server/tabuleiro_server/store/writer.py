@@ -1,15 +1,18 @@
-"""The single writer: a task that commits everything waiting at one moment as one group.
+"""The single writer: commits everything that waits at one moment as one group.
 
-While a group is on its way to the disk the next one gathers; that is what makes many rooms cheap. What a group
-does is up to :mod:`.transaction`, which runs in the connection's thread: one hop a group.
+While a group is on its way to the disk the next one gathers; that is what makes many rooms cheap. The connection's
+thread takes one group after the other by itself, so that it need not wait for a busy event loop in between. What a
+group does is up to :mod:`.transaction`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import queue
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -25,6 +28,9 @@ from tabuleiro_server.store.transaction import Append, Call, Outcome, Write, com
 T = TypeVar("T")
 
 STOP_LIMIT_MS: Final = DurationMs(5_000)
+
+PATIENCE_S: Final = 0.05
+"""How long the thread waits for the next write before it is free for other things, e.g. to be closed."""
 
 log = structlog.get_logger(__name__)
 
@@ -43,19 +49,30 @@ class Writer:
     room again.
     """
 
-    def __init__(self, connection: StandingConnection, path: Path) -> None:
+    def __init__(
+        self,
+        connection: StandingConnection,
+        path: Path,
+        watched: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Each group is written within ``watched()``; what that raises, a sqlite3.Error, refuses the group."""
         self.figures = CommitFigures()
         self._connection = connection
         self._path = path
-        self._waiting: list[_Waiting] = []
+        self._watched = watched
+        self._waiting: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._underway: list[_Waiting] = []
         self._wanted = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self._is_stopping = False
+        self._is_given_up = False
 
     def start(self) -> None:
         """Start taking writes. Raises: StoreError when it has been started before."""
         if self._task is not None:
             raise StoreError("the writer can be started once only")
+        self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._commit_groups(), name="store-writer")
 
     async def stop(self, limit_ms: DurationMs = STOP_LIMIT_MS) -> None:
@@ -64,6 +81,7 @@ class Writer:
         What is not on disk by then is answered with a StoreError. A second call does nothing more.
         """
         self._is_stopping = True
+        self._waiting.put(None)
         self._wanted.set()
         task = self._task
         if task is None:
@@ -92,68 +110,99 @@ class Writer:
         return cast("T", await self._submit(Call(function)))
 
     def _submit(self, write: Write) -> asyncio.Future[Outcome]:
-        if self._task is None or self._task.done() or self._is_stopping:
+        if self._loop is None or self._task is None or self._task.done() or self._is_stopping:
             raise StorageUnavailableError("the store is not running")
-        done = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(write, done))
-        self.figures.waiting_count += 1
+        done = self._loop.create_future()
+        self._waiting.put(_Waiting(write, done))
+        self.figures.waiting_count = self._waiting.qsize()
         self._wanted.set()
         return done
 
     async def _commit_groups(self) -> None:
-        group: list[_Waiting] = []
         try:
-            while self._waiting or not self._is_stopping:
+            while not (self._is_stopping and self._waiting.empty()):
                 await self._wanted.wait()
                 self._wanted.clear()
-                taken, self._waiting = self._waiting, []
-                self.figures.waiting_count -= len(taken)
-                group = [waiting for waiting in taken if not waiting.done.done()]
-                if group:
-                    await self._commit(group)
+                if not self._waiting.empty():
+                    await self._commit_while_wanted()
         finally:
             # Only after a cancellation or a bug is anything left here.
-            for waiting in group:
-                _settle(waiting.done, StoreError("the writer was stopped: this may be stored or not"))
-            for waiting in self._waiting:
+            self._is_given_up = True
+            for waiting in _wanted_of(self._take_all()):
                 _settle(waiting.done, StorageUnavailableError("the store has stopped"))
+            for waiting in self._underway:
+                _settle(waiting.done, StoreError("the writer was stopped: this may be stored or not"))
 
-    async def _commit(self, group: list[_Waiting]) -> None:
-        writes = [waiting.write for waiting in group]
-        started_ns = time.perf_counter_ns()
+    async def _commit_while_wanted(self) -> None:
         try:
-            outcomes = await self._connection.run(lambda connection: commit_group(connection, writes))
+            await self._connection.run(self._take_turns)
         except sqlite3.Error as error:
-            self.figures.failed_commit_count += 1
-            for waiting in group:
-                _settle(waiting.done, _failure(error, self._path))
-            return
+            self._refuse(_failure(error, self._path))
         except Exception as error:
             # Not what the disk says, but no memory, no thread, or a fault of ours outside of any one write. All
             # who wait are told, and the next group is another try: a writer that ended here would refuse every
             # room until a restart. A cancellation is no Exception and passes.
-            self.figures.failed_commit_count += 1
-            log.exception("commit failed", writes_count=len(group))
-            for waiting in group:
-                _settle(waiting.done, _fault(error))
-            return
-        self._count(writes, outcomes, time.perf_counter_ns() - started_ns)
+            log.exception("commit failed", writes_count=len(self._underway))
+            self._refuse(_fault(error))
+
+    def _take_turns(self, connection: sqlite3.Connection) -> None:
+        """Commit what waits, group after group, until nothing comes. Runs in the connection's thread."""
+        assert self._loop is not None
+        while not self._is_given_up and (group := self._next_group()):
+            started_ns = time.perf_counter_ns()
+            with self._watched():
+                outcomes = commit_group(connection, [waiting.write for waiting in group])
+            duration_ns = time.perf_counter_ns() - started_ns
+            self._loop.call_soon_threadsafe(self._answer, group, outcomes, duration_ns)
+            self._underway = []
+
+    def _next_group(self) -> list[_Waiting]:
+        """Wait for a write, and put it underway with all that wait; nothing comes when it is empty."""
+        with suppress(queue.Empty):
+            while not self._underway:
+                first = self._waiting.get(timeout=0.0 if self._is_stopping else PATIENCE_S)
+                self._underway += _wanted_of([first, *self._take_all()])
+        return self._underway
+
+    def _take_all(self) -> list[_Waiting | None]:
+        """Take what waits out of the queue; the event loop and the thread may both be at it."""
+        taken = []
+        with suppress(queue.Empty):
+            while True:
+                taken.append(self._waiting.get_nowait())
+        self.figures.waiting_count = self._waiting.qsize()
+        return taken
+
+    def _answer(self, group: list[_Waiting], outcomes: list[Outcome], duration_ns: int) -> None:
+        self._count(group, outcomes, duration_ns)
         for waiting, outcome in zip(group, outcomes, strict=True):
             if isinstance(outcome, StoreError):
                 _log_fault(outcome)
             _settle(waiting.done, outcome)
 
-    def _count(self, writes: list[Write], outcomes: list[Outcome], duration_ns: int) -> None:
+    def _refuse(self, failure: StoreError) -> None:
+        """Tell the group that was underway; where the thread has not come to any, all who wait."""
+        group, self._underway = self._underway or _wanted_of(self._take_all()), []
+        self.figures.failed_commit_count += bool(group)
+        for waiting in group:
+            _settle(waiting.done, failure)
+
+    def _count(self, group: list[_Waiting], outcomes: list[Outcome], duration_ns: int) -> None:
         figures = self.figures
         figures.commit_count += 1
-        figures.group_sizes.observe(len(writes))
+        figures.group_sizes.observe(len(group))
         figures.commit_durations_us.observe(duration_ns // 1_000)
-        for write, outcome in zip(writes, outcomes, strict=True):
+        for waiting, outcome in zip(group, outcomes, strict=True):
             if isinstance(outcome, ConflictError):
                 figures.conflict_count += 1
-            elif isinstance(write, Append) and outcome is None:
+            elif isinstance(waiting.write, Append) and outcome is None:
                 figures.append_count += 1
-                figures.event_count += len(write.events)
+                figures.event_count += len(waiting.write.events)
+
+
+def _wanted_of(taken: list[_Waiting | None]) -> list[_Waiting]:
+    """What is to be stored of what was in the queue: not what was cancelled."""
+    return [waiting for waiting in taken if waiting is not None and not waiting.done.done()]
 
 
 def _failure(error: sqlite3.Error, path: Path) -> StoreError:

@@ -32,7 +32,7 @@ _LAG_QUOTA_TURNS: Final = 40
 _LAG_QUOTA_DIVISOR: Final = 20
 
 
-class PlayerClock(msgspec.Struct, frozen=True):
+class PlayerClock(msgspec.Struct, frozen=True, gc=False):
     """What one player has left.
 
     ``stage_ms`` is the time left in the stage the player is in: the main time, the current period, or the turn;
@@ -48,7 +48,7 @@ class PlayerClock(msgspec.Struct, frozen=True):
     prepaid_turns: NotNegative = 0
 
 
-class ClockState(msgspec.Struct, frozen=True):
+class ClockState(msgspec.Struct, frozen=True, gc=False):
     """The clock of a match as it was when something last happened to it.
 
     ``players`` holds what player 0 and player 1 had left at ``since_ms``. ``running`` is the player whose turn

@@ -2,6 +2,9 @@
 
 Every event of a room has the next ``seq``, from 1 without gaps. Events are only ever added to: a field that is
 new has a default, so that what was stored once can be read for ever.
+
+Here and in other values that a server makes many of, ``gc=False`` has the garbage collector pass them over: they are
+made of values only, so none can be part of a cycle.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ OfferKind = Literal["draw", "takeback", "rematch"]
 OfferEnd = Literal["declined", "withdrawn", "void"]
 
 
-class SeatInfo(msgspec.Struct, frozen=True, omit_defaults=True):
+class SeatInfo(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Who holds a seat. Seat 0 moves first.
 
     ``account`` and ``name`` are ``None`` for an open seat. ``level`` is the bot's level, ``None`` for people;
@@ -40,7 +43,7 @@ class RoomSecrets(msgspec.Struct, frozen=True):
     watch: str
 
 
-class Fact(msgspec.Struct, frozen=True, tag_field="type"):
+class Fact(msgspec.Struct, frozen=True, tag_field="type", gc=False):
     """Base of all events."""
 
 
@@ -258,7 +261,7 @@ Event = (
 )
 
 
-class SequencedEvent(msgspec.Struct, frozen=True):
+class SequencedEvent(msgspec.Struct, frozen=True, gc=False):
     """An event with its number and its time."""
 
     seq: Seq

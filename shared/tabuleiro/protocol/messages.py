@@ -44,7 +44,7 @@ class SeatRequest(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     level: Level | None = None
 
 
-class Request(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True, kw_only=True):
+class Request(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True, kw_only=True, gc=False):
     """Base of all client messages."""
 
     id: RequestId
@@ -280,7 +280,7 @@ ClientMessage = (
 )
 
 
-class SeatView(msgspec.Struct, frozen=True, omit_defaults=True):
+class SeatView(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A seat as everybody sees it.
 
     ``is_connected`` is always true for bots, false for open seats. ``away_since_ms`` is when the person's last
@@ -292,21 +292,21 @@ class SeatView(msgspec.Struct, frozen=True, omit_defaults=True):
     away_since_ms: TimestampMs | None = None
 
 
-class OfferView(msgspec.Struct, frozen=True):
+class OfferView(msgspec.Struct, frozen=True, gc=False):
     """An offer that waits for an answer of the other player."""
 
     kind: OfferKind
     player: Player
 
 
-class BotThought(msgspec.Struct, frozen=True):
+class BotThought(msgspec.Struct, frozen=True, gc=False):
     """A bot thinks for ``player`` since ``since_ms``."""
 
     player: Player
     since_ms: TimestampMs
 
 
-class MatchView(msgspec.Struct, frozen=True, omit_defaults=True):
+class MatchView(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The running or last match of a room.
 
     ``to_move`` is ``None`` when it is over; ``digest`` is :meth:`tabuleiro.rules.base.State.digest`;
@@ -332,7 +332,7 @@ class MatchView(msgspec.Struct, frozen=True, omit_defaults=True):
     server that doesn't tell."""
 
 
-class RoomHead(msgspec.Struct, frozen=True, omit_defaults=True):
+class RoomHead(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """All of a room that is not a list: sent whole with every update, so that nothing has to be worked out.
 
     ``seq`` is the last event it holds. ``match`` is ``None`` before the first. ``now_ms`` is the server's time
@@ -372,7 +372,7 @@ class Snapshot(msgspec.Struct, frozen=True, omit_defaults=True):
     chat: tuple[ChatLine, ...] = ()
 
 
-class RoomSummary(msgspec.Struct, frozen=True, omit_defaults=True):
+class RoomSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A line of the list of rooms."""
 
     room: RoomCode
@@ -390,7 +390,7 @@ class RoomSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     """The names of who plays or has played the match told of here; ``None`` before the first."""
 
 
-class Result(msgspec.Struct, frozen=True, tag_field="type"):
+class Result(msgspec.Struct, frozen=True, tag_field="type", gc=False):
     """Base of what an ``ok`` can carry."""
 
 
@@ -462,7 +462,7 @@ class HintGiven(Result, frozen=True, tag="hint", omit_defaults=True):
     turns_to_end: int | None = None
 
 
-class ServerSaying(msgspec.Struct, frozen=True, tag_field="type"):
+class ServerSaying(msgspec.Struct, frozen=True, tag_field="type", gc=False):
     """Base of all server messages."""
 
 

@@ -42,7 +42,8 @@ def preset(name: str, preset_name: str) -> Options:
     try:
         return presets[preset_name]
     except KeyError:
-        raise GameOptionError("preset", preset_name, "one of " + ", ".join(presets)) from None
+        known = "one of " + ", ".join(presets) if presets else f"no preset, since {name} has none"
+        raise GameOptionError("preset", preset_name, known) from None
 
 
 def read_options(name: str, texts: Iterable[str], preset_name: str | None = None) -> dict[str, OptionValue]:

@@ -149,6 +149,26 @@ async def test_the_board_beside_the_form_is_the_one_that_is_filled_in():
         await until(at.pilot, lambda: len(screen.query_one("#preview")._view.row_labels) == 6)
 
 
+async def test_a_window_without_room_for_the_board_shows_none_while_a_value_is_wrong_either():
+    """Symptom: the form was squeezed to say beside it that the window was too small for a board."""
+    async with visit((110, 34)) as at:
+        screen = await local_form(at, "1")
+        assert screen.has_class("narrow")
+        await at.fill("option:rows", "99")
+        await until(at.pilot, lambda: "a whole number" in at.problem("option:rows"))
+        assert screen.has_class("narrow")
+
+
+async def test_what_is_typed_into_a_field_replaces_what_was_there():
+    """Symptom: going down to the rows and typing 9 made 119 of them, and the time control none5+3."""
+    async with visit() as at:
+        await local_form(at, "1")
+        await at.press("down", "down", "9", "down", "up")
+        assert at.row("option:rows").text == "9"
+        await at.press("end", "1")
+        assert at.row("option:rows").text == "91"
+
+
 async def test_online_the_room_is_made_with_its_settings(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")

@@ -113,6 +113,17 @@ async def test_while_chatting_the_footer_names_f1_and_what_was_typed_is_kept():
         assert app.screen.query_one(Entry).value == "hi?"
 
 
+@pytest.mark.parametrize("name", PAGES)
+async def test_in_a_narrow_window_the_footer_drops_other_keys_and_not_the_help(name):
+    """Symptom: in a room with a computer on a seat, help and chat stood right of the window's edge."""
+    app = app_of(PAGES[name])
+    async with app.run_test(size=(40, 24)) as pilot:
+        await pilot.pause()
+        await pilot.pause()
+        shown = next(key for key in app.screen.query(FooterKey) if key.description == "help")
+        assert (shown.region.right, shown.region.y) == (40, 23)
+
+
 async def test_a_page_with_a_line_of_text_names_f1_in_its_footer():
     app = app_of(ReplaysScreen)
     async with app.run_test() as pilot:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import asynccontextmanager
+
 from tables import until
 from textual.widgets import DataTable, Input
 from visits import Visit, lobby_visit
 
+from tabuleiro.protocol.messages import Announcement, LobbyUpdate, RoomList
+from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_client.library import ME, bot, connect
+from tabuleiro_client.tui.screens import lobby
 from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.join import JoinScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
+from tabuleiro_client.tui.widgets.field_row import FieldRow
 
 
 def codes(at: Visit) -> list[str]:
@@ -113,6 +120,44 @@ async def test_a_code_that_leads_nowhere_is_told(real_server):
         assert at.row("code").text == "K7MQ4"
         await at.press("escape")
         await at.arrive(LobbyScreen)
+
+
+async def test_a_secret_that_is_wrong_is_asked_for_again_and_gives_way_to_one_with_the_code(real_server):
+    """Symptom: the wrong one was left in its line, and counted more than the one typed after the code."""
+    private = RoomSettings(is_private=True)
+    async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
+        async with rui.create("iris", settings=private) as room:
+            await at.press("c")
+            await at.arrive(JoinScreen)
+            await at.type(f"{room.code}-wrong")
+            await at.press("enter")
+            await until(at.pilot, lambda: at.app.screen.query(FieldRow) and "private" in at.problem("secret"))
+            assert at.row("secret").has_focus_within
+            await at.fill("code", f"{room.code}-{room.secrets.invite}")
+            await at.press("enter")
+            await at.arrive(MatchScreen)
+
+
+async def test_what_a_server_said_before_it_restarted_does_not_stay_once_it_is_back(real_server, monkeypatch):
+    """Symptom: "the server restarts" stood below a list that had long been told anew."""
+    told: asyncio.Queue[RoomList | LobbyUpdate | Announcement] = asyncio.Queue()
+
+    @asynccontextmanager
+    async def follow(link, game, phases):
+        async def news():
+            while True:
+                yield await told.get()
+
+        yield news()
+
+    monkeypatch.setattr(lobby, "follow_lobby", follow)
+    told.put_nowait(RoomList(()))
+    told.put_nowait(LobbyUpdate((), (), ("ana",), 1))
+    async with lobby_visit(real_server) as at:
+        told.put_nowait(Announcement("back soon", 3_000))
+        await at.says("the server says: back soon")
+        told.put_nowait(RoomList(()))
+        await until(at.pilot, lambda: at.text("say") == "")
 
 
 async def test_people_stand_beside_the_list_where_there_is_room(real_server):

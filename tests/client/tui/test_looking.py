@@ -9,13 +9,16 @@ import pytest
 from tables import Table, table, until
 from textual.pilot import Pilot
 from textual.widgets import Static
+from textual.widgets._footer import FooterKey
 
+from tabuleiro.ids import RoomCode
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import parse_record
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.outcome import Outcome, Termination
 from tabuleiro_client.entered_room import join_room, watch_room
 from tabuleiro_client.link import Link
+from tabuleiro_client.room_matches import RoomMatch, RoomMatches
 from tabuleiro_client.tui import launch
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.export import ExportScreen
@@ -119,6 +122,23 @@ def model_of(app: TabuleiroApp):
 async def go(app: TabuleiroApp, pilot: Pilot[int], *keys: str) -> int:
     await pilot.press(*keys)
     return model_of(app).ply
+
+
+async def test_the_footer_of_a_replay_has_room_for_all_its_keys_at_80_columns():
+    """Symptom: the last one, help, stood out of sight as soon as a room had several matches."""
+
+    async def ask(number: int | None):
+        raise AssertionError(number)
+
+    matches = RoomMatches(ask)
+    matches.last = 3
+    match = RoomMatch(RECORD, RoomCode("K7MQ4"), 2)
+    app = TabuleiroApp(lambda: ReplayScreen(RECORD, match, matches), settings=Settings())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.screen.query(FooterKey))
+        ends = {key.description: key.region.right for key in app.screen.query(FooterKey)}
+        assert {"choose", "save", "help"} <= ends.keys()
+        assert [name for name, end in ends.items() if not 0 < end <= 80] == [], ends
 
 
 async def test_a_record_is_stepped_through_and_jumped_about_in(replaying):

@@ -76,6 +76,15 @@ def test_what_is_hovered_lies_on_a_ground_of_its_own_on_terminals_of_256_colours
 
 
 @pytest.mark.parametrize("theme", list(THEMES))
+@pytest.mark.parametrize("count", [256, 1 << 24])
+def test_the_colours_of_the_rim_of_iris_differ_on_terminals_of_256_colours_too(theme, count):
+    """Symptom: orange and yellow cells were both brown, and one of any colour was green when taken last."""
+    brush = Brush(THEMES[theme], is_stone=True, colour_count=count)
+    colours = [rounded(brush.style(Ink(bg=Role[name])), count).bgcolor.get_truecolor() for name in (*RIM, "LAST")]
+    assert len(set(colours)) == len(colours)
+
+
+@pytest.mark.parametrize("theme", list(THEMES))
 def test_dark_and_light_grounds_stay_grey_on_terminals_of_256_colours(theme):
     """A dark grey with a little blue in it was rounded to navy."""
     ui = screen_colours_256(THEMES[theme].ui)
@@ -186,5 +195,11 @@ def test_every_key_has_a_sentence_and_means_one_thing_in_its_group(group):
 
 
 def test_the_page_of_keys_puts_keys_that_do_the_same_on_one_line():
-    page = key_page([keys.key("a", "x", "x", "Do x."), keys.key("escape", "x", "x", "Do x.")])
+    page = key_page([keys.key("a", "x", "x", "Do x."), keys.key("escape", "x", "x", "Do x.")], 40)
     assert page == "a Esc  Do x."
+
+
+def test_a_long_sentence_on_the_page_of_keys_goes_on_below_itself():
+    """Symptom: the second line began below the keys, and looked like a key of its own."""
+    page = key_page([keys.key("a", "x", "x", "Say it at length.")], 16)
+    assert page.splitlines() == ["a  Say it at", "   length."]

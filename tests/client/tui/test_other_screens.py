@@ -229,7 +229,7 @@ async def test_every_match_of_a_room_is_reached_from_its_replay(real_server):
         screen = await at.arrive(ReplayScreen)
         assert (screen.match.number, screen.model.record.actions) == (2, ("a3",))
         assert "room " + code + ", match 2 of 2" in at.text("title")
-        assert "match" in at.footer()
+        assert "< > m  other matches" in at.text("record")
         await at.press("less_than_sign")
         await until(at.pilot, lambda: screen.model.record.actions == ("b3", "c2"))
         assert "match 1 of 2" in at.text("title")

@@ -152,7 +152,7 @@ async def test_leaving_a_match_that_goes_on_leads_past_the_room_and_back_in_by_t
 
 async def test_keys_that_do_nothing_now_are_not_offered(real_server):
     async with waiting_room(real_server) as (at, _):
-        assert {"copy code", "invite", "bot", "swap", "setup", "chat"} <= at.footer()
+        assert {"code", "invite", "bot", "swap", "setup", "chat"} <= at.footer()
         assert not {"bot off", "rematch", "board"} & at.footer()
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from tabuleiro.clock import NO_CLOCK
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.events import RoomSecrets
@@ -12,7 +10,7 @@ from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import Game
 from tabuleiro.rules.outcome import Player
 from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.sentences import DEFAULT_BOARD, Cast, options_text
+from tabuleiro_client.sentences import Cast, brief_options_text
 from tabuleiro_client.settings_text import settings_text
 from tabuleiro_client.terminal import showable
 
@@ -21,17 +19,8 @@ _BOTH: tuple[Player, Player] = (0, 1)
 
 def title(game: Game, head: RoomHead) -> str:
     """What is played here, and how many watch."""
-    text = f"{game.title} ({board_text(type(game), head.options)})  room {head.room}"
+    text = f"{game.title} ({brief_options_text(type(game), head.options)})  room {head.room}"
     return f"{text}  {head.watchers} watching" if head.watchers else text
-
-
-def board_text(game: type[Game], options: Mapping[str, int | str]) -> str:
-    """The options of a match in so few words that they leave room for others: of a position, that there is one."""
-    others = {name: value for name, value in options.items() if name != "position"}
-    if len(others) == len(options):
-        return options_text(game, options)
-    text = options_text(game, others)
-    return "own position" if text == DEFAULT_BOARD else f"{text}, own position"
 
 
 def code_text(code: RoomCode, secrets: RoomSecrets | None) -> str:

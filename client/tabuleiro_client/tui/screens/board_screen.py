@@ -25,7 +25,7 @@ from tabuleiro_client.tui.present.overlay import Target
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.choices import Choices
-from tabuleiro_client.tui.widgets.key_footer import KeyFooter
+from tabuleiro_client.tui.widgets.key_bar import KeyBar
 from tabuleiro_client.tui.widgets.line import Line
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 
@@ -86,7 +86,7 @@ class BoardScreen(Screen[None]):
             yield Entry(id="entry")
             yield Line(id="note")
             yield Choices(id="choices")
-        yield KeyFooter()
+        yield KeyBar()
 
     def compose_panel(self) -> Iterable[Widget]:
         """The widgets of the panel, from the top."""

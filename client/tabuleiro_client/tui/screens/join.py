@@ -33,20 +33,23 @@ class RoomWish:
 
 
 class JoinScreen(DialogScreen[RoomWish]):
-    """Asks for a room; ``before`` is what was asked for last, and ``problem`` why that led nowhere."""
+    """Asks for a room; ``before`` is what was asked for last, and ``problem`` why that led nowhere.
 
-    def __init__(self, before: RoomWish | None = None, problem: str = "") -> None:
+    ``field`` is whose problem it is: ``None`` when it is no field's.
+    """
+
+    def __init__(self, before: RoomWish | None = None, problem: str = "", field: str | None = None) -> None:
         buttons = {"join": "join", "watch": "watch"}
         values = {"code": "", "secret": ""}
         if before is not None:
             values = {"code": before.room, "secret": before.secret or ""}
         super().__init__("Enter a room by its code", _FIELDS, values, buttons)
-        self._first_problem = problem
+        self._first_problem = (problem, field)
 
     def begin(self) -> None:
         super().begin()
-        if self._first_problem:
-            self.show_problem(self._first_problem)
+        if any(self._first_problem):
+            self.show_problem(*self._first_problem)
 
     def answer(self, button: str) -> RoomWish | None:
         try:
@@ -54,4 +57,5 @@ class JoinScreen(DialogScreen[RoomWish]):
         except NotationError as error:
             self.show_problem(f"expected {error.expected}", "code")
             return None
-        return RoomWish(code, self.values["secret"].strip() or secret, button == "watch")
+        # A secret that was typed with the code is newer than one left from an answer before.
+        return RoomWish(code, secret or self.values["secret"].strip() or None, button == "watch")

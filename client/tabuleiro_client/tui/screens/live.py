@@ -21,14 +21,13 @@ from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ClientMessage, MatchView
 from tabuleiro.rules import Game
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.entered_room import Change, EnteredRoom, Happened
-from tabuleiro_client.sentences import said, side_glyphs
+from tabuleiro_client.sentences import brief_options_text, said, side_glyphs
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui.collector import spared_objects
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.present.players import brief_text, player_lines
-from tabuleiro_client.tui.present.room_text import board_text
 from tabuleiro_client.tui.redrawing import Redrawing
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
 from tabuleiro_client.tui.screens.muting import ask_whom_to_mute
@@ -208,7 +207,7 @@ class LiveScreen(BoardScreen):
         """The game with its options, and the room."""
         if self._titled is None or self._titled[0] is not game:
             # Kept, because to say options in few words takes making games of them.
-            options = board_text(type(game), head.options)
+            options = brief_options_text(type(game), head.options)
             self._titled = (game, f"{game.title} ({options})  room {head.room}")
         return self._titled[1]
 

@@ -109,15 +109,20 @@ class LobbyScreen(PageScreen):
             self.run_worker(self._told(self._listen(self.model)), name="lobby", group="lobby", exclusive=True)
 
     async def _listen(self, model: LobbyModel) -> None:
+        has_announced = False
         async with follow_lobby(self._venue.link, model.game, model.phases) as news:
             async for told in news:
                 match told:
                     case RoomList():
                         model.start(told)
+                        if has_announced:  # the list comes anew once the server is back
+                            self.say("")
+                            has_announced = False
                     case LobbyUpdate():
                         model.take(told)
                     case Announcement():
                         self.say(f"the server says: {told.text}")
+                        has_announced = True
                 self.show_all()
 
     def show_all(self) -> None:

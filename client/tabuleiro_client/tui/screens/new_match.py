@@ -43,6 +43,7 @@ class NewMatchScreen(PageScreen):
         super().__init__("quick play" if form.is_quick else "new match")
         self.form = form
         self._has_tried = False
+        self._board_columns = 0
         self._drawing = asyncio.Lock()
         self._has_begun = asyncio.Event()
 
@@ -79,10 +80,11 @@ class NewMatchScreen(PageScreen):
 
     def _fit(self, width: int) -> None:
         view = self.form.preview()
-        needed = 0 if view is None else smallest_layout(view).width
+        if view is not None:
+            self._board_columns = smallest_layout(view).width  # while something is wrong, the last board stays
         spare = width - FORM_MIN_COLUMNS
-        self.set_class(spare < max(needed, PREVIEW_MIN_COLUMNS), "narrow")
-        self.query_one("#preview").styles.width = max(needed, min(spare, 64))
+        self.set_class(spare < max(self._board_columns, PREVIEW_MIN_COLUMNS), "narrow")
+        self.query_one("#preview").styles.width = max(self._board_columns, min(spare, 64))
 
     def _rows(self) -> list[FieldRow]:
         return list(self.query(FieldRow))

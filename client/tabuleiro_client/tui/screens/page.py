@@ -16,7 +16,7 @@ from tabuleiro.errors import TabuleiroError
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.places import problem_text
-from tabuleiro_client.tui.widgets.key_footer import KeyFooter
+from tabuleiro_client.tui.widgets.key_bar import KeyBar
 from tabuleiro_client.tui.widgets.top_bar import TopBar
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class PageScreen(Screen[None]):
         yield TopBar(self.page_title)
         yield from self.compose_body()
         yield Static("", id="say", markup=False)
-        yield KeyFooter()
+        yield KeyBar()
 
     def compose_body(self) -> Iterable[Widget]:
         """The widgets between title and keys, from the top."""

@@ -96,7 +96,7 @@ class ReplayScreen(BoardScreen):
         ]
         has_others = self._matches is not None and self._matches.last > 1
         lines.append(f"{self.model.result}  {self.model.ending}")
-        return [*lines, "< > other matches"] if has_others else lines
+        return [*lines, "< > m  other matches"] if has_others else lines
 
     def current_view(self) -> BoardView | None:
         return self.model.view

@@ -32,7 +32,7 @@ from tabuleiro_client.bot_levels import levels_to_offer
 from tabuleiro_client.entered_room import Change, EnteredRoom
 from tabuleiro_client.library import Client
 from tabuleiro_client.room_address import format_room_address
-from tabuleiro_client.sentences import options_text
+from tabuleiro_client.sentences import brief_options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
@@ -143,7 +143,7 @@ class RoomScreen(PageScreen):
             guest=venue.link.welcome.name,
             room=head.room,
             game=room.mirror.game.title,
-            board=options_text(type(room.mirror.game), head.options),
+            board=brief_options_text(type(room.mirror.game), head.options),
             phase=head.phase,
             opponent=others[0] if others else "",
             seen_at_ms=TimestampMs(self.client.now_ms()),
@@ -203,7 +203,7 @@ class RoomScreen(PageScreen):
         head = self.room.mirror.head
         is_host = self.client.is_host_of(head)
         if action == "copy_invitation":
-            return bool(self._invitation())
+            return bool(room_text.invitation_text(self._invitation(), head))
         if action == "seat_bot":
             return is_host and self._bot_seat() is not None and bool(self._levels())
         if action == "unseat_bot":

@@ -49,7 +49,7 @@ class FieldRow(Horizontal):
         if field.choices is not None:
             yield Chooser(field.choices, self._value)
         else:
-            yield Input(self._value, field.empty_text, compact=True, select_on_focus=False)
+            yield Input(self._value, field.empty_text, compact=True)  # selected, so that typing replaces it
         yield Static("", classes="hint", markup=False)
 
     def on_mount(self) -> None:

@@ -79,7 +79,8 @@ def _path_hints(state: MinefieldState, path: tuple[int, ...]) -> tuple[Hint, ...
     if not path:
         return ()
     winner: Player = 1 if state.stones[1] >> path[0] & 1 else 0
-    text = f"{_side(state, winner)} joined {_EDGE_NAMES[winner]} with a chain of {len(path)} stones."
+    # Part of a list of words about a cell, unlike the bans, which are sentences.
+    text = f"{state.game.sides[winner]} joined {_EDGE_NAMES[winner]} with a chain of {len(path)} stones"
     return (Hint("path", text, path, winner),)
 
 

@@ -62,7 +62,7 @@ class XeroG(Game):
     option_specs: ClassVar[tuple[OptionSpec, ...]] = (
         ChoiceOption("variant", ("xero-g", "gyges"), "xero-g", "gyges: no drop beyond the opponent's home row"),
         ChoiceOption("setup", ("manual", "random"), "manual", "whether the players place the ships themselves"),
-        IntOption("seed", 0, 2**32 - 1, None, "what the random setup is shuffled by (default: 0)"),
+        IntOption("seed", 0, 2**32 - 1, None, "what shuffles the random setup; a room draws one if left open"),
         PositionOption("start from this position, after the setup"),
     )
     presets: ClassVar[Mapping[str, Options]] = {

@@ -1,18 +1,27 @@
-"""The keys at the foot of a screen, composed anew only when they are others than those shown."""
+"""The footer: the keys that do something now, from the left; the one that names all keys is always in sight."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.screen import Screen
 from textual.widgets import Footer
+from textual.widgets._footer import FooterKey
+
+HELP_ACTIONS = ("help", "app.help")
 
 
-class KeyFooter(Footer):
-    """The library's footer, without its word for the command palette.
+class KeyBar(Footer):
+    """Cuts off the keys that do not fit, but never the help, which stands at the right end.
 
-    The library makes all its widgets again whenever the focus moves or any key may have begun or ceased to do
-    something, which takes longer than all else that happens when a field of a form is left.
+    It is composed anew only when other keys are to be shown. The library does so whenever the focus moves or a key
+    may have begun or ceased to do something, which takes longer than all else when a field of a form is left.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    KeyBar FooterKey.help { dock: right; }
     """
 
     def __init__(self) -> None:
@@ -21,7 +30,10 @@ class KeyFooter(Footer):
 
     def compose(self) -> ComposeResult:
         self._composed = self._offered()
-        yield from super().compose()
+        for widget in super().compose():
+            if isinstance(widget, FooterKey) and widget.action in HELP_ACTIONS:
+                widget.add_class("help")
+            yield widget
 
     def bindings_changed(self, screen: Screen[object]) -> None:
         """Show the keys of ``screen`` if they are others than those shown."""
