@@ -3,8 +3,8 @@
 Every event of a room has the next ``seq``, from 1 without gaps. Events are only ever added to: a field that is
 new has a default, so that what was stored once can be read for ever.
 
-Here and in other values that a server makes many of, ``gc=False`` has the garbage collector pass them over: they are
-made of values only, so none can be part of a cycle.
+Here and in other values that a server makes many of, ``gc=False`` has the garbage collector pass them over: they
+are made of values only, so none can be part of a cycle.
 """
 
 from __future__ import annotations
