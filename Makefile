@@ -8,8 +8,11 @@ STAMP := $(VENV)/.installed
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
 
+# How many processes the tests are shared out to; 0 runs them in one, where a debugger can be used.
+TEST_PROCESSES ?= 2
+
 test: $(STAMP)
-	$(BIN)/pytest -q -m "not slow"
+	$(BIN)/pytest -q -m "not slow" -n $(TEST_PROCESSES) --dist worksteal
 
 test-slow: $(STAMP)
 	$(BIN)/pytest -q -m slow

@@ -21,8 +21,16 @@ def play(folder: Path, games: int = 2) -> str:
     return page.read_text()
 
 
-def test_the_page_tells_every_pair_and_the_command_that_makes_it(tmp_path: Path) -> None:
-    text = play(tmp_path)
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a whole run of two games a pair, for tests that only read it: page and results."""
+    folder = tmp_path_factory.mktemp("whole")
+    play(folder)
+    return folder
+
+
+def test_the_page_tells_every_pair_and_the_command_that_makes_it(whole: Path) -> None:
+    text = (whole / "STRENGTH.md").read_text()
     assert "    make strength GAMES=2 NODES='xero-g=300' ONLY='xero-g'\n" in text
     assert "pairs reach their aim.** 10 of 10 games are played.\n" in text
     assert [line.split(" | ")[:5] for line in text.splitlines() if line.startswith("| ")][2:] == [
@@ -34,21 +42,20 @@ def test_the_page_tells_every_pair_and_the_command_that_makes_it(tmp_path: Path)
     ]
 
 
-def test_a_run_broken_off_goes_on_where_it_was_and_ends_with_the_same_page(tmp_path: Path) -> None:
-    whole = play(tmp_path)
+def test_a_run_broken_off_goes_on_where_it_was_and_ends_with_the_same_page(tmp_path: Path, whole: Path) -> None:
     kept = tmp_path / "games.jsonl"
-    lines = kept.read_text().splitlines(keepends=True)
+    lines = (whole / kept.name).read_text().splitlines(keepends=True)
     kept.write_text("".join(lines[::2]))
-    assert play(tmp_path) == whole
+    assert play(tmp_path) == (whole / "STRENGTH.md").read_text()
     assert sorted(kept.read_text().splitlines(keepends=True)) == sorted(lines)
 
 
-def test_games_with_other_budgets_are_not_counted(tmp_path: Path) -> None:
+def test_games_with_other_budgets_are_not_counted(tmp_path: Path, whole: Path) -> None:
     kept = tmp_path / "games.jsonl"
+    others = (whole / kept.name).read_text().replace("300", "200")
+    kept.write_text(others)
     play(tmp_path, games=1)
-    kept.write_text(kept.read_text().replace("300", "200"))
-    play(tmp_path, games=1)
-    assert len(kept.read_text().splitlines()) == 2 * 5
+    assert len(kept.read_text().splitlines()) == len(others.splitlines()) + 5
 
 
 @pytest.mark.parametrize("text", ["chess=5", "iris", "iris=", "iris=0", "iris=-3", "iris=1e3"])

@@ -31,9 +31,10 @@ class Terminal:
         self._process = process
         self._descriptor = descriptor
         self._is_open = True
+        self._is_read = False
         self._seen = 0
         self._news = asyncio.Event()
-        asyncio.get_running_loop().add_reader(descriptor, self._read)
+        self.go_on()
 
     @classmethod
     async def start(
@@ -95,7 +96,7 @@ class Terminal:
 
     def take_nothing(self) -> None:
         """Be a terminal that takes nothing any more: fill what the system keeps for it, and leave it there."""
-        asyncio.get_running_loop().remove_reader(self._descriptor)
+        self._stop_reading()
         its_side = os.open(self._its_name, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
         with suppress(BlockingIOError):
             while True:
@@ -104,6 +105,7 @@ class Terminal:
 
     def go_on(self) -> None:
         """Take what the program writes again."""
+        self._is_read = True
         asyncio.get_running_loop().add_reader(self._descriptor, self._read)
 
     def send_signal(self, number: int) -> None:
@@ -115,15 +117,18 @@ class Terminal:
         self.send_signal(signal.SIGKILL)
 
     async def wait(self) -> int:
-        """Wait for the end of the program; return its exit status."""
+        """Wait for the end of the program and take the last it wrote; return its exit status."""
         async with asyncio.timeout(LIMIT_S):
-            return await self._process.wait()
+            status = await self._process.wait()
+        while self._is_read:
+            self._read()
+        return status
 
     def hang_up(self) -> None:
         """Take the terminal away from the program, as when its window is closed."""
         if self._is_open:
             self._is_open = False
-            asyncio.get_running_loop().remove_reader(self._descriptor)
+            self._stop_reading()
             os.close(self._descriptor)
 
     async def close(self) -> None:
@@ -133,12 +138,17 @@ class Terminal:
             await self.wait()
         self.hang_up()
 
+    def _stop_reading(self) -> None:
+        self._is_read = False
+        asyncio.get_running_loop().remove_reader(self._descriptor)
+
     def _read(self) -> None:
         try:
             chunk = os.read(self._descriptor, CHUNK_BYTES)
-        except OSError:  # what a pseudo-terminal answers when the program has ended
-            asyncio.get_running_loop().remove_reader(self._descriptor)
+        except OSError:  # what a pseudo-terminal answers when the program has ended, or has written no more
             chunk = b""
+        if not chunk:
+            self._stop_reading()
         self.text += chunk.decode(errors="replace").replace("\r\n", "\n")
         self._news.set()
 

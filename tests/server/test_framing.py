@@ -24,24 +24,25 @@ def test_a_whole_message_of_a_client_is_read(size: int) -> None:
     assert whole_message(masked(b"m" * size), 16_384) == b"m" * size
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"\x82",
-        masked(b"text", Opcode.TEXT),
-        masked(b"first of two", fin=False),
-        masked(b"second of two", Opcode.CONT),
-        masked(b"ping", Opcode.PING),
-        masked(b"\x03\xe8", Opcode.CLOSE),
-        masked(b"cut off")[:-1],
-        masked(b"one") + masked(b"two"),
-        masked(b"m" * 126)[:3],
-        masked(b"m" * 101),
-        masked(b"m" * 70_000),
-        Frame(Opcode.BINARY, b"no mask").serialize(mask=False),
-        b"\xc2" + masked(b"reserved bit")[1:],
-    ],
-)
+OTHERS = {
+    "nothing": b"",
+    "half a head": b"\x82",
+    "text": masked(b"text", Opcode.TEXT),
+    "first of two": masked(b"first of two", fin=False),
+    "second of two": masked(b"second of two", Opcode.CONT),
+    "ping": masked(b"ping", Opcode.PING),
+    "close": masked(b"\x03\xe8", Opcode.CLOSE),
+    "cut off": masked(b"cut off")[:-1],
+    "two at once": masked(b"one") + masked(b"two"),
+    "cut off in its length": masked(b"m" * 126)[:3],
+    "too long": masked(b"m" * 101),
+    "far too long": masked(b"m" * 70_000),
+    "no mask": Frame(Opcode.BINARY, b"no mask").serialize(mask=False),
+    "reserved bit": b"\xc2" + masked(b"reserved bit")[1:],
+}
+
+
+# The masks are drawn anew each time, so the bytes are no names that two processes could agree on.
+@pytest.mark.parametrize("data", OTHERS.values(), ids=OTHERS.keys())
 def test_whatever_else_comes_is_left_to_websockets(data: bytes) -> None:
     assert whole_message(data, 100) is None

@@ -9,6 +9,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -23,6 +24,9 @@ from tabuleiro_server.store.consistency import rebuild
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.maintenance import serving_nobody, vacuum
 from tabuleiro_server.store.schema import MIGRATIONS, Migration
+
+LIMIT_S = 10.0
+"""How long a thread is waited for before a test counts as failed."""
 
 NEXT = MIGRATIONS[-1].number + 1
 ADD_COLUMN = Migration(NEXT, "a note in every room", ("ALTER TABLE rooms ADD COLUMN note TEXT",))
@@ -168,6 +172,27 @@ async def test_nobody_else_may_read_the_files(open_log: Any, make: Any, database
         assert {stat.S_IMODE(file.stat().st_mode) for file in database_path.parent.iterdir()} == {0o600}
     finally:
         os.umask(before)
+
+
+async def test_a_closing_that_is_cancelled_leaves_no_thread_that_would_keep_the_process(
+    database_path: Path,
+) -> None:
+    before = set(threading.enumerate())
+    database = await Database.open(database_path)
+    threads = [thread for thread in set(threading.enumerate()) - before if "connection" in thread.name]
+    assert len(threads) == 2
+    try:
+        task = asyncio.create_task(database.close())
+        await asyncio.sleep(0)  # by now it waits for the first of the two connections
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        for thread in threads:
+            await asyncio.to_thread(thread.join, LIMIT_S)
+        assert not any(thread.is_alive() for thread in threads)
+        await open_and_close(database_path)
+    finally:
+        await database.close()
 
 
 async def test_second_opening_in_this_process_is_refused_until_the_first_is_closed(

@@ -84,11 +84,15 @@ class Database:
         return database
 
     async def close(self) -> None:
-        """Close both connections and free the lock. Stop the writer before; a second call does nothing."""
-        await self._reader.close()
-        await self._writing.close()
-        self._file.close()
-        self._lock.release()
+        """Close both connections and free the lock. Stop the writer before; a second call does nothing.
+
+        All of it is done also when the waiting is cancelled: a process waits for the threads of its connections.
+        """
+        async with contextlib.AsyncExitStack() as stack:
+            stack.callback(self._lock.release)
+            stack.callback(self._file.close)
+            stack.push_async_callback(self._writing.close)
+            await self._reader.close()
 
     @property
     def last_alive_ms(self) -> int | None:

@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.places import to_lobby, travel
 from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
@@ -93,14 +94,9 @@ async def visit(size: tuple[int, int] = (80, 24), *, looks: Settings | None = No
 async def lobby_visit(
     server: RunningServer, name: str = "ana", size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[Visit]:
-    """An application in the lobby of ``server``; leaving goes back to its home screen."""
+    """An application in the lobby of ``server``, as if chosen from the home screen, where leaving goes back to."""
     async with visit(size) as at:
-        await at.press("o")
-        await until(at.pilot, lambda: at.app.screen.query(FieldRow))
-        await at.type(server.url)
-        await at.press("tab")
-        await at.type(name)
-        await at.press("enter")
+        travel(at.app, to_lobby(at.app, server.url, name))
         screen = await at.arrive(LobbyScreen)
         await until(at.pilot, lambda: screen.model is not None and screen.model.people)
         yield at
