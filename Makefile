@@ -8,8 +8,8 @@ STAMP := $(VENV)/.installed
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
 
-# How many processes the tests are shared out to; 0 runs them in one, where a debugger can be used.
-TEST_PROCESSES ?= 2
+# How many processes the tests are shared out to; 0 runs them in one, all in order.
+TEST_PROCESSES ?= 0
 
 test: $(STAMP)
 	$(BIN)/pytest -q -m "not slow" -n $(TEST_PROCESSES) --dist worksteal
