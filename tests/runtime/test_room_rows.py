@@ -38,14 +38,20 @@ async def findings(path: Path) -> list[str]:
     return [str(difference) for difference in report.differences]
 
 
+async def timed_room(stage: Any, *, counts_downtime: bool = False) -> tuple[Any, Any, str]:
+    """Ana, who is to move, rui, and the code of their room with a clock."""
+    ana, rui = stage.client("ana"), stage.client("rui")
+    settings = RoomSettings(time_control=Fischer(LIMIT_MS, 0), counts_downtime=counts_downtime)
+    code = (await ana.create(settings=settings)).head.room
+    await rui.join(code)
+    return ana, rui, code
+
+
 @pytest.fixture
 async def timed_match(open_stage: Any) -> Any:
     """As ``match_of``, with a clock."""
     async with open_stage() as stage:
-        ana, rui = stage.client("ana"), stage.client("rui")
-        code = (await ana.create(settings=RoomSettings(time_control=Fischer(LIMIT_MS, 0)))).head.room
-        await rui.join(code)
-        yield stage, ana, rui, code
+        yield (stage, *await timed_room(stage))
 
 
 async def play_moves(ana: Any, code: str, *texts: str) -> None:
@@ -132,10 +138,7 @@ def mark(path: Path, code: str) -> None:
 
 async def test_after_a_crash_the_room_is_loaded_and_its_row_made_exact(open_stage: Any, tmp_path: Path) -> None:
     async with open_stage() as stage:
-        ana, rui = stage.client("ana"), stage.client("rui")
-        settings = RoomSettings(time_control=Fischer(LIMIT_MS, 0), counts_downtime=True)
-        code = (await ana.create(settings=settings)).head.room
-        await rui.join(code)
+        ana, _, code = await timed_room(stage, counts_downtime=True)
         await play_moves(ana, code, "a3", "a2")
         exact = replace(await row_of(stage, code), next_deadline_ms=TimestampMs(stage.now_ms + LIMIT_MS))
     mark(tmp_path / "rooms.db", code)
@@ -152,10 +155,7 @@ async def test_after_a_crash_the_room_is_loaded_and_its_row_made_exact(open_stag
 
 async def test_what_is_due_in_a_room_left_by_a_crash_happens(open_stage: Any, tmp_path: Path) -> None:
     async with open_stage() as stage:
-        ana, rui = stage.client("ana"), stage.client("rui")
-        settings = RoomSettings(time_control=Fischer(LIMIT_MS, 0), counts_downtime=True)
-        code = (await ana.create(settings=settings)).head.room
-        await rui.join(code)
+        _, _, code = await timed_room(stage, counts_downtime=True)
         later_ms = stage.now_ms + LIMIT_MS
     mark(tmp_path / "rooms.db", code)
     async with open_stage(now_ms=later_ms) as stage:
