@@ -28,10 +28,9 @@ from tabuleiro_server.store.log_tables import (
     select_events,
     select_snapshot,
 )
-from tabuleiro_server.store.maintenance import beside_a_server, on_database, reading, serving_nobody
+from tabuleiro_server.store.maintenance import beside_a_server, on_database, query_rows, reading, serving_nobody
 from tabuleiro_server.store.query_tables import (
     delete_rows_of,
-    select_matches,
     select_room,
     upsert_matches,
     upsert_rooms,
@@ -186,7 +185,7 @@ def _verify(connection: sqlite3.Connection, replay: Replay, compare_snapshot: Co
         try:
             with blaming(room), reading(connection):
                 events, snapshot = _sound_log(connection, room)
-                stored = _stored_rows(connection, room)
+                stored = query_rows(connection, room)
             replayed = _keyed(*_replay_room(room, events, replay, None if stored is None else stored[0]))
             if snapshot is not None:
                 differences.extend(_compare_snapshot(room, snapshot, events, compare_snapshot))
@@ -232,16 +231,6 @@ def _sound_log(connection: sqlite3.Connection, room: RoomCode) -> tuple[list[Sto
     if snapshot is not None and snapshot.seq > len(events):
         raise DamagedRoomError(room, snapshot.seq, "its snapshot is ahead of its events")
     return events, snapshot
-
-
-def _stored_rows(connection: sqlite3.Connection, room: RoomCode) -> tuple[RoomRow | None, list[MatchRow]] | None:
-    """What the query tables say of the room, ``None`` when they are damaged there."""
-    try:
-        return select_room(connection, room), select_matches(connection, room)
-    except sqlite3.DatabaseError as error:
-        if primary_code(error) != sqlite3.SQLITE_CORRUPT:
-            raise
-        return None
 
 
 def _compare_snapshot(

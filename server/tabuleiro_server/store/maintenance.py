@@ -166,19 +166,20 @@ async def read_room(path: Path, code: RoomCode) -> StoredRoom | None:
     def select(connection: sqlite3.Connection) -> StoredRoom | None:
         with reading(connection):
             events = select_events(connection, code, BEFORE_FIRST)
-            row, matches = _query_rows(connection, code)
+            row, matches = query_rows(connection, code) or (None, [])
         return StoredRoom(code, row, matches, events) if row is not None or events else None
 
     return await on_database(path, select, mode="ro")
 
 
-def _query_rows(connection: sqlite3.Connection, code: RoomCode) -> tuple[RoomRow | None, list[MatchRow]]:
+def query_rows(connection: sqlite3.Connection, code: RoomCode) -> tuple[RoomRow | None, list[MatchRow]] | None:
+    """What the query tables say of a room, ``None`` when they are damaged there."""
     try:
         return select_room(connection, code), select_matches(connection, code)
     except sqlite3.DatabaseError as error:
         if primary_code(error) != sqlite3.SQLITE_CORRUPT:
             raise
-        return None, []
+        return None
 
 
 async def on_database(
