@@ -30,7 +30,7 @@ class RowKeeper:
             try:
                 await self._journal.save_row(room)
             except StoreError as error:
-                unavailable(error)
+                unavailable(error)  # for the log: nobody has asked for this
                 if self.on_disk is settled:
                     self.forget()
         return not self.on_disk.is_provisional

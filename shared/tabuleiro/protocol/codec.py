@@ -63,9 +63,7 @@ class MsgpackCodec:
         self._client_decoder = msgspec.msgpack.Decoder(ClientMessage)
 
     def encode(self, message: ClientMessage | ServerMessage) -> bytes:
-        frame = self._encoder.encode(message)
-        # Nearly every frame is short enough for anybody.
-        return frame if len(frame) <= CLIENT_FRAME_MAX_BYTES else _bounded(frame, message)
+        return _bounded(self._encoder.encode(message), message)
 
     def decode_client(self, frame: bytes) -> ClientMessage:
         _check_size(frame, CLIENT_FRAME_MAX_BYTES)
