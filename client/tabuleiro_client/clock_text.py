@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tabuleiro.clock import (
-    DAY_MS,
-    HOUR_MS,
-    MINUTE_MS,
-    SECOND_MS,
-    ByoYomi,
-    ClockState,
-    TimeControl,
-    is_paused,
-    periods_left,
-    remaining_ms,
-)
-from tabuleiro.rules.outcome import Player
+from tabuleiro.clock import ByoYomi, ClockState, TimeControl, is_paused, periods_left, remaining_ms
+from tabuleiro.ids import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Player
 
 TENTHS_BELOW_MS: Final = 10 * SECOND_MS
 """Below this, tenths of a second are shown."""

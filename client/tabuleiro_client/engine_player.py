@@ -11,11 +11,11 @@ from typing import Final
 
 from tabuleiro.clock import remaining_ms
 from tabuleiro.errors import BotError, ClientError, CommandError, ConnectionLostError
+from tabuleiro.ids import opponent
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import MatchView
 from tabuleiro.rules import State
 from tabuleiro.rules.options import Options
-from tabuleiro.rules.outcome import opponent
 from tabuleiro_client.engine_process import START_LIMIT_MS, EngineProcess, running_engine
 from tabuleiro_client.entered_room import EnteredRoom
 from tabuleiro_client.library import Client, connect

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError, TabuleiroError
+from tabuleiro.ids import Player
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import (
     Announcement,
@@ -24,7 +25,6 @@ from tabuleiro.protocol.messages import (
     Update,
 )
 from tabuleiro.rules import State
-from tabuleiro.rules.outcome import Player
 from tabuleiro_client.backoff import Backoff
 from tabuleiro_client.link import Link
 from tabuleiro_client.mirror import Mirror, Step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tabuleiro.ids import AccountId
+from tabuleiro.ids import AccountId, Player
 from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol.events import (
     ActionsUndone,
@@ -20,7 +20,7 @@ from tabuleiro.protocol.events import (
     SeatsSwapped,
     TurnTakenBack,
 )
-from tabuleiro.rules.outcome import Player, Termination
+from tabuleiro.rules.outcome import Termination
 
 
 def of_undo(event: Event, ply: int) -> bool:

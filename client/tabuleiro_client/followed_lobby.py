@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from tabuleiro.errors import ConnectionLostError
-from tabuleiro.protocol.messages import Announcement, LobbyUpdate, Phase, RoomList
+from tabuleiro.ids import Phase
+from tabuleiro.protocol.messages import Announcement, LobbyUpdate, RoomList
 from tabuleiro_client.link import Link
 from tabuleiro_client.subscription import LinkLost, LinkRestored, Missed, Subscription
 

@@ -8,19 +8,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
+from tabuleiro.ids import Phase, Player
 from tabuleiro.notation.match_record import MatchRecord
-from tabuleiro.protocol.messages import (
-    CreateRoom,
-    JoinRoom,
-    Phase,
-    QuickPlay,
-    RoomList,
-    SeatRequest,
-    WatchRoom,
-)
+from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, RoomList, SeatRequest, WatchRoom
 from tabuleiro.protocol.records import record_of
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro.rules.outcome import Player
 from tabuleiro_client.entered_room import EnteredRoom, enter_room
 from tabuleiro_client.followed_lobby import LobbyNews, follow_lobby
 from tabuleiro_client.link import Link, LinkSettings

@@ -25,7 +25,7 @@ from tabuleiro.errors import (
     RemoteProtocolError,
     TabuleiroError,
 )
-from tabuleiro.ids import AccountId
+from tabuleiro.ids import AccountId, Phase, Player
 from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol.codec import SERVER_FRAME_MAX_BYTES, MsgpackCodec
 from tabuleiro.protocol.codes import ErrorCode
@@ -39,7 +39,6 @@ from tabuleiro.protocol.messages import (
     JoinRoom,
     ListRooms,
     Ok,
-    Phase,
     Play,
     QuickPlay,
     RecordPlayed,
@@ -53,7 +52,6 @@ from tabuleiro.protocol.messages import (
     Welcome,
 )
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
-from tabuleiro.rules.outcome import Player
 from tabuleiro_client.backoff import Backoff
 from tabuleiro_client.link_state import LinkState
 from tabuleiro_client.network_facts import connecting_reason, is_loopback

@@ -7,11 +7,10 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
 from tabuleiro.errors import ClientError, CommandError
-from tabuleiro.ids import RoomCode
+from tabuleiro.ids import Player, RoomCode
 from tabuleiro.protocol.messages import RoomSummary, SeatRequest
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import Game
-from tabuleiro.rules.outcome import Player
 from tabuleiro_client.plain_client import ME, OPEN, PlainClient, seats_for
 from tabuleiro_client.plain_match import Stay
 from tabuleiro_client.plain_menu import WentAway, WentBack

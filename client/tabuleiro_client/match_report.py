@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     ActionsUndone,
@@ -17,7 +18,6 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import State
-from tabuleiro.rules.outcome import Player
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.clock_text import format_clock
 from tabuleiro_client.guides import guide_of
@@ -29,7 +29,6 @@ from tabuleiro_client.signposts import Signposts
 from tabuleiro_client.spoken import change_text, position_lines, score_lines
 from tabuleiro_client.told_seats import seats_after, seats_of, with_seats
 
-PLAYERS: Final[tuple[Player, Player]] = (0, 1)
 _CHAT_SHOWN_COUNT: Final = 10
 
 

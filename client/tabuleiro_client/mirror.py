@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tabuleiro.errors import ClientError, GameOptionError, IllegalActionError, NotationError
-from tabuleiro.ids import AccountId, Seq
+from tabuleiro.ids import PLAYERS, AccountId, Player, Seq
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     ActionsUndone,
@@ -24,7 +24,6 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import ChatLine, MatchView, RoomEntered, RoomHead, Update
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.options import Options
-from tabuleiro.rules.outcome import Player
 
 CHAT_MAX_COUNT: Final = 200
 """Lines of chat that a mirror remembers."""
@@ -74,8 +73,7 @@ class Mirror:
     @property
     def own_seats(self) -> tuple[Player, ...]:
         """The seats of this account: none for a watcher, two for one who plays both sides."""
-        both: tuple[Player, Player] = (0, 1)
-        return tuple(seat for seat in both if self.head.seats[seat].holder.account == self.account)
+        return tuple(seat for seat in PLAYERS if self.head.seats[seat].holder.account == self.account)
 
     @property
     def to_move(self) -> Player | None:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from tabuleiro.clock import SECOND_MS, flag_deadline_ms
+from tabuleiro.clock import flag_deadline_ms
+from tabuleiro.ids import SECOND_MS, Player, opponent
 from tabuleiro.protocol.messages import RoomHead
-from tabuleiro.rules.outcome import Player, opponent
 from tabuleiro_client.clock_text import format_duration
 from tabuleiro_client.sentences import Cast
 

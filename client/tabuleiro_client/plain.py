@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tabuleiro.protocol.messages import Phase, SeatRequest
+from tabuleiro.ids import Phase, Player
+from tabuleiro.protocol.messages import SeatRequest
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import OptionValue
-from tabuleiro.rules.outcome import Player
 from tabuleiro_client.followed_lobby import follow_lobby
 from tabuleiro_client.lobby_report import LobbyReport
 from tabuleiro_client.main_menu import MainMenu, OnlineMenu

@@ -13,10 +13,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final, Self
 
+from tabuleiro.ids import Player
 from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.options import OptionValue
-from tabuleiro.rules.outcome import Player
 from tabuleiro_client.entered_room import EnteredRoom, enter_room, join_room, watch_room
 from tabuleiro_client.folders import config_folder
 from tabuleiro_client.identity import IdentityFolder

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tabuleiro.ids import Player
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.options import OptionValue
-from tabuleiro.rules.outcome import Player
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ from typing import Final
 
 from tabuleiro.clock import NoClock
 from tabuleiro.errors import NotationError, shown
+from tabuleiro.ids import PLAYERS
 from tabuleiro.rules import State
 from tabuleiro.rules.view import BoardView, Mark
 from tabuleiro_client.action_guide import Sight
 from tabuleiro_client.clock_text import format_duration
 from tabuleiro_client.guides import guide_of
-from tabuleiro_client.match_report import PLAYERS, MatchReport
+from tabuleiro_client.match_report import MatchReport
 from tabuleiro_client.mirror import Mirror
 from tabuleiro_client.screen import Screen
 from tabuleiro_client.sentences import holder_text

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from tabuleiro.errors import NotationError, shown
+from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
-from tabuleiro.rules.outcome import Player
 from tabuleiro_client.entered_room import EnteredRoom
-from tabuleiro_client.match_report import PLAYERS, MatchReport
+from tabuleiro_client.match_report import MatchReport
 from tabuleiro_client.room_answers import RoomAnswers
 from tabuleiro_client.room_commands import CommandGroup, RoomCommand
 from tabuleiro_client.screen import Screen

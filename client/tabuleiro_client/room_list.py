@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tabuleiro.clock import DAY_MS, HOUR_MS, MINUTE_MS, format_time_control
+from tabuleiro.clock import format_time_control
 from tabuleiro.errors import GameOptionError
+from tabuleiro.ids import DAY_MS, HOUR_MS, MINUTE_MS
 from tabuleiro.protocol.messages import RoomSummary
 from tabuleiro.rules import registry
 from tabuleiro_client.sentences import brief_options_text, holder_text

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from tabuleiro.errors import ClientError
-from tabuleiro.ids import RoomCode
+from tabuleiro.ids import Player, RoomCode
 from tabuleiro.protocol.events import Event, OfferKind, SequencedEvent
 from tabuleiro.protocol.messages import (
     Abort,
@@ -31,7 +31,6 @@ from tabuleiro.protocol.messages import (
     Undo,
 )
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro.rules.outcome import Player
 from tabuleiro_client import evidence
 from tabuleiro_client.link import Link
 from tabuleiro_client.mirror import Mirror

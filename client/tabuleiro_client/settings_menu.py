@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tabuleiro.clock import SECOND_MS, TimeControl, parse_time_control
+from tabuleiro.clock import TimeControl, parse_time_control
 from tabuleiro.errors import NotationError
-from tabuleiro.protocol.settings import DAY_MS, LateBot, RoomSettings
+from tabuleiro.ids import DAY_MS, SECOND_MS
+from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro_client.plain_menu import Menu, WentBack
 
 _DAY_S = DAY_MS // SECOND_MS

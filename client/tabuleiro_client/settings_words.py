@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from tabuleiro.clock import SECOND_MS, parse_time_control
+from tabuleiro.clock import parse_time_control
 from tabuleiro.errors import NotationError
+from tabuleiro.ids import SECOND_MS
 from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro_client.settings_menu import read_away_s, read_late_s, read_yes
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from tabuleiro.ids import Player
 from tabuleiro.protocol.events import (
     BotSeated,
     Event,
@@ -15,7 +16,6 @@ from tabuleiro.protocol.events import (
     StandInSeated,
 )
 from tabuleiro.protocol.messages import RoomHead
-from tabuleiro.rules.outcome import Player
 
 Seats = tuple[SeatInfo, SeatInfo]
 

@@ -8,8 +8,8 @@ from textwrap import dedent
 
 import pytest
 
+from tabuleiro.ids import Player
 from tabuleiro.rules import registry
-from tabuleiro.rules.outcome import Player
 from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark, Topology
 from tabuleiro_client.board_text import (
     ASCII_GLYPHS,

@@ -8,13 +8,12 @@ import pytest
 
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
 from tabuleiro.ids import AccountId, TimestampMs
-from tabuleiro.protocol.events import SeatsSwapped
+from tabuleiro.protocol.events import OfferView, SeatsSwapped
 from tabuleiro.protocol.messages import (
     Announcement,
     Answer,
     Error,
     Offer,
-    OfferView,
     Ok,
     Play,
     RoomGone,

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from tabuleiro.clock import Correspondence, begin_turn, new_clock
-from tabuleiro.protocol.events import Said
-from tabuleiro.protocol.messages import BotThought, Error, OfferView, Play, RoomGone, Update
+from tabuleiro.protocol.events import OfferView, Said
+from tabuleiro.protocol.messages import BotThought, Error, Play, RoomGone, Update
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_client.backoff import Backoff
 from tabuleiro_client.board_text import TextStyle

@@ -13,7 +13,7 @@ from tabuleiro.clock import ByoYomi, ClockState, Correspondence, Fischer, FixedT
 from tabuleiro.protocol import codec, messages
 from tabuleiro.protocol.codec import JsonCodec
 from tabuleiro.protocol.codes import CloseCode, ErrorCode
-from tabuleiro.protocol.events import Event, RoomSecrets, SeatInfo, SequencedEvent
+from tabuleiro.protocol.events import Event, OfferView, RoomSecrets, SeatInfo, SequencedEvent
 from tabuleiro.protocol.messages import ClientMessage, Ok, ServerMessage
 from tabuleiro.protocol.settings import LateBot, RoomLimits, RoomSettings
 from tabuleiro.protocol.version import SUBPROTOCOLS
@@ -28,7 +28,7 @@ PARTS = (
     messages.MatchView,
     ClockState,
     PlayerClock,
-    messages.OfferView,
+    OfferView,
     messages.BotThought,
     messages.Snapshot,
     messages.ChatLine,

@@ -16,11 +16,12 @@ from tabuleiro.clock import (
     player_clock_at,
     total_remaining_ms,
 )
+from tabuleiro.ids import PLAYERS
 from tabuleiro.protocol.events import ActionsPlayed, Event, MatchStarted, RoomResumed, TurnTakenBack
 from tabuleiro.protocol.messages import SeatRequest
 from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro_server.room.commands import Draws
-from tabuleiro_server.room.state import PLAYERS, RoomState, bot_account
+from tabuleiro_server.room.state import RoomState, bot_account
 
 GUESTS = (ANA, RUI, EVA, DOM)
 GAMES: tuple[tuple[str, dict[str, Any]], ...] = (

@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from tabuleiro.errors import ConfigError, GameOptionError, shown
+from tabuleiro.ids import Player
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro.rules.outcome import Player
 from tabuleiro_client.commands import room_options
 from tabuleiro_client.game_choice import GameOptions, PresetOption, chosen_options
 from tabuleiro_client.play_wishes import PlayWishes

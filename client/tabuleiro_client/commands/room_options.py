@@ -8,10 +8,10 @@ import typer
 
 from tabuleiro.clock import NO_CLOCK, TIME_CONTROL_FORMS, TimeControl, parse_time_control
 from tabuleiro.errors import ConfigError, NotationError, shown
-from tabuleiro.protocol.settings import DAY_MS, LateBot, RoomSettings
+from tabuleiro.ids import DAY_MS, SECOND_MS
+from tabuleiro.protocol.settings import LateBot, RoomSettings
 
-_SECOND_MS = 1000
-_DAY_S = DAY_MS // _SECOND_MS
+_DAY_S = DAY_MS // SECOND_MS
 
 TimeOption = Annotated[
     str | None, typer.Option("--time", metavar="CONTROL", help=f"The clock: {TIME_CONTROL_FORMS}.")
@@ -43,7 +43,7 @@ CountDowntimeOption = Annotated[
     bool, typer.Option("--count-downtime", help="Clocks run on while the server is down.")
 ]
 
-USUAL_AWAY_S = RoomSettings().away_after_ms // _SECOND_MS
+USUAL_AWAY_S = RoomSettings().away_after_ms // SECOND_MS
 
 
 def chosen_time_control(text: str | None) -> TimeControl:
@@ -68,4 +68,4 @@ def chosen_late_bot(text: str | None) -> LateBot | None:
     is_number = seconds.isascii() and seconds.isdigit() and len(seconds) <= len(str(_DAY_S))
     if not level or not is_number or int(seconds) > _DAY_S:
         raise ConfigError("--late-bot", shown(text), f"LEVEL:SECONDS, e.g. random:60, at most {_DAY_S} seconds")
-    return LateBot(level, int(seconds) * _SECOND_MS)
+    return LateBot(level, int(seconds) * SECOND_MS)

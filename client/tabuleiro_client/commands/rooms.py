@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tabuleiro.protocol.messages import Phase
+from tabuleiro.ids import Phase
 from tabuleiro.rules import registry
 from tabuleiro_client import plain
 from tabuleiro_client.commands.play import ServerOption

@@ -14,8 +14,7 @@ from typing import Final
 import msgspec
 
 from tabuleiro.errors import ClientError
-from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro.protocol.messages import Phase
+from tabuleiro.ids import Phase, RoomCode, TimestampMs
 from tabuleiro_client.whole_file import replacement
 
 KEPT_COUNT: Final = 50

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from tabuleiro.errors import CommandError, ConfigError, GuestNameTakenError, TabuleiroError
+from tabuleiro.ids import Phase
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.messages import Phase
 from tabuleiro_client.identity import LOOKING_ON
 from tabuleiro_client.link_state import LinkState
 from tabuleiro_client.login_name import login_name

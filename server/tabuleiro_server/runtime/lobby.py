@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from tabuleiro.ids import RoomCode
-from tabuleiro.protocol.messages import LobbyUpdate, Phase, RoomSummary, ServerMessage
+from tabuleiro.ids import Phase, RoomCode
+from tabuleiro.protocol.messages import LobbyUpdate, RoomSummary, ServerMessage
 
 LISTED_PHASES: Final[tuple[Phase, ...]] = ("waiting", "playing")
 """What is listed when nobody says otherwise."""

@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from tabuleiro.ids import TimestampMs
+from tabuleiro.ids import Phase, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import RoomSummary
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.base import Game
 from tabuleiro_server.room.deadlines import Deadline
-from tabuleiro_server.room.state import Phase, RoomState, Seats
+from tabuleiro_server.room.state import RoomState, Seats
 from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.store.rows import MatchRow, PlayerRow, RoomRow
 

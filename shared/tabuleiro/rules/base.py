@@ -12,8 +12,9 @@ from collections.abc import Hashable, Mapping
 from typing import ClassVar, Self
 
 from tabuleiro.errors import IllegalActionError, MatchOverError
+from tabuleiro.ids import Player
 from tabuleiro.rules.options import Options, OptionSpec, OptionValue
-from tabuleiro.rules.outcome import Outcome, Player
+from tabuleiro.rules.outcome import Outcome
 from tabuleiro.rules.view import BoardView
 
 

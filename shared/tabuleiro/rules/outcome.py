@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Final
 
-Player = Literal[0, 1]
-"""Player 0 moves first."""
+from tabuleiro.ids import Player
 
 
 class Termination(StrEnum):
@@ -52,12 +51,3 @@ class Outcome:
 
     winner: Player | None
     termination: Termination
-
-
-def opponent(player: Player) -> Player:
-    """Return the other player.
-
-    >>> opponent(0), opponent(1)
-    (1, 0)
-    """
-    return 1 if player == 0 else 0

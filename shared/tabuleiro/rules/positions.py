@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tabuleiro.errors import GameOptionError
-from tabuleiro.rules.outcome import Player
+from tabuleiro.ids import Player
 
 
 def split_position(

@@ -12,11 +12,11 @@ import json
 from collections.abc import Iterator
 from random import Random
 
+from tabuleiro.ids import Player
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.games.iris import IrisState
 from tabuleiro.rules.games.minefield import MinefieldState
 from tabuleiro.rules.games.minefield_connection import connection_distance
-from tabuleiro.rules.outcome import Player
 
 MAX_TURNS = 3
 MANY_TURNS = 12

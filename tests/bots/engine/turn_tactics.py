@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from itertools import islice
 from random import Random
 
+from tabuleiro.ids import Player
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.games.virus_wars import VirusWarsState
 from tabuleiro.rules.games.xero_g import XeroGState
 from tabuleiro.rules.games.xero_g_moves import BASE_BIT
-from tabuleiro.rules.outcome import Player
 
 ANY_TURNS = None
 SIGN_TRAPS = {1: 9, 2: 2}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from frozen import DRAW_OFFERED, frozen_app
 
-from tabuleiro.protocol.messages import OfferView
+from tabuleiro.protocol.events import OfferView
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.widgets.line import Line

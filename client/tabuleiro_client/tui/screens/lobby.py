@@ -11,7 +11,8 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import DataTable, Input, Static
 
-from tabuleiro.protocol.messages import Announcement, JoinRoom, LobbyUpdate, Phase, RoomList, WatchRoom
+from tabuleiro.ids import Phase
+from tabuleiro.protocol.messages import Announcement, JoinRoom, LobbyUpdate, RoomList, WatchRoom
 from tabuleiro_client.followed_lobby import follow_lobby
 from tabuleiro_client.terminal import showable
 from tabuleiro_client.tui import keys

@@ -10,12 +10,13 @@ from itertools import islice, zip_longest
 from typing import ClassVar, Self
 
 from tabuleiro.errors import NotationError
+from tabuleiro.ids import Player, opponent
 from tabuleiro.rules.base import Game, State
 from tabuleiro.rules.board import bit_indexes
 from tabuleiro.rules.games.iris_view import iris_view
 from tabuleiro.rules.hex_board import HexBoard, hex_board
 from tabuleiro.rules.options import IntOption, Options, OptionSpec, OptionValue, PositionOption, check_options
-from tabuleiro.rules.outcome import Outcome, Player, Termination, opponent
+from tabuleiro.rules.outcome import Outcome, Termination
 from tabuleiro.rules.positions import position_error, split_position
 from tabuleiro.rules.view import BoardView
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tabuleiro.ids import Player, opponent
 from tabuleiro.rules.board import bit_indexes
-from tabuleiro.rules.outcome import Player, opponent
 from tabuleiro.rules.view import BoardView, CellView, Hint, Mark
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Self
 
+from tabuleiro.ids import Player, opponent
 from tabuleiro.rules.base import Game, State
 from tabuleiro.rules.board import SquareBoard, bit_indexes, square_board
 from tabuleiro.rules.games.minefield_areas import Areas, Stones, areas_of, name_stones
@@ -23,7 +24,7 @@ from tabuleiro.rules.options import (
     PositionOption,
     check_options,
 )
-from tabuleiro.rules.outcome import Outcome, Player, Termination, opponent
+from tabuleiro.rules.outcome import Outcome, Termination
 from tabuleiro.rules.positions import position_error, split_position
 from tabuleiro.rules.view import BoardView
 

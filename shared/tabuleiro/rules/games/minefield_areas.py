@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from tabuleiro.ids import Player
 from tabuleiro.rules.board import SquareBoard, bit_indexes, square_board
-from tabuleiro.rules.outcome import Player
 
 HARD_CORNER: Final = "hard-corner"
 SWITCH: Final = "switch"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tabuleiro.ids import Player
 from tabuleiro.rules.board import SquareBoard
-from tabuleiro.rules.outcome import Player
 
 if TYPE_CHECKING:
     from tabuleiro.rules.games.minefield import MinefieldState

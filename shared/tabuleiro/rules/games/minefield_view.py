@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tabuleiro.ids import Player
 from tabuleiro.rules.board import COLUMN_LETTERS, bit_indexes
 from tabuleiro.rules.games.minefield_areas import name_stones
 from tabuleiro.rules.games.minefield_connection import shortest_path
-from tabuleiro.rules.outcome import Player
 from tabuleiro.rules.view import BoardView, CellView, EdgeView, Hint, Mark
 
 if TYPE_CHECKING:

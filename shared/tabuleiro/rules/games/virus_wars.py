@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Self
 
 from tabuleiro.errors import GameOptionError
+from tabuleiro.ids import Player, opponent
 from tabuleiro.rules.base import Game, State
 from tabuleiro.rules.board import COLUMN_LETTERS, SquareBoard, bit_indexes, square_board
 from tabuleiro.rules.options import (
@@ -17,7 +18,7 @@ from tabuleiro.rules.options import (
     PositionOption,
     check_options,
 )
-from tabuleiro.rules.outcome import Outcome, Player, Termination, opponent
+from tabuleiro.rules.outcome import Outcome, Termination
 from tabuleiro.rules.positions import position_error, split_position
 from tabuleiro.rules.view import BoardView, CellView, EdgeSide, EdgeView, Hint, Mark
 

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from tabuleiro.ids import Player
 from tabuleiro.rules.board import bit_indexes, square_board
-from tabuleiro.rules.outcome import Player
 
 SIDE = 6
 """Rows and columns of the board."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from tabuleiro.ids import Player, opponent
 from tabuleiro.rules.base import State
 from tabuleiro.rules.games.xero_g_actions import (
     DROP_COUNT,
@@ -36,7 +37,7 @@ from tabuleiro.rules.games.xero_g_moves import (
     target_indexes,
 )
 from tabuleiro.rules.games.xero_g_view import board_view
-from tabuleiro.rules.outcome import Outcome, Player, Termination, opponent
+from tabuleiro.rules.outcome import Outcome, Termination
 from tabuleiro.rules.view import BoardView
 
 if TYPE_CHECKING:

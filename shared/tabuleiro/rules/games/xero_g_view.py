@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.rules.board import COLUMN_LETTERS
 from tabuleiro.rules.games.xero_g_actions import Placement, action_of
 from tabuleiro.rules.games.xero_g_moves import BASE_BIT, BOARD, ROWS, SIDE, VALUES, home_row
-from tabuleiro.rules.outcome import Player
 from tabuleiro.rules.view import BoardView, CellView, EdgeView, Hint, Mark
 
 if TYPE_CHECKING:
     from tabuleiro.rules.games.xero_g_state import XeroGState
 
 PIECE_NAMES = {str(value): f"ship of value {value}" for value in VALUES}
-_PLAYERS: tuple[Player, Player] = (0, 1)
 
 
 def board_view(state: XeroGState) -> BoardView:
@@ -30,8 +29,8 @@ def board_view(state: XeroGState) -> BoardView:
         column_labels=tuple((2 * col, COLUMN_LETTERS[col]) for col in range(SIDE)),
         to_move=state.to_move,
         actions_left=actions_left,
-        edges=tuple(_base_view(state, player) for player in _PLAYERS),
-        hints=(_supply_hint(state),) if state.is_setup else tuple(_home_hint(state, each) for each in _PLAYERS),
+        edges=tuple(_base_view(state, player) for player in PLAYERS),
+        hints=(_supply_hint(state),) if state.is_setup else tuple(_home_hint(state, each) for each in PLAYERS),
         piece_names=PIECE_NAMES,
     )
 
