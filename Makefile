@@ -18,17 +18,17 @@ test-slow: $(STAMP)
 	$(BIN)/pytest -q -m slow
 
 torture: $(STAMP)
-	$(BIN)/python tests/e2e/torture.py --kills 200
+	$(BIN)/python -m tests.e2e.torture --kills 200
 
 fairness: $(STAMP)
-	$(BIN)/python tests/e2e/fairness.py --matches 100
+	$(BIN)/python -m tests.e2e.fairness --matches 100
 
 SEEDS ?= 200
 FIRST ?= 1
 ROOMS ?= 50
 
 swarm: $(STAMP)
-	PYTHONPATH=tests/server $(BIN)/python tests/e2e/swarm.py --first $(FIRST) --seeds $(SEEDS) --rooms $(ROOMS)
+	$(BIN)/python -m tests.e2e.swarm --first $(FIRST) --seeds $(SEEDS) --rooms $(ROOMS)
 
 check: $(STAMP)
 	$(BIN)/ruff check .
@@ -42,14 +42,14 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 bench: $(STAMP)
-	$(BIN)/python tests/bench/bench_server.py
+	$(BIN)/python -m tests.bench.bench_server
 
 bench-tui: $(STAMP)
-	$(BIN)/python tests/bench/bench_tui_start.py
-	$(BIN)/python tests/bench/bench_tui_lag.py
+	$(BIN)/python -m tests.bench.bench_tui_start
+	$(BIN)/python -m tests.bench.bench_tui_lag
 
 bench-rules: $(STAMP)
-	$(BIN)/python tests/bench/bench_rules.py
+	$(BIN)/python -m tests.bench.bench_rules
 
 GAMES ?= 200
 RESULTS ?= build/strength.jsonl

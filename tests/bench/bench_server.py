@@ -1,6 +1,6 @@
 """How fast and how big the server is, beside relays that do as little as possible. Prints figures, asserts none.
 
-    python tests/bench/bench_server.py [--only load|bots|idle|watchers|restart] [--rooms 50 100 200] [--seconds 4]
+    python -m tests.bench.bench_server [--only load|bots|idle|watchers|restart] [--rooms 50 100 200] [--seconds 4]
         [--bot-rooms 50] [--connections 1250 2500 5000] [--idle-rooms 500 1000 2000] [--watchers 250 500 1000]
         [--stored-rooms 2500 5000 10000]
 
@@ -16,13 +16,13 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import uvloop
-from idle import bench_idle
-from load import bench_load
-from restart import bench_restart
-from watchers import bench_watchers
 
-from bots import bench_bots
 from tabuleiro_server.open_files import allow_open_files
+from tests.bench.bots import bench_bots
+from tests.bench.idle import bench_idle
+from tests.bench.load import bench_load
+from tests.bench.restart import bench_restart
+from tests.bench.watchers import bench_watchers
 
 
 async def bench(arguments: argparse.Namespace) -> None:

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from figures import spread
-from guest import one_match
-from pair import Measured, Pair, seat_at_relay, seat_at_server
-from server_under_load import RELAY, Process, running, tabuleiro
+from tests.bench.figures import spread
+from tests.bench.guest import one_match
+from tests.bench.pair import Measured, Pair, seat_at_relay, seat_at_server
+from tests.bench.server_under_load import RELAY, Process, running, tabuleiro
 
 WINDOW_S: Final = 1.0
 SETTLE_S: Final = 0.3

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
-from guest import GAME, OPTIONS, TOLD, Guest
-from wire import WireClient
 
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, Play, RoomEntered
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
+from tests.bench.guest import GAME, OPTIONS, TOLD, Guest
+from tests.bench.wire import WireClient
 
 ENCODER: Final = msgspec.msgpack.Encoder()
 
