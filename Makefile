@@ -41,8 +41,9 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# AGAINST='COMMIT' plays the load on the server as it is and as it was there, and prints ratios; it may name several.
 bench: $(STAMP)
-	$(BIN)/python -m tests.bench.bench_server
+	$(BIN)/python -m tests.bench.bench_server $(if $(AGAINST),--against $(AGAINST))
 
 bench-tui: $(STAMP)
 	$(BIN)/python -m tests.bench.bench_tui_start

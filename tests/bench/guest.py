@@ -18,16 +18,18 @@ OPTIONS: Final[dict[str, int | str]] = {"size": 19, "rules": "beginner"}
 CODEC: Final = MsgpackCodec()
 
 
-class Played(msgspec.Struct):
+class Happened(msgspec.Struct):
     """The part of an event that the load needs."""
 
+    type: str = ""
     ply: int | None = None
+    match: int | None = None
 
 
 class Numbered(msgspec.Struct):
-    """An event with whatever is beside it."""
+    """An event with its number in the room."""
 
-    event: Played
+    event: Happened
 
 
 class Told(msgspec.Struct):
