@@ -1,6 +1,6 @@
 """How long the rooms of a server are held up at a stretch by what can be asked of one with a very long match.
 
-Run: ``python tests/bench/bench_long_match.py``. Times are of the event loop's thread alone, so that other programs
+Run: ``python -m tests.bench.bench_long_match``. Times are of the event loop's thread alone, so that other programs
 on the machine do not count. Xero-G has no longest match: ``--plies`` says how long it is here.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -41,9 +40,7 @@ from tabuleiro_server.runtime.journal import Journal
 from tabuleiro_server.runtime.room_task import RoomTask
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
-from stored_rooms import room_code
+from tests.e2e.stored_rooms import room_code
 
 ANA: Final = AccountId("0123456789abcdef")
 CHAT_LINES_COUNT: Final = 100

@@ -1,6 +1,6 @@
 """``tabuleiro`` as it is, but for one thing: it counts what it is told of rooms, where a bench can read it.
 
-    python tests/bench/counting_client.py COUNTS ARGUMENTS...
+    python -m tests.bench.counting_client COUNTS ARGUMENTS...
 
 COUNTS is a file of eight bytes: the number of events and changed heads taken in so far.
 """

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from bots_page import FAULTS, block, scripted, write_engine
 
 from tabuleiro.clock import Fischer
 from tabuleiro.errors import ClientError, CommandError
@@ -20,6 +19,7 @@ from tabuleiro_client.engine_player import EngineWishes, play_matches
 from tabuleiro_client.library import ME, OPEN
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
+from tests.server.bots_page import FAULTS, block, scripted, write_engine
 
 LIMIT_S = 60
 SIZE: dict[str, int | str] = {"size": 5}

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from terminal_process import terminal
 
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import parse_record
@@ -19,6 +18,7 @@ from tabuleiro.rules import registry
 from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.cli import exit_status
 from tabuleiro_client.record_browser import RecordBrowser
+from tests.e2e.terminal_process import terminal
 
 RECORD = """\
 [Game "virus-wars"]

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from server_process import LIMIT_S, serving
-from stored_rooms import fill, room_code
 
 from tabuleiro.clock import Fischer
 from tabuleiro.ids import RoomCode
@@ -30,6 +28,8 @@ from tabuleiro_client.entered_room import EnteredRoom, Restored, create_room, jo
 from tabuleiro_client.link import Link, LinkSettings
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
+from tests.e2e.server_process import LIMIT_S, serving
+from tests.e2e.stored_rooms import fill, room_code
 
 ME, OPEN, BOT = SeatRequest("me"), SeatRequest(), SeatRequest("bot", "random")
 QUICKLY = LinkSettings(backoff=Backoff(first_s=0.02, limit_s=0.2))

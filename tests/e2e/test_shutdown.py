@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from server_process import LIMIT_S, ServerProcess, serving
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
@@ -24,6 +23,7 @@ from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro_client.backoff import Backoff
 from tabuleiro_client.entered_room import EnteredRoom, Happened, create_room
 from tabuleiro_client.link import Link, LinkSettings
+from tests.e2e.server_process import LIMIT_S, ServerProcess, serving
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM there")
 

@@ -7,7 +7,6 @@ from typing import Any, get_args
 
 import msgspec
 import pytest
-from protocol_page import PAGE, ROOT, described, example, sections, tag_of
 
 from tabuleiro.clock import ByoYomi, ClockState, Correspondence, Fischer, FixedTurn, NoClock, PlayerClock
 from tabuleiro.protocol import codec, messages
@@ -19,6 +18,7 @@ from tabuleiro.protocol.settings import LateBot, RoomLimits, RoomSettings
 from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro.rules.outcome import Termination
 from tabuleiro_server.config import Config
+from tests.server.protocol_page import PAGE, ROOT, described, example, sections, tag_of
 
 RESULTS = (messages.Welcome, messages.RoomEntered, messages.RoomList, messages.RecordPlayed, messages.HintGiven)
 PARTS = (

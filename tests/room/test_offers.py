@@ -5,19 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from story import (
-    ANA,
-    BOT,
-    EVA,
-    LAST_ACTION,
-    ME,
-    RUI,
-    STILL,
-    SWAPPED,
-    Story,
-    finished,
-    playing,
-)
 
 from tabuleiro.protocol.events import (
     MatchEnded,
@@ -32,6 +19,19 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_server.room.commands import AnswerOffer, Leave, MakeOffer, Resign, Undo
 from tabuleiro_server.room.state import bot_account
+from tests.room.story import (
+    ANA,
+    BOT,
+    EVA,
+    LAST_ACTION,
+    ME,
+    RUI,
+    STILL,
+    SWAPPED,
+    Story,
+    finished,
+    playing,
+)
 
 
 def begun(**kwargs: Any) -> Story:

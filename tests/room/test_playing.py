@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from story import ANA, BOT, EVA, LAST_ACTION, ME, RUI, SMALL, STILL, Story, finished, playing
 
 from tabuleiro.protocol.events import (
     ActionsPlayed,
@@ -26,6 +25,7 @@ from tabuleiro_server.room.commands import (
     Undo,
 )
 from tabuleiro_server.room.state import bot_account
+from tests.room.story import ANA, BOT, EVA, LAST_ACTION, ME, RUI, SMALL, STILL, Story, finished, playing
 
 AWAY_MS = 60_000
 AWAY = RoomSettings(away_after_ms=AWAY_MS)

@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from wire_client import SMALL, MatchOnTheWire, StartServer, raw_request, wire
 
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom
 from tabuleiro_server.obs import loop_lag
 from tabuleiro_server.obs.loop_lag import LoopLagProbe
 from tabuleiro_server.wiring import RunningServer
+from tests.server.wire_client import SMALL, MatchOnTheWire, StartServer, raw_request, wire
 
 Labels = tuple[tuple[str, str], ...]
 

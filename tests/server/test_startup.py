@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wire_client import LIMIT_S, StartServer, wire
 
 from tabuleiro.errors import ConfigError, DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
 from tabuleiro.protocol.messages import Announcement
@@ -19,6 +18,7 @@ from tabuleiro_server import cli
 from tabuleiro_server.config import Config
 from tabuleiro_server.runtime.lifecycle import Lifecycle
 from tabuleiro_server.wiring import RunningServer, now_ms, running_server
+from tests.server.wire_client import LIMIT_S, StartServer, wire
 
 
 async def failure_of(**settings: Any) -> Exception:

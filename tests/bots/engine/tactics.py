@@ -1,6 +1,6 @@
 """Positions of Iris and Minefield with a win that can be forced in one to three turns, by exhaustive search.
 
-``python tests/bots/engine/tactics.py > tests/data/tactics.jsonl`` makes the file that the tests read, in some
+``python -m tests.bots.engine.tactics > tests/data/tactics.jsonl`` makes the file that the tests read, in some
 minutes. Each line names a game, its options with the position, the number of ``turns`` in which the player to
 move can force a win, and ``winning``: all turns that keep a win forced, however long it takes. ``is_sign_trap``
 marks positions where a search that takes every action for a change of sides chooses a turn not among them.

@@ -1,6 +1,6 @@
 """Positions of Virus Wars and Xero-G with a win forced in one to three turns, found by exhaustive search.
 
-``python tests/bots/engine/turn_tactics.py > tests/data/turn_tactics.jsonl`` makes the file that the tests read, in
+``python -m tests.bots.engine.turn_tactics > tests/data/turn_tactics.jsonl`` makes the file that the tests read, in
 some minutes. Its lines are like those of ``tactics.py``, but that ``winning`` holds the first actions after which
 the rest of the turn can keep a win forced: however long it takes in Virus Wars, in ``turns`` turns in Xero-G. A
 sign trap is a position where a search that takes every action for a change of sides begins with another one.

@@ -12,12 +12,12 @@ import termios
 from pathlib import Path
 
 import pytest
-from server_process import serving
-from terminal_process import LIMIT_S, Terminal, terminal
 
 from tabuleiro_client.library import ME, OPEN, connect
 from tabuleiro_client.tui.crash_report import FILE_NAME
 from tabuleiro_client.tui.launch import CLEAN_TERMINAL, clean_terminal
+from tests.e2e.server_process import serving
+from tests.e2e.terminal_process import LIMIT_S, Terminal, terminal
 
 RECORD = '[Game "virus-wars"]\n\n1. b10 c9 d8 e7 f6\n'
 MODES = ("?1049", "?1000", "?1003", "?1006", "?1015", "?1004", "?2004")

@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from tables import Table, table, until
 from textual.pilot import Pilot
 from textual.widgets import Static
 from textual.widgets._footer import FooterKey
@@ -26,6 +25,7 @@ from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tests.client.tui.tables import Table, table, until
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 RECORD = MatchRecord(

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from tables import Table, table, until
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -29,6 +28,7 @@ from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.chat import Chat, Entry
 from tabuleiro_client.tui.widgets.line import Line
 from tabuleiro_client.tui.widgets.top_bar import TopBar
+from tests.client.tui.tables import Table, table, until
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 

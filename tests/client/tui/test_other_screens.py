@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tables import until
 from textual.command import CommandPalette
 from textual.widgets import DataTable, Input, OptionList
-from visits import Visit, lobby_visit, visit
 
 from tabuleiro.errors import ClientError
 from tabuleiro.ids import RoomCode, TimestampMs
@@ -35,6 +33,8 @@ from tabuleiro_client.tui.screens.settings import SettingsScreen, setting_fields
 from tabuleiro_client.tui.screens.try_board import TryScreen
 from tabuleiro_client.tui.settings import Settings, SettingsFile
 from tabuleiro_server.wiring import RunningServer
+from tests.client.tui.tables import until
+from tests.client.tui.visits import Visit, lobby_visit, visit
 
 
 async def open_settings(at: Visit) -> SettingsScreen:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tables import Table, table, until
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
-from visits import Visit, lobby_visit, own_room, visit
 
 from tabuleiro.protocol.messages import Offer, Say
 from tabuleiro_client.entered_room import watch_room
@@ -20,6 +18,8 @@ from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.widgets.moves import Moves
+from tests.client.tui.tables import Table, table, until
+from tests.client.tui.visits import Visit, lobby_visit, own_room, visit
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 NARROW = (36, 24)
