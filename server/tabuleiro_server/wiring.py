@@ -19,9 +19,9 @@ from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.seat import BotSeats
 from tabuleiro_server.bots.suggestions import Suggestions
 from tabuleiro_server.config import Config
-from tabuleiro_server.net.figures import NetFigures
-from tabuleiro_server.net.http_pages import HttpPages
-from tabuleiro_server.net.websocket_server import WebSocketServer
+from tabuleiro_server.net.http import HttpPages
+from tabuleiro_server.net.metrics import NetMetrics
+from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.obs.logs import configure_logs
 from tabuleiro_server.obs.loop_lag import LoopLagProbe
 from tabuleiro_server.obs.metrics import ServerCollector, render_metrics
@@ -172,7 +172,7 @@ def _sockets(
 ) -> WebSocketServer:
     """Put together what is behind the port, and let what happens there be measured."""
     requests = Requests(services)
-    figures = NetFigures()
+    figures = NetMetrics()
     collector = ServerCollector(
         version=services.version,
         net=figures,
