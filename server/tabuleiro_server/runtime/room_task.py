@@ -36,7 +36,6 @@ from tabuleiro_server.runtime.refusals import damaged, unavailable
 from tabuleiro_server.runtime.room_inbox import RoomInbox
 from tabuleiro_server.runtime.room_items import Entry, Item, Missed, PresenceCheck, RoomUnloadedError, Wish, fail
 from tabuleiro_server.runtime.row_keeper import RowKeeper
-from tabuleiro_server.runtime.snapshot_keeper import SnapshotKeeper
 
 PRESENCE_DELAY_S: Final = 0.1
 """Comings and goings within this time are told in one update."""
@@ -73,7 +72,6 @@ class RoomTask:
         self._recent = RecentEvents(journal, self.state.code)
         self._pending = pending
         self._row = RowKeeper(journal, loaded.row)
-        self._snapshots = SnapshotKeeper(journal, loaded.snapshot_seq)
         self._thinking: BotThought | None = None
         self._presence_alarm = Alarm(self._check_presence)
         self._goings = Goings()
@@ -191,9 +189,6 @@ class RoomTask:
         What time brings goes before commands that wait, so that nobody can talk a flag up.
         """
         while True:
-            if self._is_snapshot_due():
-                # What is underway, and commands that find the room at rest, go on meanwhile.
-                await self._snapshots.keep(self.state)
             if self._underway is not None:
                 await asyncio.wait({self._underway})
                 continue
@@ -314,8 +309,6 @@ class RoomTask:
 
     def _has_to_look(self) -> bool:
         """Whether the task has to look what is due earlier than it means to."""
-        if self._is_snapshot_due():
-            return True
         deadline_ms = self._deadline_ms()
         return self.state.phase == "closed" or (deadline_ms is not None and deadline_ms < self._looks_at_ms)
 
@@ -384,10 +377,6 @@ class RoomTask:
         self._on_change(self)
         if again_in_ms is not None:
             self._presence_changed(again_in_ms / 1000)
-
-    def _is_snapshot_due(self) -> bool:
-        """A server that stops waits for commits alone: the snapshot before is close enough."""
-        return self._snapshots.is_due(self.state) and not self.is_damaged and not self._inbox.is_closed
 
     def _end(self) -> None:
         self._is_ended = True
