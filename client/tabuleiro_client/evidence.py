@@ -20,7 +20,7 @@ from tabuleiro.protocol.events import (
     SeatsSwapped,
     TurnTakenBack,
 )
-from tabuleiro.rules.outcome import Termination
+from tabuleiro.rules.base import Termination
 
 
 def of_undo(event: Event, ply: int) -> bool:

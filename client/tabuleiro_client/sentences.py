@@ -35,7 +35,7 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import Game, State
-from tabuleiro.rules.outcome import Termination
+from tabuleiro.rules.base import Termination
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.board_text import TextStyle, piece_glyph
 from tabuleiro_client.settings_text import settings_text

@@ -1,6 +1,6 @@
 """Choosing an action of Xero-G in steps: where a ship can go, boost or reprogram, and the route of a move.
 
-Where ships may go is asked of the position (:class:`~tabuleiro.rules.games.xero_g_state.XeroGState`).
+Where ships may go is asked of the position (:class:`~tabuleiro.rules.games.xero_g.state.XeroGState`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from tabuleiro.errors import IllegalActionError, NotationError
 from tabuleiro.rules import State
-from tabuleiro.rules.games.xero_g_actions import Move, action_of, target_name
-from tabuleiro.rules.games.xero_g_moves import BASE, BOARD
-from tabuleiro.rules.games.xero_g_state import Landing, XeroGState
+from tabuleiro.rules.games.xero_g.actions import Move, action_of, target_name
+from tabuleiro.rules.games.xero_g.moves import BASE, BOARD
+from tabuleiro.rules.games.xero_g.state import Landing, XeroGState
 from tabuleiro.rules.view import BoardView, Mark
 from tabuleiro_client.action_guide import ActionGuide, Question, Sight
 

@@ -22,7 +22,7 @@ import numpy as np
 from tabuleiro.rules import State, perft, registry
 from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro.rules.games.xero_g import XeroGState
-from tabuleiro.rules.games.xero_g_moves import BASE_BIT
+from tabuleiro.rules.games.xero_g.moves import BASE_BIT
 from tabuleiro_server.bots import engine
 from tabuleiro_server.bots.engine import virus_wars_board, xero_g_board, xero_g_ways
 from tabuleiro_server.bots.engine.bits import lowest_bit

@@ -15,7 +15,7 @@ from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import format_record
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.analysis import Analysis, Candidate
-from tabuleiro.rules.outcome import Outcome, Termination
+from tabuleiro.rules.base import Outcome, Termination
 from tabuleiro_client import analyser
 from tabuleiro_client.analyser import load_analyser
 from tabuleiro_client.analysis_text import analysis_lines, progress_text

@@ -8,7 +8,7 @@ from tabuleiro.protocol import events
 from tabuleiro.protocol.messages import RoomSummary
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
-from tabuleiro.rules.outcome import Termination
+from tabuleiro.rules.base import Termination
 from tabuleiro_client.board_text import TextStyle
 from tabuleiro_client.room_list import room_lines
 from tabuleiro_client.sentences import Cast, brief_options_text, options_text, side_glyphs

@@ -27,7 +27,7 @@ from tabuleiro.protocol.events import ActionsPlayed
 from tabuleiro.protocol.messages import RoomHead, SeatRequest
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
-from tabuleiro.rules.outcome import Termination
+from tabuleiro.rules.base import Termination
 from tabuleiro_client.entered_room import EnteredRoom, Happened
 from tabuleiro_client.library import Client, connect
 from tabuleiro_server.bots.worker import NICENESS

@@ -6,7 +6,7 @@ from typing import Final
 
 from tabuleiro.notation.match_record import MatchRecord, result_of
 from tabuleiro.rules import State, registry
-from tabuleiro.rules.outcome import Outcome
+from tabuleiro.rules.base import Outcome
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.sentences import ending_text
 from tabuleiro_client.tui.pictures import picture_of

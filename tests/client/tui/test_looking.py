@@ -14,7 +14,7 @@ from tabuleiro.ids import RoomCode
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import parse_record
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro.rules.outcome import Outcome, Termination
+from tabuleiro.rules.base import Outcome, Termination
 from tabuleiro_client.entered_room import join_room, watch_room
 from tabuleiro_client.link import Link
 from tabuleiro_client.room_matches import RoomMatch, RoomMatches

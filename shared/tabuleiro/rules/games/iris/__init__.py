@@ -1,6 +1,6 @@
 """Iris: two stones a turn, groups that reach the coloured rim. Source: RULES.md, "Iris".
 
-What a position looks like is left to :mod:`tabuleiro.rules.games.iris_view`.
+What a position looks like is left to :mod:`tabuleiro.rules.games.iris.view`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from typing import ClassVar, Self
 
 from tabuleiro.errors import NotationError
 from tabuleiro.ids import Player, opponent
-from tabuleiro.rules.base import Game, State
-from tabuleiro.rules.board import bit_indexes
-from tabuleiro.rules.games.iris_view import iris_view
-from tabuleiro.rules.hex_board import HexBoard, hex_board
+from tabuleiro.rules.base import Game, Outcome, State, Termination
+from tabuleiro.rules.board import bit_indexes, position_error, split_position
+from tabuleiro.rules.games.iris.board import HexBoard, hex_board
+from tabuleiro.rules.games.iris.view import iris_view
 from tabuleiro.rules.options import IntOption, Options, OptionSpec, OptionValue, PositionOption, check_options
-from tabuleiro.rules.outcome import Outcome, Termination
-from tabuleiro.rules.positions import position_error, split_position
 from tabuleiro.rules.view import BoardView
 
 COLOURS_BY_SIDE: Mapping[int, tuple[str, ...]] = {

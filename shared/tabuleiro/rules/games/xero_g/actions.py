@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from tabuleiro.errors import NotationError
-from tabuleiro.rules.games.xero_g_moves import BASE, BOARD, SQUARE_COUNT, VALUES
+from tabuleiro.rules.games.xero_g.moves import BASE, BOARD, SQUARE_COUNT, VALUES
 
 TARGET_COUNT = SQUARE_COUNT + 1
 """The squares and the base."""
@@ -110,5 +110,5 @@ def parse_action(text: str) -> int:
 
 
 def target_name(target: int) -> str:
-    """The name of a square, ``base`` for :data:`~tabuleiro.rules.games.xero_g_moves.BASE`."""
+    """The name of a square, ``base`` for :data:`~tabuleiro.rules.games.xero_g.moves.BASE`."""
     return "base" if target == BASE else BOARD.names[target]

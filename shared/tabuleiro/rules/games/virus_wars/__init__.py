@@ -7,8 +7,15 @@ from typing import ClassVar, Self
 
 from tabuleiro.errors import GameOptionError
 from tabuleiro.ids import Player, opponent
-from tabuleiro.rules.base import Game, State
-from tabuleiro.rules.board import COLUMN_LETTERS, SquareBoard, bit_indexes, square_board
+from tabuleiro.rules.base import Game, Outcome, State, Termination
+from tabuleiro.rules.board import (
+    COLUMN_LETTERS,
+    SquareBoard,
+    bit_indexes,
+    position_error,
+    split_position,
+    square_board,
+)
 from tabuleiro.rules.options import (
     ChoiceOption,
     IntOption,
@@ -18,8 +25,6 @@ from tabuleiro.rules.options import (
     PositionOption,
     check_options,
 )
-from tabuleiro.rules.outcome import Outcome, Termination
-from tabuleiro.rules.positions import position_error, split_position
 from tabuleiro.rules.view import BoardView, CellView, EdgeSide, EdgeView, Hint, Mark
 
 PIECE_NAMES = {"x": "blue virus", "X": "blue zombie", "o": "red virus", "O": "red zombie"}

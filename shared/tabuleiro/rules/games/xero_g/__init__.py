@@ -1,6 +1,6 @@
 """Xero-G: run, boost, reprogram, reach the base beyond. Source: RULES.md, "Xero-G".
 
-The game with its options; the position and its rules are :mod:`tabuleiro.rules.games.xero_g_state`'s.
+The game with its options; the position and its rules are :mod:`tabuleiro.rules.games.xero_g.state`'s.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import ClassVar, Self
 
 from tabuleiro.rules.base import Game
-from tabuleiro.rules.games.xero_g_moves import BOARD, SIDE, VALUES
-from tabuleiro.rules.games.xero_g_state import NO_PAST, SHIP_COUNT, SHIPS_PER_PLAYER_AND_VALUE, XeroGState
+from tabuleiro.rules.board import position_error, split_position
+from tabuleiro.rules.games.xero_g.moves import BOARD, SIDE, VALUES
+from tabuleiro.rules.games.xero_g.state import NO_PAST, SHIP_COUNT, SHIPS_PER_PLAYER_AND_VALUE, XeroGState
 from tabuleiro.rules.options import (
     ChoiceOption,
     IntOption,
@@ -20,7 +21,6 @@ from tabuleiro.rules.options import (
     PositionOption,
     check_options,
 )
-from tabuleiro.rules.positions import position_error, split_position
 from tabuleiro.rules.shuffle import iter_splitmix64, shuffled
 
 __all__ = ["XeroG", "XeroGState"]

@@ -1,7 +1,7 @@
 """A position of Xero-G: whose turn it is, what is legal, and how it ends. Source: RULES.md, "Xero-G".
 
-Where ships can go is worked out in :mod:`tabuleiro.rules.games.xero_g_moves`, numbers and texts of actions are in
-:mod:`tabuleiro.rules.games.xero_g_actions`, the picture is drawn up in :mod:`tabuleiro.rules.games.xero_g_view`.
+Where ships can go is worked out in :mod:`tabuleiro.rules.games.xero_g.moves`, numbers and texts of actions are in
+:mod:`tabuleiro.rules.games.xero_g.actions`, the picture is drawn up in :mod:`tabuleiro.rules.games.xero_g.view`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from tabuleiro.ids import Player, opponent
-from tabuleiro.rules.base import State
-from tabuleiro.rules.games.xero_g_actions import (
+from tabuleiro.rules.base import Outcome, State, Termination
+from tabuleiro.rules.games.xero_g.actions import (
     DROP_COUNT,
     NO_DROP,
     Move,
@@ -23,7 +23,7 @@ from tabuleiro.rules.games.xero_g_actions import (
     placement_number,
     target_name,
 )
-from tabuleiro.rules.games.xero_g_moves import (
+from tabuleiro.rules.games.xero_g.moves import (
     BASE,
     BOARD,
     ROWS,
@@ -36,8 +36,7 @@ from tabuleiro.rules.games.xero_g_moves import (
     shortest_route,
     target_indexes,
 )
-from tabuleiro.rules.games.xero_g_view import board_view
-from tabuleiro.rules.outcome import Outcome, Termination
+from tabuleiro.rules.games.xero_g.view import board_view
 from tabuleiro.rules.view import BoardView
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from tabuleiro.ids import Player
 from tabuleiro.rules.board import COLUMN_LETTERS, bit_indexes
-from tabuleiro.rules.games.minefield_areas import name_stones
-from tabuleiro.rules.games.minefield_connection import shortest_path
+from tabuleiro.rules.games.minefield.areas import name_stones
+from tabuleiro.rules.games.minefield.connection import shortest_path
 from tabuleiro.rules.view import BoardView, CellView, EdgeView, Hint, Mark
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import ClassVar, Self
 
 from tabuleiro.ids import Player, opponent
-from tabuleiro.rules.base import Game, State
-from tabuleiro.rules.board import SquareBoard, bit_indexes, square_board
-from tabuleiro.rules.games.minefield_areas import Areas, Stones, areas_of, name_stones
-from tabuleiro.rules.games.minefield_connection import deciding_cells, is_joined, joined_through
-from tabuleiro.rules.games.minefield_view import board_view
+from tabuleiro.rules.base import Game, Outcome, State, Termination
+from tabuleiro.rules.board import SquareBoard, bit_indexes, position_error, split_position, square_board
+from tabuleiro.rules.games.minefield.areas import Areas, Stones, areas_of, name_stones
+from tabuleiro.rules.games.minefield.connection import deciding_cells, is_joined, joined_through
+from tabuleiro.rules.games.minefield.view import board_view
 from tabuleiro.rules.options import (
     ChoiceOption,
     IntOption,
@@ -24,8 +24,6 @@ from tabuleiro.rules.options import (
     PositionOption,
     check_options,
 )
-from tabuleiro.rules.outcome import Outcome, Termination
-from tabuleiro.rules.positions import position_error, split_position
 from tabuleiro.rules.view import BoardView
 
 _PIECES = "bw"

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.rules.board import COLUMN_LETTERS
-from tabuleiro.rules.games.xero_g_actions import Placement, action_of
-from tabuleiro.rules.games.xero_g_moves import BASE_BIT, BOARD, ROWS, SIDE, VALUES, home_row
+from tabuleiro.rules.games.xero_g.actions import Placement, action_of
+from tabuleiro.rules.games.xero_g.moves import BASE_BIT, BOARD, ROWS, SIDE, VALUES, home_row
 from tabuleiro.rules.view import BoardView, CellView, EdgeView, Hint, Mark
 
 if TYPE_CHECKING:
-    from tabuleiro.rules.games.xero_g_state import XeroGState
+    from tabuleiro.rules.games.xero_g.state import XeroGState
 
 PIECE_NAMES = {str(value): f"ship of value {value}" for value in VALUES}
 
