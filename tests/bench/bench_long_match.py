@@ -33,11 +33,11 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import MakeOffer, Play, Undo, Watch
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import Audience, snapshot_of
-from tabuleiro_server.runtime.archive import Archive
-from tabuleiro_server.runtime.directory import Directory
-from tabuleiro_server.runtime.draws import draw
-from tabuleiro_server.runtime.journal import Journal
-from tabuleiro_server.runtime.room_task import RoomTask
+from tabuleiro_server.rooms.archive import Archive
+from tabuleiro_server.rooms.directory import Directory
+from tabuleiro_server.rooms.draws import draw
+from tabuleiro_server.rooms.journal import Journal
+from tabuleiro_server.rooms.room_task import RoomTask
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
 from tests.e2e.stored_rooms import room_code

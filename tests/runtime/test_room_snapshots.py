@@ -31,13 +31,13 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import RoomEntered
 from tabuleiro.rules import registry
 from tabuleiro_server.room.state import Checkpoint, Line, Match, MutedPerson, RoomState
-from tabuleiro_server.runtime import journal as journal_module
-from tabuleiro_server.runtime import pieces as pieces_module
-from tabuleiro_server.runtime import snapshot_keeper
-from tabuleiro_server.runtime.journal import NO_SNAPSHOT, read_events, rows_of, snapshot_differences
-from tabuleiro_server.runtime.pieces import AT_ONCE_COUNT
-from tabuleiro_server.runtime.room_snapshots import SNAPSHOT_VERSION, differences, read_snapshot, snapshot_of
-from tabuleiro_server.runtime.snapshot_keeper import SNAPSHOT_EVERY_COUNT
+from tabuleiro_server.rooms import journal as journal_module
+from tabuleiro_server.rooms import pieces as pieces_module
+from tabuleiro_server.rooms import snapshot_keeper
+from tabuleiro_server.rooms.journal import NO_SNAPSHOT, read_events, rows_of, snapshot_differences
+from tabuleiro_server.rooms.pieces import AT_ONCE_COUNT
+from tabuleiro_server.rooms.room_snapshots import SNAPSHOT_VERSION, differences, read_snapshot, snapshot_of
+from tabuleiro_server.rooms.snapshot_keeper import SNAPSHOT_EVERY_COUNT
 from tabuleiro_server.store.consistency import verify
 from tabuleiro_server.store.rows import Snapshot
 

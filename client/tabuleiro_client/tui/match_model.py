@@ -31,11 +31,12 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import HintGiven, Undo
 from tabuleiro.rules import State
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.entered_room import Change, Gone, Happened, Lost, Restored, Said
-from tabuleiro_client.mirror import Mirror
-from tabuleiro_client.sentences import Cast, sentence_to
-from tabuleiro_client.terminal import showable
+from tabuleiro_client.net.mirror import Mirror
+from tabuleiro_client.net.room import Change, Gone, Happened, Lost, Restored, Said
+from tabuleiro_client.text.analysis import hint_text
+from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.sentences import Cast, sentence_to
+from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.pictures import picture_of
 from tabuleiro_client.tui.present.notes import hints_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, Target
@@ -43,7 +44,6 @@ from tabuleiro_client.tui.ship_composer import composer_for
 from tabuleiro_client.tui.talk_rights import TalkRights
 from tabuleiro_client.tui.timeline import Timeline, changed_cells
 from tabuleiro_client.tui.turn_composer import TurnComposer
-from tabuleiro_client.worth import hint_text
 
 _ROOM_EVENTS = (
     SeatTaken,

@@ -15,7 +15,7 @@ import msgspec
 
 from tabuleiro.errors import ClientError
 from tabuleiro.ids import Phase, RoomCode, TimestampMs
-from tabuleiro_client.whole_file import replacement
+from tabuleiro_client.net.files import replacement
 
 KEPT_COUNT: Final = 50
 """How many matches are kept; the oldest ones are forgotten."""

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tabuleiro.rules import registry
-from tabuleiro_client import venue as venues
-from tabuleiro_client.library import Client
-from tabuleiro_client.link_state import LinkState
+from tabuleiro_client.net import server as venues
+from tabuleiro_client.net.library import Client
+from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.room import RoomScreen

@@ -15,9 +15,9 @@ from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import parse_record
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.base import Outcome, Termination
-from tabuleiro_client.entered_room import join_room, watch_room
-from tabuleiro_client.link import Link
-from tabuleiro_client.room_matches import RoomMatch, RoomMatches
+from tabuleiro_client.models.room_matches import RoomMatch, RoomMatches
+from tabuleiro_client.net.link import Link
+from tabuleiro_client.net.room import join_room, watch_room
 from tabuleiro_client.tui import launch
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.export import ExportScreen

@@ -13,11 +13,10 @@ from tabuleiro.ids import AccountId, Ply
 from tabuleiro.protocol.events import HintTaken, SequencedEvent
 from tabuleiro.protocol.messages import Answer, Error, Offer, Play, Say, Update
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.backoff import Backoff
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.entered_room import Happened, Said, watch_room
-from tabuleiro_client.link import Link, LinkSettings
-from tabuleiro_client.mirror import Mirror
+from tabuleiro_client.net.link import Backoff, Link, LinkSettings
+from tabuleiro_client.net.mirror import Mirror
+from tabuleiro_client.net.room import Happened, Said, watch_room
+from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui import redrawing, turnstile
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.match_model import MatchModel

@@ -7,9 +7,9 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 from tabuleiro.protocol.messages import Offer, Say
-from tabuleiro_client.entered_room import watch_room
-from tabuleiro_client.library import connect
-from tabuleiro_client.link import Link
+from tabuleiro_client.net.library import connect
+from tabuleiro_client.net.link import Link
+from tabuleiro_client.net.room import watch_room
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.screens.match import MatchScreen

@@ -10,8 +10,8 @@ from textual.widgets import OptionList
 from tabuleiro.clock import Fischer
 from tabuleiro.protocol.messages import JoinRoom, Offer, Resign, Say
 from tabuleiro.protocol.settings import LateBot, RoomSettings
-from tabuleiro_client.entered_room import EnteredRoom
-from tabuleiro_client.library import Client, connect
+from tabuleiro_client.net.library import Client, connect
+from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen

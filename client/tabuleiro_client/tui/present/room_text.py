@@ -8,10 +8,10 @@ from tabuleiro.protocol.events import RoomSecrets
 from tabuleiro.protocol.messages import RoomHead, SeatView
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import Game
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.sentences import Cast, brief_options_text
-from tabuleiro_client.settings_text import settings_text
-from tabuleiro_client.terminal import showable
+from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.sentences import Cast, brief_options_text
+from tabuleiro_client.text.settings import settings_text
+from tabuleiro_client.text.terminal import showable
 
 
 def title(game: Game, head: RoomHead) -> str:

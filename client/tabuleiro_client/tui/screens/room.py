@@ -27,11 +27,12 @@ from tabuleiro.protocol.messages import (
     SwapSeats,
 )
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.bot_levels import levels_to_offer
-from tabuleiro_client.entered_room import Change, EnteredRoom
-from tabuleiro_client.library import Client
-from tabuleiro_client.room_address import format_room_address
-from tabuleiro_client.sentences import brief_options_text
+from tabuleiro_client.models.bot_levels import levels_to_offer
+from tabuleiro_client.net.addresses import format_room_address
+from tabuleiro_client.net.library import Client
+from tabuleiro_client.net.room import Change, EnteredRoom
+from tabuleiro_client.net.server import Venue
+from tabuleiro_client.text.sentences import brief_options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
@@ -45,7 +46,6 @@ from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
 from tabuleiro_client.tui.settings_form import SettingsForm
 from tabuleiro_client.tui.widgets.chat import Chat, Entry, chat_problem
 from tabuleiro_client.tui.widgets.top_bar import TopBar
-from tabuleiro_client.venue import Venue
 
 
 class RoomScreen(PageScreen):
