@@ -3,9 +3,9 @@
 usage: python tools/trace_play.py     with the interpreter of the environment of the checkout to be looked at
 
 A server runs in this process. Two players and a watcher are in a room with a clock, each over a real connection;
-the players make whole turns. A file counts if one of its functions runs between the frame of a turn and the moment
-when the answer and all notifications have come, in each of the turns. Types without a function that runs (messages,
-events) are not seen.
+the players make whole turns. A file counts if one of its functions runs between the frame of a turn and the
+moment when the answer and all notifications have come, in each of the turns. Types without a function that runs
+(such as messages and events) are not seen.
 """
 
 from __future__ import annotations
