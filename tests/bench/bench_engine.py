@@ -1,6 +1,6 @@
 """How fast kernels and searches of Virus Wars and Xero-G are, beside the rules. Prints figures and asserts none.
 
-    python tests/bench/bench_engine.py [--seconds SECONDS] [--compile]
+    python -m tests.bench.bench_engine [--seconds SECONDS] [--compile]
 
 All figures are for one core, by processor time. Virus Wars (the default board): actions a second in random games
 and perft nodes a second, in kernels and in plain Python; nodes a second of the search. Xero-G (``gyges``):
@@ -18,17 +18,17 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from bench_mcts import report_compile
 
 from tabuleiro.rules import State, perft, registry
 from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro.rules.games.xero_g import XeroGState
-from tabuleiro.rules.games.xero_g_moves import BASE_BIT
+from tabuleiro.rules.games.xero_g.moves import BASE_BIT
 from tabuleiro_server.bots import engine
 from tabuleiro_server.bots.engine import virus_wars_board, xero_g_board, xero_g_ways
 from tabuleiro_server.bots.engine.bits import lowest_bit
 from tabuleiro_server.bots.engine.compiled import Array, kernel
 from tabuleiro_server.bots.engine.draws import DrawState, draw_below, new_draws
+from tests.bench.bench_mcts import report_compile
 
 PERFT_DEPTH = 8
 PLAIN_PERFT_DEPTH = 6

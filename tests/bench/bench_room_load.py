@@ -1,6 +1,6 @@
 """Time to load a room from its events alone, and the longest piece of that in one round of the event loop.
 
-Run: ``python tests/bench/bench_room_load.py``. A room has match after match, each played to its end or for
+Run: ``python -m tests.bench.bench_room_load``. A room has match after match, each played to its end or for
 ``--plies`` actions, and no more than ``--events`` events in all; the last match goes on. The median of several
 loads is printed with the slowest of them; the piece is time of the event loop's thread alone.
 """
@@ -19,9 +19,6 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from bench_long_match import ANA, LINE, MATCHES, Heartbeat
-from stored_rooms import room_code
-
 from tabuleiro.ids import Ply, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import (
     ActionsPlayed,
@@ -34,9 +31,11 @@ from tabuleiro.protocol.events import (
     SequencedEvent,
 )
 from tabuleiro.rules import registry
-from tabuleiro_server.runtime.journal import Journal
+from tabuleiro_server.rooms.journal import Journal
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
+from tests.bench.bench_long_match import ANA, LINE, MATCHES, Heartbeat
+from tests.e2e.stored_rooms import room_code
 
 LOADS_COUNT: Final = 9
 CHAT_EVERY_PLIES: Final = 10

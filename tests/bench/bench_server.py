@@ -1,9 +1,9 @@
 """Measure how fast and how big the server is, beside relays that do as little as possible or its older states.
 
-    python tests/bench/bench_server.py [--only load|bots|idle|watchers|restart] [--rooms 50 100 200] [--seconds 4]
+    python -m tests.bench.bench_server [--only load|bots|idle|watchers|restart] [--rooms 50 100 200] [--seconds 4]
         [--bot-rooms 50] [--connections 1250 2500 5000] [--idle-rooms 500 1000 2000] [--watchers 250 500 1000]
         [--stored-rooms 2500 5000 10000]
-    python tests/bench/bench_server.py --against COMMIT... [--rooms 50 100 200] [--seconds 10]
+    python -m tests.bench.bench_server --against COMMIT... [--rooms 50 100 200] [--seconds 10]
 
 It prints figures and asserts none. The load comes over real WebSockets on loopback. Every server runs in a process
 of its own; this process makes the load. Relay (a) checks and stores nothing, relay (b) is the same with each move
@@ -20,14 +20,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import uvloop
-from idle import bench_idle
-from load import bench_against, bench_load
-from older import older_python
-from restart import bench_restart
-from watchers import bench_watchers
 
-from bots import bench_bots
-from tabuleiro_server.open_files import allow_open_files
+from tabuleiro_server.cli.open_files import allow_open_files
+from tests.bench.bots import bench_bots
+from tests.bench.idle import bench_idle
+from tests.bench.load import bench_against, bench_load
+from tests.bench.older import older_python
+from tests.bench.restart import bench_restart
+from tests.bench.watchers import bench_watchers
 
 
 async def bench(arguments: argparse.Namespace, folder: Path) -> None:

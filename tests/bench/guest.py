@@ -6,12 +6,12 @@ import random
 from typing import Any, Final
 
 import msgspec
-from wire import WireClient
 
 from tabuleiro.protocol.codec import MsgpackCodec
 from tabuleiro.protocol.messages import ClientMessage, Error, Hello, Ok
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro.rules import registry
+from tests.bench.wire import WireClient
 
 GAME: Final = "minefield"
 OPTIONS: Final[dict[str, int | str]] = {"size": 19, "rules": "beginner"}

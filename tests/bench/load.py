@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from figures import median_with_quartiles, spread
-from guest import one_match
-from pair import Measured, Pair, all_held, seat_at_relay, seat_at_server
-from server_under_load import Process, relay, running, tabuleiro
+from tests.bench.figures import median_with_quartiles, spread
+from tests.bench.guest import one_match
+from tests.bench.pair import Measured, Pair, all_held, seat_at_relay, seat_at_server
+from tests.bench.server_under_load import Process, relay, running, tabuleiro
 
 WINDOW_S: Final = 1.0
 NOW: Final = "tabuleiro"

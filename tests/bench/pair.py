@@ -10,11 +10,11 @@ from functools import partial
 from typing import Final
 
 import msgspec
-from guest import GAME, OPTIONS, TOLD, Guest, Happened
-from wire import WireClient
 
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, Offer, Play, RoomEntered
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
+from tests.bench.guest import GAME, OPTIONS, TOLD, Guest, Happened
+from tests.bench.wire import WireClient
 
 ENCODER: Final = msgspec.msgpack.Encoder()
 FIRST_PLAY_ID: Final = 100

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from wire_client import wire
 
 from tabuleiro.ids import TimestampMs
 from tabuleiro.protocol.messages import GetRecord, Hello, ListRooms, Play, WatchRoom
 from tabuleiro.rules import registry
 from tabuleiro_server.config import Config
-from tabuleiro_server.runtime.journal import rows_of_stored
+from tabuleiro_server.rooms.journal import rows_of_stored
 from tabuleiro_server.store.consistency import verify
 from tabuleiro_server.store.maintenance import read_stats
 from tabuleiro_server.wiring import running_server
+from tests.server.wire_client import wire
 
 DATABASE: Final = Path(__file__).parents[1] / "data" / "schema-1.db.gz"
 KILLED_AT_MS: Final = TimestampMs(1_795_898_779_226)

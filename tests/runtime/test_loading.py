@@ -12,9 +12,9 @@ from tabuleiro.ids import AccountId, Ply, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import ActionsPlayed, Event, MatchStarted, RoomOpened, SeatInfo, SequencedEvent
 from tabuleiro.rules import registry
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.runtime import journal as journal_module
-from tabuleiro_server.runtime import pieces as pieces_module
-from tabuleiro_server.runtime.pieces import AT_ONCE_COUNT
+from tabuleiro_server.rooms import journal as journal_module
+from tabuleiro_server.rooms import pieces as pieces_module
+from tabuleiro_server.rooms.pieces import AT_ONCE_COUNT
 
 PLIES_COUNT = 300
 

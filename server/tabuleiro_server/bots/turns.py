@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from tabuleiro.ids import Player
 from tabuleiro.rules import State
-from tabuleiro.rules.outcome import Player
 
 S = TypeVar("S", bound=State)
 

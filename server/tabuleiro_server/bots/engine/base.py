@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tabuleiro.errors import BotError
+from tabuleiro.ids import Player
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis
-from tabuleiro.rules.outcome import Player
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tabuleiro.rules.outcome import Player
+from tabuleiro.ids import Player
 from tabuleiro_server.bots.engine.mcts import DRAWN, UNPROVEN, Tree
 
 

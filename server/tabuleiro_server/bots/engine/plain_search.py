@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Final
 
+from tabuleiro.ids import Player
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis, Candidate
-from tabuleiro.rules.outcome import Player
 from tabuleiro_server.bots.engine.base import SearchResult, check_task
 from tabuleiro_server.bots.engine.proven_lines import ForcedEnds
 from tabuleiro_server.bots.turns import after, first_turn, is_same_turn, turns_of_player

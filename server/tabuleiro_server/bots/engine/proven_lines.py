@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Generic, Protocol, TypeVar
 
-from tabuleiro.rules.outcome import Player
+from tabuleiro.ids import Player
 
 Node = TypeVar("Node")
 

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tabuleiro.rules.games.xero_g_actions import DROP_COUNT, FIRST_MOVE, TARGET_COUNT
-from tabuleiro.rules.games.xero_g_moves import BASE
+from tabuleiro.rules.games.xero_g.actions import DROP_COUNT, FIRST_MOVE, TARGET_COUNT
+from tabuleiro.rules.games.xero_g.moves import BASE
 from tabuleiro_server.bots.engine.alpha_beta import (
     INFINITY,
     NO_ENTRY,

@@ -9,12 +9,12 @@ from typing import Final
 
 import numpy as np
 
+from tabuleiro.ids import Player, opponent
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.board import bit_indexes
 from tabuleiro.rules.games.xero_g import XeroG, XeroGState
-from tabuleiro.rules.games.xero_g_actions import placement_number
-from tabuleiro.rules.outcome import Player, opponent
+from tabuleiro.rules.games.xero_g.actions import placement_number
 from tabuleiro_server.bots.engine.alpha_beta import (
     ESTIMATE_LIMIT,
     INFINITY,

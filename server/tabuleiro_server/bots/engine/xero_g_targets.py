@@ -6,7 +6,7 @@ many ways to ``xero_g_ways``.
 
 from __future__ import annotations
 
-from tabuleiro.rules.games.xero_g_moves import SIDE, SQUARE_COUNT
+from tabuleiro.rules.games.xero_g.moves import SIDE, SQUARE_COUNT
 from tabuleiro_server.bots.engine.bits import as_index, lowest_bit
 from tabuleiro_server.bots.engine.compiled import lean_kernel
 from tabuleiro_server.bots.engine.xero_g_geometry import (

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from tabuleiro.rules.games.xero_g_moves import SQUARE_COUNT
+from tabuleiro.rules.games.xero_g.moves import SQUARE_COUNT
 from tabuleiro_server.bots.engine.bits import as_index, lowest_bit
 from tabuleiro_server.bots.engine.compiled import Array, lean_kernel
 from tabuleiro_server.bots.engine.xero_g_geometry import (
