@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui strength clean
+.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui structure strength clean
 
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
@@ -18,17 +18,17 @@ test-slow: $(STAMP)
 	$(BIN)/pytest -q -m slow
 
 torture: $(STAMP)
-	$(BIN)/python tests/e2e/torture.py --kills 200
+	$(BIN)/python -m tests.e2e.torture --kills 200
 
 fairness: $(STAMP)
-	$(BIN)/python tests/e2e/fairness.py --matches 100
+	$(BIN)/python -m tests.e2e.fairness --matches 100
 
 SEEDS ?= 200
 FIRST ?= 1
 ROOMS ?= 50
 
 swarm: $(STAMP)
-	PYTHONPATH=tests/server $(BIN)/python tests/e2e/swarm.py --first $(FIRST) --seeds $(SEEDS) --rooms $(ROOMS)
+	$(BIN)/python -m tests.e2e.swarm --first $(FIRST) --seeds $(SEEDS) --rooms $(ROOMS)
 
 check: $(STAMP)
 	$(BIN)/ruff check .
@@ -41,15 +41,20 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# AGAINST='COMMIT' plays the load on the server as it is and as it was there, and prints ratios; it may name several.
 bench: $(STAMP)
-	$(BIN)/python tests/bench/bench_server.py
+	$(BIN)/python -m tests.bench.bench_server $(if $(AGAINST),--against $(AGAINST))
 
 bench-tui: $(STAMP)
-	$(BIN)/python tests/bench/bench_tui_start.py
-	$(BIN)/python tests/bench/bench_tui_lag.py
+	$(BIN)/python -m tests.bench.bench_tui_start
+	$(BIN)/python -m tests.bench.bench_tui_lag
 
 bench-rules: $(STAMP)
-	$(BIN)/python tests/bench/bench_rules.py
+	$(BIN)/python -m tests.bench.bench_rules
+
+# Size and structure of the code; of another checkout with CHECKOUT=FOLDER.
+structure:
+	@$(PYTHON) tools/structure.py $(CHECKOUT)
 
 GAMES ?= 200
 RESULTS ?= build/strength.jsonl

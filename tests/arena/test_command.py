@@ -11,9 +11,9 @@ from asyncio.subprocess import PIPE
 from pathlib import Path
 
 import pytest
-from bots_page import block, scripted, write_engine
 
-from tabuleiro_client.cli import exit_status
+from tabuleiro_client.cli.main import exit_status
+from tests.server.bots_page import block, scripted, write_engine
 
 LIMIT_S = 120
 SMALL = ("--game", "minefield", "--option", "size=5")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabuleiro.rules.outcome import Player
+from tabuleiro.ids import Player
 from tabuleiro_server.arena.entrants import Entrant
 from tabuleiro_server.arena.play import GameResult
 from tabuleiro_server.arena.schedule import Pairing, Terms

@@ -1,6 +1,6 @@
 """How long kernels take to compile, and a bot to its first move, cold and warm. Prints figures and asserts none.
 
-    python tests/bench/bench_compile.py [GAME ...]
+    python -m tests.bench.bench_compile [GAME ...]
 
 For each game (Xero-G after its setup), in a folder for machine code that is empty at first: the first move of an
 ``easy`` bot from the worker pool that a server has, the time for every kernel to be compiled (without those it

@@ -1,6 +1,6 @@
 """How fast kernels and searches of Virus Wars and Xero-G are, beside the rules. Prints figures and asserts none.
 
-    python tests/bench/bench_engine.py [--seconds SECONDS] [--compile]
+    python -m tests.bench.bench_engine [--seconds SECONDS] [--compile]
 
 All figures are for one core, by processor time. Virus Wars (the default board): actions a second in random games
 and perft nodes a second, in kernels and in plain Python; nodes a second of the search. Xero-G (``gyges``):
@@ -18,17 +18,17 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from bench_mcts import report_compile
 
 from tabuleiro.rules import State, perft, registry
 from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro.rules.games.xero_g import XeroGState
-from tabuleiro.rules.games.xero_g_moves import BASE_BIT
+from tabuleiro.rules.games.xero_g.moves import BASE_BIT
 from tabuleiro_server.bots import engine
 from tabuleiro_server.bots.engine.kernels import Array, RandomState, kernel, lowest_bit, new_rng, random_below
 from tabuleiro_server.bots.engine.virus_wars import board as virus_wars_board
 from tabuleiro_server.bots.engine.xero_g import board as xero_g_board
 from tabuleiro_server.bots.engine.xero_g.targets import new_room
+from tests.bench.bench_mcts import report_compile
 
 PERFT_DEPTH = 8
 PLAIN_PERFT_DEPTH = 6

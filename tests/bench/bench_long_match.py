@@ -1,6 +1,6 @@
 """How long the rooms of a server are held up at a stretch by what can be asked of one with a very long match.
 
-Run: ``python tests/bench/bench_long_match.py``. Times are of the event loop's thread alone, so that other programs
+Run: ``python -m tests.bench.bench_long_match``. Times are of the event loop's thread alone, so that other programs
 on the machine do not count. Xero-G has no longest match: ``--plies`` says how long it is here.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -34,16 +33,14 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import MakeOffer, Play, Undo, Watch
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import Audience, snapshot_of
-from tabuleiro_server.runtime.archive import Archive
-from tabuleiro_server.runtime.directory import Directory
-from tabuleiro_server.runtime.draws import draw
-from tabuleiro_server.runtime.journal import Journal
-from tabuleiro_server.runtime.room_task import RoomTask
+from tabuleiro_server.rooms.archive import Archive
+from tabuleiro_server.rooms.directory import Directory
+from tabuleiro_server.rooms.draws import draw
+from tabuleiro_server.rooms.journal import Journal
+from tabuleiro_server.rooms.room_task import RoomTask
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
-from stored_rooms import room_code
+from tests.e2e.stored_rooms import room_code
 
 ANA: Final = AccountId("0123456789abcdef")
 CHAT_LINES_COUNT: Final = 100

@@ -1,6 +1,6 @@
 """How fast kernels and tree search of Iris and Minefield are, beside the rules. Prints figures and asserts none.
 
-    python tests/bench/bench_mcts.py [--seconds SECONDS] [--compile]
+    python -m tests.bench.bench_mcts [--seconds SECONDS] [--compile]
 
 All figures are for the default boards and one core, by processor time: actions a second in random playouts and
 perft nodes a second, in kernels and in plain Python, and playouts a second of the tree search from the empty

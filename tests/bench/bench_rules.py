@@ -1,6 +1,6 @@
 """How fast the rules are, beside deliberately naive versions of them. Prints figures and asserts none.
 
-    python tests/bench/bench_rules.py [--seconds SECONDS] [GAME ...]
+    python -m tests.bench.bench_rules [--seconds SECONDS] [GAME ...]
 
 For each game with its default options: states generated a second (every child of every position of random games),
 the time of a whole random game, and perft nodes a second at the deepest case of tests/data/perft.json that is
@@ -11,7 +11,7 @@ takes the options as keywords and plays by texts.
 from __future__ import annotations
 
 import argparse
-import importlib
+import importlib.util
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -65,8 +65,8 @@ def package_contender(name: str) -> Contender:
 
 def naive_contender(name: str) -> Contender | None:
     """The naive version of the rules, ``None`` where this folder has none."""
-    module_name = "naive_" + name.replace("-", "_")
-    if not (HERE / f"{module_name}.py").exists():
+    module_name = "tests.bench.naive_" + name.replace("-", "_")
+    if importlib.util.find_spec(module_name) is None:
         return None
     module = importlib.import_module(module_name)
     naive_type = next(

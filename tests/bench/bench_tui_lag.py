@@ -1,6 +1,6 @@
 """How long a key takes until what it does is drawn, while bots think and a hundred events arrive every second.
 
-    python tests/bench/bench_tui_lag.py [--keys 200] [--events 100] [--game minefield] [--profile FILE]
+    python -m tests.bench.bench_tui_lag [--keys 200] [--events 100] [--game minefield] [--profile FILE]
 
 Four processes: the Textual client on a terminal of its own, `busy_room.py` as its server, a bot that thinks all
 the time, and this one, which types ten keys a second. A key moves the cursor; the last that is drawn of that is
@@ -25,12 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from counting_client import COUNT
-
 from tabuleiro.rules import registry
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
-from terminal_process import Terminal, terminal
+from tests.bench.counting_client import COUNT
+from tests.e2e.terminal_process import Terminal, terminal
 
 BENCHES: Final = Path(__file__).parent
 WARM_UP_KEYS: Final = 20

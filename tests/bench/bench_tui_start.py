@@ -1,6 +1,6 @@
 """How long `tabuleiro play` takes from its start until the home screen is drawn, on a terminal of its own.
 
-python tests/bench/bench_tui_start.py
+python -m tests.bench.bench_tui_start
 """
 
 from __future__ import annotations

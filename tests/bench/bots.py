@@ -7,13 +7,12 @@ import math
 from pathlib import Path
 from typing import Final
 
-from figures import spread
-from guest import Guest, one_match
-from pair import Measured, Pair, seat_at_server
-from server_under_load import Process, running, tabuleiro
-
 from tabuleiro.protocol.messages import CreateRoom, SeatRequest
 from tabuleiro.rules import registry
+from tests.bench.figures import spread
+from tests.bench.guest import Guest, one_match
+from tests.bench.pair import Measured, Pair, seat_at_server
+from tests.bench.server_under_load import Process, running, tabuleiro
 
 PEOPLE_ROOMS_COUNT: Final = 50
 PAUSE_S: Final = 0.2

@@ -1,6 +1,6 @@
 """A room in which much happens, in a process of its own: the side of a server, by a script, and a bot that thinks.
 
-    python tests/bench/busy_room.py GAME EVENTS
+    python -m tests.bench.busy_room GAME EVENTS
 
 Prints its address, then obeys lines: ``busy`` makes EVENTS events a second, ``quiet`` one (the bots' moves); the
 end of the input ends it all. Every line is answered with itself. A script, because a real room would not stand for

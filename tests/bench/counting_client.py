@@ -1,6 +1,6 @@
 """``tabuleiro`` as it is, but for one thing: it counts what it is told of rooms, where a bench can read it.
 
-    python tests/bench/counting_client.py COUNTS ARGUMENTS...
+    python -m tests.bench.counting_client COUNTS ARGUMENTS...
 
 COUNTS is a file of eight bytes: the number of events and changed heads taken in so far.
 """
@@ -13,8 +13,8 @@ import sys
 from typing import Final
 
 from tabuleiro.protocol.messages import Update
-from tabuleiro_client.cli import main
-from tabuleiro_client.mirror import Mirror, Step
+from tabuleiro_client.cli.main import main
+from tabuleiro_client.net.mirror import Mirror, Step
 
 COUNT: Final = struct.Struct("<q")
 

@@ -6,28 +6,30 @@ import random
 from typing import Any, Final
 
 import msgspec
-from wire import WireClient
 
 from tabuleiro.protocol.codec import MsgpackCodec
 from tabuleiro.protocol.messages import ClientMessage, Error, Hello, Ok
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro.rules import registry
+from tests.bench.wire import WireClient
 
 GAME: Final = "minefield"
 OPTIONS: Final[dict[str, int | str]] = {"size": 19, "rules": "beginner"}
 CODEC: Final = MsgpackCodec()
 
 
-class Played(msgspec.Struct):
+class Happened(msgspec.Struct):
     """The part of an event that the load needs."""
 
+    type: str = ""
     ply: int | None = None
+    match: int | None = None
 
 
 class Numbered(msgspec.Struct):
-    """An event with whatever is beside it."""
+    """An event with its number in the room."""
 
-    event: Played
+    event: Happened
 
 
 class Told(msgspec.Struct):

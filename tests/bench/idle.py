@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from guest import GAME, OPTIONS, Guest
-from server_under_load import running, tabuleiro
-
 from tabuleiro.protocol.messages import CreateRoom
+from tests.bench.guest import GAME, OPTIONS, Guest
+from tests.bench.server_under_load import running, tabuleiro
 
 ARRIVALS_AT_ONCE = 50
 ROOMS_A_HOST = 40

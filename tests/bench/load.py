@@ -7,22 +7,20 @@ meanwhile falls on all of them.
 from __future__ import annotations
 
 import asyncio
-import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from figures import spread
-from guest import one_match
-from pair import Measured, Pair, seat_at_relay, seat_at_server
-from server_under_load import RELAY, Process, running, tabuleiro
+from tests.bench.figures import median_with_quartiles, spread
+from tests.bench.guest import one_match
+from tests.bench.pair import Measured, Pair, all_held, seat_at_relay, seat_at_server
+from tests.bench.server_under_load import Process, relay, running, tabuleiro
 
 WINDOW_S: Final = 1.0
-SETTLE_S: Final = 0.3
-"""Time for what was under way at the end of a window."""
+NOW: Final = "tabuleiro"
 
 
 @dataclass
@@ -30,99 +28,160 @@ class Table:
     """One server, the pairs who play on it, and what each window gave."""
 
     process: Process
+    is_relay: bool
     room_kib: float
     pairs: list[Pair]
     measured: Measured
     counts: dict[str, float]
     rates: list[float] = field(default_factory=list)
-    cpu_ms: list[float] = field(default_factory=list)
     own_cpu_shares: list[float] = field(default_factory=list)
     cpu_shares: list[float] = field(default_factory=list)
+    marks: list[tuple[int, float]] = field(default_factory=list)
 
     @classmethod
-    async def set_up(cls, process: Process, room_count: int, matches: Sequence[Sequence[str]]) -> Table:
+    async def set_up(
+        cls, process: Process, room_count: int, matches: Sequence[Sequence[str]], *, is_relay: bool
+    ) -> Table:
         """Seat the pairs."""
-        seat = seat_at_server if process.name == "tabuleiro" else seat_at_relay
+        seat = seat_at_relay if is_relay else seat_at_server
         before_kib, measured, pairs = process.memory_kib(), Measured(), []
         for number in range(room_count):
             clients, room = await seat(process.url, number)
-            pairs.append(Pair(clients, room, matches[number % len(matches)], measured))
+            actions = matches[number % len(matches)]
+            pairs.append(Pair(clients, room, actions, measured, has_matches=not is_relay))
         room_kib = (process.memory_kib() - before_kib) / room_count
-        counts = await process.metrics() if process.name == "tabuleiro" else {}
-        return cls(process, room_kib, pairs, measured, counts)
+        counts = {} if is_relay else await process.metrics()
+        return cls(process, is_relay, room_kib, pairs, measured, counts)
+
+    @property
+    def cpu_us(self) -> list[float]:
+        """Processor time a move in each window, with what the server did for it while others were played on."""
+        spans = zip(self.marks, self.marks[1:], strict=False)
+        return [1e6 * (after_s - before_s) / (after - before) for (before, before_s), (after, after_s) in spans]
+
+    def mark(self) -> None:
+        """Note how many moves the server has acknowledged, and the processor time that it has used."""
+        self.marks.append((len(self.measured.acknowledgements_s), self.process.cpu_s()))
 
     async def window(self) -> None:
-        """Let them play for a while, and note what came of it."""
+        """Let them play for a while, and note what came of it; on a slow machine until the first move is done."""
+        self.mark()
         measured, done_count = self.measured, len(self.measured.acknowledgements_s)
         cpu_s, own_cpu_s, started_s = self.process.cpu_s(), time.process_time(), time.perf_counter()
         measured.is_playing = True
         for pair in self.pairs:
             pair.go_on()
         await asyncio.sleep(WINDOW_S)
+        while len(measured.acknowledgements_s) == done_count:
+            measured.check()
+            await asyncio.sleep(WINDOW_S / 10)
         measured.is_playing = False
         elapsed_s = time.perf_counter() - started_s
         self.rates.append((len(measured.acknowledgements_s) - done_count) / elapsed_s)
         self.own_cpu_shares.append((time.process_time() - own_cpu_s) / elapsed_s)
         self.cpu_shares.append((self.process.cpu_s() - cpu_s) / elapsed_s)
-        await asyncio.sleep(SETTLE_S)
-        count = len(measured.acknowledgements_s) - done_count
-        self.cpu_ms.append(1e6 * (self.process.cpu_s() - cpu_s) / max(count, 1))
+        await all_held(self.pairs, measured)
 
     async def report(self) -> str:
-        """A line of figures: the median window, and all times."""
+        """Return a line of figures: medians over the windows, and all times."""
         measured = self.measured
+        own_share, share = max(self.own_cpu_shares), max(self.cpu_shares)
         parts = [
-            f"  {self.process.name:10}{len(self.pairs):5} rooms {statistics.median(self.rates):7.0f} moves/s",
+            f"  {self.process.name:10}{len(self.pairs):5} rooms {median_with_quartiles(self.rates)} moves/s",
             f"acknowledged {spread(measured.acknowledgements_s)}  told {spread(measured.receipts_s)}",
-            f"{statistics.median(self.cpu_ms):5.0f} ms of cpu per 1000 moves"
-            f" ({statistics.median(self.cpu_shares):.0%} of a core,"
-            f" the load {statistics.median(self.own_cpu_shares):.0%})",
+            f"{median_with_quartiles(self.cpu_us)} us of cpu a move"
+            f" (at most {share:.0%} of a core, the load {own_share:.0%})",
             f"{self.room_kib:5.1f} KiB a room of two connections",
+            f"{measured.matches_count} matches",
         ]
-        if self.process.name == "tabuleiro":
+        if not self.is_relay:
             counts = await self.process.metrics()
             events, commits = (
                 counts[name] - self.counts[name]
                 for name in ("tabuleiro_events_stored_total", "tabuleiro_commits_total")
             )
-            group_size = events / max(commits, 1)
-            parts.append(f"{group_size:.1f} events a commit")
-        if measured.exhausted_count:
-            parts.append(f"{measured.exhausted_count} matches were over early")
+            parts.append(f"{events / max(commits, 1):.1f} events a commit")
         return "  ".join(parts)
 
 
 async def bench_load(sizes: Sequence[int], seconds: float, folder: Path) -> None:
-    """The closed loop against all three servers, ``seconds`` each."""
-    matches = [one_match(seed) for seed in range(20)]
+    """Play on the server and on both relays, ``seconds`` each."""
     for room_count in sizes:
-        servers: list[tuple[str, tuple[str, ...]]] = [
-            ("relay (a)", (RELAY,)),
-            ("relay (b)", (RELAY, str(folder / f"relay-{room_count}.db"))),
-            ("tabuleiro", tabuleiro(folder / f"load-{room_count}.db")),
-        ]
-        tables: list[Table] = []
-        async with AsyncExitStack() as stack:
-            for name, command in servers:
-                process = await stack.enter_async_context(running(name, *command))
-                tables.append(await Table.set_up(process, room_count, matches))
-            for _ in range(max(round(seconds / WINDOW_S), 1)):
-                for table in tables:
-                    await table.window()
-            for table in tables:
-                print(await table.report(), flush=True)
-            print(f"  {room_count} rooms: {_ratios(tables)}", flush=True)
-        # Only now: the relays complain of clients that are simply gone.
-        for pair in (pair for table in tables for pair in table.pairs):
-            pair.close()
+        commands = {
+            "relay (a)": relay(),
+            "relay (b)": relay(str(folder / f"relay-{room_count}.db")),
+            NOW: tabuleiro(folder / f"load-{room_count}.db"),
+        }
+        *relays, server = await _play(commands, room_count, seconds)
+        for other in relays:
+            print(f"  {room_count} rooms: {Ratios.of(server, other).text(other.process.name)}", flush=True)
 
 
-def _ratios(tables: Sequence[Table]) -> str:
-    """The server beside each relay: the median over the rounds, in each of which they ran one after the other."""
-    *relays, server = tables
-    found = []
-    for relay in relays:
-        moves = statistics.median(a / b for a, b in zip(server.rates, relay.rates, strict=True))
-        cpu = statistics.median(a / b for a, b in zip(server.cpu_ms, relay.cpu_ms, strict=True))
-        found.append(f"{moves:.2f} of the moves/s of {relay.process.name} for {cpu:.2f} of its cpu a move")
-    return ", ".join(found)
+async def bench_against(pythons: Mapping[str, str], sizes: Sequence[int], seconds: float, folder: Path) -> None:
+    """Play on the server as it is now and as it was, ``seconds`` each.
+
+    Args:
+        pythons: The interpreter of the environment of each older checkout, by the name to print.
+    """
+    ratios = {name: Ratios() for name in pythons}
+    for room_count in sizes:
+        commands = {
+            name: tabuleiro(folder / f"older-{number}-{room_count}.db", python)
+            for number, (name, python) in enumerate(pythons.items())
+        }
+        commands[NOW] = tabuleiro(folder / f"now-{room_count}.db")
+        *olders, now = await _play(commands, room_count, seconds)
+        for older in olders:
+            found, name = Ratios.of(now, older), older.process.name
+            print(f"  {room_count} rooms: {found.text(name)}", flush=True)
+            ratios[name].add(found)
+    for name, found in ratios.items():
+        print(f"  all sizes: {found.text(name)}", flush=True)
+
+
+@dataclass
+class Ratios:
+    """One server beside another, a ratio for each round in which they were played on one after the other."""
+
+    moves: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, table: Table, other: Table) -> Ratios:
+        """Compare ``table`` with ``other``."""
+        return cls(
+            [a / b for a, b in zip(table.rates, other.rates, strict=True)],
+            [a / b for a, b in zip(table.cpu_us, other.cpu_us, strict=True)],
+        )
+
+    def add(self, others: Ratios) -> None:
+        """Put in the rounds of ``others``."""
+        self.moves += others.moves
+        self.cpu += others.cpu
+
+    def text(self, name: str) -> str:
+        """Return the ratios in words; ``name`` is the other server's."""
+        moves, cpu = median_with_quartiles(self.moves, 3), median_with_quartiles(self.cpu, 3)
+        return f"{moves} of the moves/s of {name} for {cpu} of its cpu a move"
+
+
+async def _play(commands: Mapping[str, Sequence[str]], room_count: int, seconds: float) -> list[Table]:
+    """Run the servers, have them played on by turns, and print a line about each."""
+    matches = [one_match(seed) for seed in range(20)]
+    tables: list[Table] = []
+    async with AsyncExitStack() as stack:
+        for name, command in commands.items():
+            process = await stack.enter_async_context(running(name, *command))
+            is_relay = name.startswith("relay")
+            tables.append(await Table.set_up(process, room_count, matches, is_relay=is_relay))
+        for number in range(max(round(seconds / WINDOW_S), 1)):
+            # The other way round every second time, so that nobody always comes after the same one.
+            for table in tables if number % 2 else reversed(tables):
+                await table.window()
+        for table in tables:
+            table.mark()
+            print(await table.report(), flush=True)
+    # Only now: the relays complain of clients that are simply gone.
+    for pair in (pair for table in tables for pair in table.pairs):
+        pair.close()
+    return tables

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from guest import Guest
-from server_under_load import running, tabuleiro
-
 from tabuleiro.protocol.messages import WatchRoom
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
-from stored_rooms import fill, room_code
+from tests.bench.guest import Guest
+from tests.bench.server_under_load import running, tabuleiro
+from tests.e2e.stored_rooms import fill, room_code
 
 
 async def bench_restart(sizes: Sequence[int], folder: Path) -> None:

@@ -7,11 +7,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from figures import percentile
-from guest import CODEC, GAME, OPTIONS, TOLD, Guest, one_match
-from server_under_load import running, tabuleiro
-
 from tabuleiro.protocol.messages import CreateRoom, Play, SeatRequest, WatchRoom
+from tests.bench.figures import percentile
+from tests.bench.guest import CODEC, GAME, OPTIONS, TOLD, Guest, one_match
+from tests.bench.server_under_load import running, tabuleiro
 
 MOVES_COUNT = 15
 

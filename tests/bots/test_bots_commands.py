@@ -15,7 +15,7 @@ pytest.importorskip("numba", reason="the extra `bots` is not installed, so there
 
 from tabuleiro_server.bots.engine.kernels import CACHE_FOLDER
 from tabuleiro_server.bots.engine.readiness import KERNELS
-from tabuleiro_server.bots_commands import app
+from tabuleiro_server.cli.bots import app
 
 
 def test_warm_gets_the_search_of_every_game_ready_and_keeps_it_on_disk() -> None:

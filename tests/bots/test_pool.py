@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from puppet_stage import LIMIT_S, Puppet, Stage, open_stage
 
 from tabuleiro.errors import BotError
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.pool import BotPool, Thought
 from tabuleiro_server.bots.request import ThinkRequest
+from tests.bots.puppet_stage import LIMIT_S, Puppet, Stage, open_stage
 
 LONG_MS = 60_000
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}

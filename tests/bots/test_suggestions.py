@@ -10,11 +10,10 @@ from msgspec.structs import replace
 
 from tabuleiro.clock import NO_CLOCK, new_clock
 from tabuleiro.errors import BotError
-from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
+from tabuleiro.ids import AccountId, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules import registry
-from tabuleiro.rules.outcome import Player
 from tabuleiro_server.bots import suggestions
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.suggestions import Suggestions

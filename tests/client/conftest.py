@@ -13,7 +13,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from tabuleiro.ids import AccountId, Ply, RoomCode, Seq, TimestampMs
+from tabuleiro.ids import AccountId, Player, Ply, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.codec import MsgpackCodec
 from tabuleiro.protocol.events import (
     ActionsPlayed,
@@ -22,6 +22,7 @@ from tabuleiro.protocol.events import (
     MatchStarted,
     OfferEnded,
     OfferMade,
+    OfferView,
     Said,
     SeatInfo,
     SequencedEvent,
@@ -34,7 +35,6 @@ from tabuleiro.protocol.messages import (
     ListRooms,
     MatchView,
     Offer,
-    OfferView,
     Ok,
     Play,
     RoomEntered,
@@ -51,8 +51,7 @@ from tabuleiro.protocol.messages import (
 )
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro.rules import State, registry
-from tabuleiro.rules.outcome import Player
-from tabuleiro_client.line_input import Line
+from tabuleiro_client.line.line_input import Line
 
 ROOM = RoomCode("K7MQ4")
 GAME = "virus-wars"

@@ -11,8 +11,9 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
-from server_process import serving
-from terminal_process import Terminal, terminal
+
+from tests.e2e.server_process import serving
+from tests.e2e.terminal_process import Terminal, terminal
 
 LIMIT_S = 60.0
 LOCAL_MATCH = ("play", "--plain", "--bot", "easy", "--option", "rows=5", "--option", "cols=5")

@@ -8,8 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabuleiro.clock import (
-    DAY_MS,
-    HOUR_MS,
     NO_CLOCK,
     TIME_CONTROL_FORMS,
     ByoYomi,
@@ -22,6 +20,7 @@ from tabuleiro.clock import (
     parse_time_control,
 )
 from tabuleiro.errors import NotationError
+from tabuleiro.ids import DAY_MS, HOUR_MS
 
 
 def seconds_ms(low: int, high: int) -> st.SearchStrategy[int]:

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabuleiro.clock import (
-    DAY_MS,
     LAG_CAP_PER_TURN_MS,
     NO_CLOCK,
     ByoYomi,
@@ -36,6 +35,7 @@ from tabuleiro.clock import (
     take_back,
     total_remaining_ms,
 )
+from tabuleiro.ids import DAY_MS
 
 BLITZ = Fischer(initial_ms=60_000, increment_ms=2_000)
 JAPANESE = ByoYomi(main_ms=10_000, period_ms=30_000, periods=3)

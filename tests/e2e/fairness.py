@@ -1,6 +1,6 @@
 """Whether bots keep to their clocks: matches between the strongest bots on a real server, with other load beside.
 
-    python tests/e2e/fairness.py [--matches 100] [--at-once 2] [--seconds 5] [--load 2] [--niceness 5]
+    python -m tests.e2e.fairness [--matches 100] [--at-once 2] [--seconds 5] [--load 2] [--niceness 5]
         [--level expert] [--game GAME]
 
 The clocks have no increment, so that whoever thinks too long in sum loses. The load are processes that never
@@ -22,17 +22,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from server_process import serving
-
 from tabuleiro.clock import Fischer
 from tabuleiro.protocol.events import ActionsPlayed
 from tabuleiro.protocol.messages import RoomHead, SeatRequest
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
-from tabuleiro.rules.outcome import Termination
-from tabuleiro_client.entered_room import EnteredRoom, Happened
-from tabuleiro_client.library import Client, connect
+from tabuleiro.rules.base import Termination
+from tabuleiro_client.net.library import Client, connect
+from tabuleiro_client.net.room import EnteredRoom, Happened
 from tabuleiro_server.bots.worker import NICENESS
+from tests.e2e.server_process import serving
 
 BUSY: Final = "import os; os.nice({niceness})\nwhile True: pass"
 

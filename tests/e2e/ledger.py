@@ -27,7 +27,7 @@ from tabuleiro.protocol.events import (
     Withheld,
 )
 from tabuleiro.rules import Game, State, registry
-from tabuleiro_server.runtime.journal import read_events, rows_of, snapshot_differences
+from tabuleiro_server.rooms.journal import read_events, rows_of, snapshot_differences
 from tabuleiro_server.store.consistency import verify
 from tabuleiro_server.store.log_tables import select_events
 

@@ -21,22 +21,21 @@ from pathlib import Path
 from typing import Final
 
 import structlog
-from faulty_network import FaultyNetwork, faulty_network
-from ledger import Ledger, StoredRooms
-from random_play import GAMES
-from swarm_people import EnoughError, Player, Visit
-from wire_client import raw_request
 
 from tabuleiro.clock import ByoYomi, Correspondence, Fischer, FixedTurn, NoClock, TimeControl
 from tabuleiro.errors import ConnectionLostError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.backoff import Backoff
-from tabuleiro_client.entered_room import EnteredRoom
-from tabuleiro_client.library import Client, connect
-from tabuleiro_client.link import LinkSettings
+from tabuleiro_client.net.library import Client, connect
+from tabuleiro_client.net.link import Backoff, LinkSettings
+from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
+from tests.e2e.faulty_network import FaultyNetwork, faulty_network
+from tests.e2e.ledger import Ledger, StoredRooms
+from tests.e2e.random_play import GAMES
+from tests.e2e.swarm_people import EnoughError, Player, Visit
+from tests.server.wire_client import raw_request
 
 ROOM_COUNT: Final = 50
 LIMIT_S: Final = 300.0

@@ -6,15 +6,14 @@ import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
-from ledger import Ledger, Move
-from random_play import RESIGN_AFTER_TURNS, some_actions
-
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
 from tabuleiro.ids import Seq
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import MatchView
-from tabuleiro_client.entered_room import EnteredRoom, Gone, Happened, Refreshed, Restored
+from tabuleiro_client.net.room import EnteredRoom, Gone, Happened, Refreshed, Restored
+from tests.e2e.ledger import Ledger, Move
+from tests.e2e.random_play import RESIGN_AFTER_TURNS, some_actions
 
 OVERTAKEN = frozenset(
     {

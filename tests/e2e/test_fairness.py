@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairness import SMALL, Played, Terms, busy_cores, flag_falls, play_all
+from tests.e2e.fairness import SMALL, Played, Terms, busy_cores, flag_falls, play_all
 
 
 async def test_no_bot_loses_on_time_while_the_machine_is_busy() -> None:

@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ledger import Ledger, Move
-from server_process import LIMIT_S, ServerProcess, serving
 
 from tabuleiro.clock import Fischer
 from tabuleiro.errors import CommandError
@@ -23,10 +21,12 @@ from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import CreateRoom, RoomSummary, Say, SeatRequest
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.entered_room import EnteredRoom, create_room, join_room
-from tabuleiro_client.link import Link
+from tabuleiro_client.net.link import Link
+from tabuleiro_client.net.room import EnteredRoom, create_room, join_room
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
+from tests.e2e.ledger import Ledger, Move
+from tests.e2e.server_process import LIMIT_S, ServerProcess, serving
 
 ME, OPEN, BOT = SeatRequest("me"), SeatRequest(), SeatRequest("bot", "random")
 GAME = {"rows": 4, "cols": 4, "steps": 2}

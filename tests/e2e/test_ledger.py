@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ledger import Move, StoredRooms
-
 from tabuleiro.ids import AccountId, Ply, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import ActionsPlayed, MatchStarted, RoomOpened, SeatInfo, SequencedEvent
+from tests.e2e.ledger import Move, StoredRooms
 
 CODE = RoomCode("AAAAA")
 ANA = SeatInfo("person", AccountId("ana"), "ana")

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from server_process import LIMIT_S, serving
-from stored_rooms import fill, room_code
 
 from tabuleiro.clock import Fischer
 from tabuleiro.ids import RoomCode
@@ -25,11 +23,12 @@ from tabuleiro.protocol.messages import (
     SubscribeLobby,
 )
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.backoff import Backoff
-from tabuleiro_client.entered_room import EnteredRoom, Restored, create_room, join_room
-from tabuleiro_client.link import Link, LinkSettings
+from tabuleiro_client.net.link import Backoff, Link, LinkSettings
+from tabuleiro_client.net.room import EnteredRoom, Restored, create_room, join_room
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
+from tests.e2e.server_process import LIMIT_S, serving
+from tests.e2e.stored_rooms import fill, room_code
 
 ME, OPEN, BOT = SeatRequest("me"), SeatRequest(), SeatRequest("bot", "random")
 QUICKLY = LinkSettings(backoff=Backoff(first_s=0.02, limit_s=0.2))

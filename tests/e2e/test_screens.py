@@ -13,9 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from boards_seen import find_board
-from server_process import ServerProcess, serving
-from tmux_windows import ENDED, Tmux, Window, tmux
 
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import format_record
@@ -23,6 +20,9 @@ from tabuleiro.rules import State, registry
 from tabuleiro_client.tui.present.glyphs import ASCII, UNICODE, GlyphSet
 from tabuleiro_client.tui.present.layout import SIZES, Layout, Size
 from tabuleiro_client.tui.screens.board_screen import OTHER_ROWS, PANEL_MIN_COLUMNS
+from tests.e2e.boards_seen import find_board
+from tests.e2e.server_process import ServerProcess, serving
+from tests.e2e.tmux_windows import ENDED, Tmux, Window, tmux
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 

@@ -6,10 +6,10 @@ import secrets
 from pathlib import Path
 
 import pytest
-from faulty_network import FAULTS
-from swarm import Swarm
 
-from tabuleiro_client.mirror import Mirror
+from tabuleiro_client.net.mirror import Mirror
+from tests.e2e.faulty_network import FAULTS
+from tests.e2e.swarm import Swarm
 
 SHORT_ROOM_COUNT = 15
 

@@ -11,10 +11,10 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-from server_process import ServerProcess, serving
-from terminal_process import Terminal, terminal
 
 from tabuleiro.rules import State, registry
+from tests.e2e.server_process import ServerProcess, serving
+from tests.e2e.terminal_process import Terminal, terminal
 
 LINE_MODE = ("--plain", "--ascii")
 TRACEBACK = "Traceback (most recent call last)"

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from torture import SHORT_KILL_COUNT, Torture
+
+from tests.e2e.torture import SHORT_KILL_COUNT, Torture
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")

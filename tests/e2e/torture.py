@@ -1,6 +1,6 @@
 """The kill harness: many rooms are played over real connections while the server is killed again and again.
 
-``python tests/e2e/torture.py --kills 200 [--seed N]`` runs the long form; ``test_torture`` the short one. A run
+``python -m tests.e2e.torture --kills 200 [--seed N]`` runs the long form; ``test_torture`` the short one. A run
 is repeated with the seed it printed, as far as the order of things in two processes allows.
 """
 
@@ -19,19 +19,17 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
 
-from ledger import Ledger, Move, StoredRooms
-from random_play import GAMES, RESIGN_AFTER_TURNS, Options, some_actions
-from server_process import LIMIT_S, ServerProcess
-
 from tabuleiro.errors import CommandError, ConnectionLostError, IllegalActionError, NotationError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import CreateRoom, RoomEntered, Say, SeatRequest
 from tabuleiro.rules import State
-from tabuleiro_client.backoff import Backoff
-from tabuleiro_client.entered_room import EnteredRoom, Happened, Restored, enter_room
-from tabuleiro_client.link import Link, LinkSettings, LinkState
-from tabuleiro_client.subscription import LinkRestored
+from tabuleiro_client.net.link import Backoff, Link, LinkSettings, LinkState
+from tabuleiro_client.net.room import EnteredRoom, Happened, Restored, enter_room
+from tabuleiro_client.net.subscription import LinkRestored
+from tests.e2e.ledger import Ledger, Move, StoredRooms
+from tests.e2e.random_play import GAMES, RESIGN_AFTER_TURNS, Options, some_actions
+from tests.e2e.server_process import LIMIT_S, ServerProcess
 
 TABLE_COUNT: Final = 8
 SHORT_KILL_COUNT: Final = 10

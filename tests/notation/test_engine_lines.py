@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from bots_page import transcript
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +23,7 @@ from tabuleiro.notation.engine_lines import (
     position_line,
 )
 from tabuleiro.rules import registry
+from tests.server.bots_page import transcript
 
 
 def test_the_transcript_of_the_page_is_what_a_host_says_and_understands() -> None:

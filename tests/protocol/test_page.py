@@ -7,18 +7,18 @@ from typing import Any, get_args
 
 import msgspec
 import pytest
-from protocol_page import PAGE, ROOT, described, example, sections, tag_of
 
 from tabuleiro.clock import ByoYomi, ClockState, Correspondence, Fischer, FixedTurn, NoClock, PlayerClock
 from tabuleiro.protocol import codec, messages
 from tabuleiro.protocol.codec import JsonCodec
 from tabuleiro.protocol.codes import CloseCode, ErrorCode
-from tabuleiro.protocol.events import Event, RoomSecrets, SeatInfo, SequencedEvent
+from tabuleiro.protocol.events import Event, OfferView, RoomSecrets, SeatInfo, SequencedEvent
 from tabuleiro.protocol.messages import ClientMessage, Ok, ServerMessage
 from tabuleiro.protocol.settings import LateBot, RoomLimits, RoomSettings
 from tabuleiro.protocol.version import SUBPROTOCOLS
-from tabuleiro.rules.outcome import Termination
+from tabuleiro.rules.base import Termination
 from tabuleiro_server.config import Config
+from tests.server.protocol_page import PAGE, ROOT, described, example, sections, tag_of
 
 RESULTS = (messages.Welcome, messages.RoomEntered, messages.RoomList, messages.RecordPlayed, messages.HintGiven)
 PARTS = (
@@ -28,7 +28,7 @@ PARTS = (
     messages.MatchView,
     ClockState,
     PlayerClock,
-    messages.OfferView,
+    OfferView,
     messages.BotThought,
     messages.Snapshot,
     messages.ChatLine,

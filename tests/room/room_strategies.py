@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
-from story import ANA, DOM, EVA, LEVELS, RUI, SECRETS
 
 from tabuleiro.clock import (
     NO_CLOCK,
@@ -16,11 +15,13 @@ from tabuleiro.clock import (
     player_clock_at,
     total_remaining_ms,
 )
+from tabuleiro.ids import PLAYERS
 from tabuleiro.protocol.events import ActionsPlayed, Event, MatchStarted, RoomResumed, TurnTakenBack
 from tabuleiro.protocol.messages import SeatRequest
 from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro_server.room.commands import Draws
-from tabuleiro_server.room.state import PLAYERS, RoomState, bot_account
+from tabuleiro_server.room.state import RoomState, bot_account
+from tests.room.story import ANA, DOM, EVA, LEVELS, RUI, SECRETS
 
 GUESTS = (ANA, RUI, EVA, DOM)
 GAMES: tuple[tuple[str, dict[str, Any]], ...] = (

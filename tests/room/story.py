@@ -10,11 +10,10 @@ import pytest
 
 from tabuleiro.clock import ClockState
 from tabuleiro.errors import CommandError
-from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
+from tabuleiro.ids import AccountId, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import Event, RoomSecrets, SequencedEvent
 from tabuleiro.protocol.messages import SeatRequest
 from tabuleiro.protocol.settings import RoomLimits, RoomSettings
-from tabuleiro.rules.outcome import Player
 from tabuleiro_server.room.commands import (
     AnswerOffer,
     Command,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from story import ANA, LAST_ACTION, ME, RUI, START_MS, STILL, Story, playing
 
 from tabuleiro.clock import ByoYomi, Fischer, FixedTurn, NoClock, remaining_ms
-from tabuleiro.ids import TimestampMs
+from tabuleiro.ids import Player, TimestampMs
 from tabuleiro.protocol.events import MatchEnded, TurnTakenBack
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro.rules.outcome import Player
 from tabuleiro_server.room.commands import Expire, Play, Resign, Resume, Undo
+from tests.room.story import ANA, LAST_ACTION, ME, RUI, START_MS, STILL, Story, playing
 
 BLITZ = Fischer(initial_ms=60_000, increment_ms=2_000)
 

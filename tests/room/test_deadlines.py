@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from story import ANA, BOT, EVA, ME, OPEN, RUI, START_MS, STILL, SWAPPED, Story, finished, playing
 
 from tabuleiro.clock import Correspondence, Fischer
 from tabuleiro.protocol.events import (
@@ -19,6 +18,7 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.settings import LateBot, RoomLimits, RoomSettings
 from tabuleiro_server.room.commands import Expire, Leave, Resign, Resume
 from tabuleiro_server.room.deadlines import next_deadline
+from tests.room.story import ANA, BOT, EVA, ME, OPEN, RUI, START_MS, STILL, SWAPPED, Story, finished, playing
 
 LIMITS = RoomLimits()
 LATE = RoomSettings(late_bot=LateBot("random", 30_000))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from story import ANA, EVA, ME, OPEN, RUI, Story, opening
 
 from tabuleiro.errors import CommandError
 from tabuleiro.protocol.events import HintTaken
@@ -11,6 +10,7 @@ from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_server.room.commands import Resign, TakeHint, Undo
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.hints import HINT_PAUSE_MS
+from tests.room.story import ANA, EVA, ME, OPEN, RUI, Story, opening
 
 HINTS = RoomSettings(hints=True)
 

@@ -14,24 +14,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition
 from hypothesis.stateful import rule as hypothesis_rule
-from room_strategies import (
-    LAG_MAX_MS,
-    SOME_ACTIONS,
-    SOME_NAMES,
-    actors,
-    check_clocks,
-    check_matches,
-    draws,
-    guests,
-    kinds,
-    levels,
-    match_offsets,
-    openings,
-    players,
-    secrets,
-    times_ms,
-)
-from story import ANA, CODE, EVA, LEVELS, NAMES, RUI, SECRETS
 
 from tabuleiro.clock import NO_CLOCK, Fischer
 from tabuleiro.errors import CommandError
@@ -76,7 +58,25 @@ from tabuleiro_server.room.decide import decide, open_room
 from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.state import Match, RoomState, bot_account
 from tabuleiro_server.room.views import Audience, event_for, head_of, snapshot_of, summary_of
-from tabuleiro_server.runtime import room_snapshots
+from tabuleiro_server.rooms import room_snapshots
+from tests.room.room_strategies import (
+    LAG_MAX_MS,
+    SOME_ACTIONS,
+    SOME_NAMES,
+    actors,
+    check_clocks,
+    check_matches,
+    draws,
+    guests,
+    kinds,
+    levels,
+    match_offsets,
+    openings,
+    players,
+    secrets,
+    times_ms,
+)
+from tests.room.story import ANA, CODE, EVA, LEVELS, NAMES, RUI, SECRETS
 
 CHANGES: tuple[dict[str, Any], ...] = (
     {"may_undo": False},

@@ -5,7 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from story import (
+
+from tabuleiro.protocol.events import (
+    MatchEnded,
+    MatchStarted,
+    OfferEnded,
+    OfferMade,
+    OfferView,
+    SeatFreed,
+    SeatsSwapped,
+    TurnTakenBack,
+)
+from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro_server.room.commands import AnswerOffer, Leave, MakeOffer, Resign, Undo
+from tabuleiro_server.room.state import bot_account
+from tests.room.story import (
     ANA,
     BOT,
     EVA,
@@ -18,19 +32,6 @@ from story import (
     finished,
     playing,
 )
-
-from tabuleiro.protocol.events import (
-    MatchEnded,
-    MatchStarted,
-    OfferEnded,
-    OfferMade,
-    SeatFreed,
-    SeatsSwapped,
-    TurnTakenBack,
-)
-from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_server.room.commands import AnswerOffer, Leave, MakeOffer, Resign, Undo
-from tabuleiro_server.room.state import Offer, bot_account
 
 
 def begun(**kwargs: Any) -> Story:
@@ -79,7 +80,7 @@ def test_a_draw_offer_lasts_until_the_other_has_made_an_action() -> None:
     story.play(RUI, "c3")
     story.when(Undo(RUI, 1, 6))
     story.play(RUI, "c3", "c2")
-    assert story.room.offers == (Offer("draw", 1),)
+    assert story.room.offers == (OfferView("draw", 1),)
     story.play(ANA, "a1")
     assert story.room.offers == ()
 
@@ -129,7 +130,7 @@ def test_wishes_of_both_to_take_back_stay_apart() -> None:
     story = begun()
     story.offer(ANA, "takeback")
     assert story.offer(RUI, "takeback") == (OfferMade("takeback", 1),)
-    assert set(story.room.offers) == {Offer("takeback", 0), Offer("takeback", 1)}
+    assert set(story.room.offers) == {OfferView("takeback", 0), OfferView("takeback", 1)}
     assert story.answer(ANA, "takeback", accept=True) == (TurnTakenBack(1, 2, 1),)
     assert story.room.offers == ()
 

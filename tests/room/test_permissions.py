@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from story import ANA, CODE, DOM, EVA, LEVELS, NAMES, OPEN, RUI, STILL, Story, join
 
 from tabuleiro.errors import CommandError
 from tabuleiro.ids import AccountId, TimestampMs
@@ -33,6 +32,7 @@ from tabuleiro_server.room.commands import (
 )
 from tabuleiro_server.room.decide import decide
 from tabuleiro_server.room.state import RoomState, bot_account
+from tests.room.story import ANA, CODE, DOM, EVA, LEVELS, NAMES, OPEN, RUI, STILL, Story, join
 
 ROLES = {"host": DOM, "ana": ANA, "rui": RUI, "eva": EVA, "bot": bot_account(0)}
 """Dom has made the room and holds no seat. Ana sits on seat 0, and rui on seat 1, but not yet while it waits."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from story import ANA, BOT, EVA, LAST_ACTION, ME, RUI, SMALL, STILL, Story, finished, playing
 
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     ActionsUndone,
     MatchEnded,
     OfferMade,
+    OfferView,
     SeatConnected,
     StandInSeated,
 )
@@ -24,7 +24,8 @@ from tabuleiro_server.room.commands import (
     Resign,
     Undo,
 )
-from tabuleiro_server.room.state import Offer, bot_account
+from tabuleiro_server.room.state import bot_account
+from tests.room.story import ANA, BOT, EVA, LAST_ACTION, ME, RUI, SMALL, STILL, Story, finished, playing
 
 AWAY_MS = 60_000
 AWAY = RoomSettings(away_after_ms=AWAY_MS)
@@ -294,7 +295,7 @@ def test_a_stand_in_does_not_agree_to_a_rematch() -> None:
     story.when(Resign(RUI, 1))
     assert story.offer(RUI, "rematch") == (OfferMade("rematch", 1),)
     story.come_back(ANA)
-    assert story.room.offers == (Offer("rematch", 1),)
+    assert story.room.offers == (OfferView("rematch", 1),)
     story.answer(ANA, "rematch", accept=True)
     assert story.match.number == 2
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from story import ANA, ME, RUI, STILL, Story, opening
 
 from tabuleiro.errors import CommandError
 from tabuleiro.ids import Ply, Seq, TimestampMs
@@ -24,6 +23,7 @@ from tabuleiro_server.room.offers import last_turn_start
 from tabuleiro_server.room.playing import RESENT_MAX_PLIES
 from tabuleiro_server.room.positions import CHECKPOINT_EVERY_COUNT, CHECKPOINTS_COUNT, state_after
 from tabuleiro_server.room.state import RoomState
+from tests.room.story import ANA, ME, RUI, STILL, Story, opening
 
 GAMES: dict[str, dict[str, int | str]] = {
     "virus-wars": {"rows": 9, "cols": 9, "steps": 5, "first_turn_steps": 2},

@@ -5,26 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from story import (
-    ANA,
-    BOT,
-    DOM,
-    EVA,
-    LAST_ACTION,
-    LEVELS,
-    ME,
-    OPEN,
-    RUI,
-    SECRETS,
-    SMALL,
-    STILL,
-    SWAPPED,
-    Story,
-    finished,
-    join,
-    opening,
-    playing,
-)
 
 from tabuleiro.errors import CommandError
 from tabuleiro.ids import AccountId
@@ -48,6 +28,26 @@ from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro_server.room.commands import Connect, Disconnect, Join, Leave, Resign, SeatBot, SwapSeats, Watch
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import bot_account
+from tests.room.story import (
+    ANA,
+    BOT,
+    DOM,
+    EVA,
+    LAST_ACTION,
+    LEVELS,
+    ME,
+    OPEN,
+    RUI,
+    SECRETS,
+    SMALL,
+    STILL,
+    SWAPPED,
+    Story,
+    finished,
+    join,
+    opening,
+    playing,
+)
 
 PRIVATE = RoomSettings(is_private=True)
 DRAWN = RoomSettings(first="draw")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 from msgspec.structs import replace
-from story import ANA, BOT, LEVELS, ME, RUI, SWAPPED, Story, finished, join, playing
 
 from tabuleiro.clock import ByoYomi, Fischer
 from tabuleiro.ids import AccountId, TimestampMs
@@ -20,6 +19,7 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro_server.room.commands import ChangeSettings, Resign, Undo
 from tabuleiro_server.room.views import head_of
+from tests.room.story import ANA, BOT, LEVELS, ME, RUI, SWAPPED, Story, finished, join, playing
 
 USUAL = RoomSettings()
 FAST = RoomSettings(time_control=Fischer(initial_ms=60_000, increment_ms=1_000), may_undo=False, is_casual=False)

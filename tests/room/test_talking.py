@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from story import ANA, BOT, DOM, EVA, ME, NAMES, RUI, SECRETS, Story, finished, join, playing
 
 from tabuleiro.ids import AccountId
 from tabuleiro.protocol.events import HostChanged, Muted, Said
@@ -12,6 +11,7 @@ from tabuleiro_server.room.commands import Leave, Mute, Resign, Say
 from tabuleiro_server.room.state import CHAT_LINES_COUNT
 from tabuleiro_server.room.talking import FLOOD_LINES_COUNT, FLOOD_WINDOW_MS
 from tabuleiro_server.room.views import Audience, audience_of, event_for, snapshot_of
+from tests.room.story import ANA, BOT, DOM, EVA, ME, NAMES, RUI, SECRETS, Story, finished, join, playing
 
 HIDING = RoomSettings(hides_watcher_chat=True)
 

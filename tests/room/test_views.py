@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from story import ANA, BOT, EVA, ME, RUI, SECRETS, STILL, Story, finished, join, playing
 
 from tabuleiro.clock import Fischer
 from tabuleiro.ids import TimestampMs
-from tabuleiro.protocol.messages import BotThought, OfferView
+from tabuleiro.protocol.events import OfferView
+from tabuleiro.protocol.messages import BotThought
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_server.room.commands import Expire, Leave
 from tabuleiro_server.room.views import Audience, audience_of, head_of, snapshot_of, summary_of
+from tests.room.story import ANA, BOT, EVA, ME, RUI, SECRETS, STILL, Story, finished, join, playing
 
 NOW = TimestampMs(9_000_000)
 

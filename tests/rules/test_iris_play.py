@@ -6,10 +6,10 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_iris import NaiveIris
 
 from tabuleiro.rules import registry
 from tabuleiro.rules.games.iris import IrisState
+from tests.bench.naive_iris import NaiveIris
 
 
 def start(side: int) -> IrisState:

@@ -8,13 +8,13 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_minefield import NaiveMinefield
 
 from tabuleiro.errors import GameOptionError, IllegalActionError
 from tabuleiro.rules import State, Termination, registry
 from tabuleiro.rules.board import bit_indexes
 from tabuleiro.rules.games.minefield import MinefieldState
-from tabuleiro.rules.games.minefield_areas import areas_of
+from tabuleiro.rules.games.minefield.areas import areas_of
+from tests.bench.naive_minefield import NaiveMinefield
 
 EMPTY_ROWS = "/....." * 3
 """Rows 3 to 5 of an otherwise empty board of size 5."""

@@ -8,14 +8,14 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_minefield import NaiveMinefield
 
+from tabuleiro.ids import Player
 from tabuleiro.rules import registry
 from tabuleiro.rules.board import bit_indexes, square_board
 from tabuleiro.rules.games.minefield import MinefieldState
-from tabuleiro.rules.games.minefield_connection import connection_distance, is_joined, shortest_path
-from tabuleiro.rules.outcome import Player
+from tabuleiro.rules.games.minefield.connection import connection_distance, is_joined, shortest_path
 from tabuleiro.rules.view import BoardView, Mark
+from tests.bench.naive_minefield import NaiveMinefield
 
 EMPTY_ROWS = "/....." * 3
 

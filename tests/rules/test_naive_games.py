@@ -7,11 +7,11 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_minefield import NaiveMinefield
-from naive_virus_wars import NaiveVirusWars
 
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.games.minefield import MinefieldState
+from tests.bench.naive_minefield import NaiveMinefield
+from tests.bench.naive_virus_wars import NaiveVirusWars
 
 
 def play_side_by_side(state: State, naive: NaiveMinefield | NaiveVirusWars, random: Random) -> list[State]:

@@ -7,11 +7,11 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_xero_g import NaiveXeroG
 
 from tabuleiro.rules import registry
 from tabuleiro.rules.board import COLUMN_LETTERS
 from tabuleiro.rules.games.xero_g import XeroGState
+from tests.bench.naive_xero_g import NaiveXeroG
 
 variants = st.sampled_from(["xero-g", "gyges"])
 

@@ -16,8 +16,8 @@ from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_server.runtime.journal import read_events, rows_of, snapshot_differences
-from tabuleiro_server.runtime.room_rows import read_summary
+from tabuleiro_server.rooms.journal import read_events, rows_of, snapshot_differences
+from tabuleiro_server.rooms.room_rows import read_summary
 from tabuleiro_server.store.consistency import rebuild, verify
 from tabuleiro_server.store.event_log import BEFORE_FIRST, RoomRow
 

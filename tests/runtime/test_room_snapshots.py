@@ -21,6 +21,7 @@ from tabuleiro.protocol.events import (
     ActionsPlayed,
     Event,
     MatchStarted,
+    OfferView,
     RoomOpened,
     RoomSecrets,
     Said,
@@ -29,14 +30,14 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.protocol.messages import RoomEntered
 from tabuleiro.rules import registry
-from tabuleiro_server.room.state import Checkpoint, Line, Match, MutedPerson, Offer, RoomState
-from tabuleiro_server.runtime import journal as journal_module
-from tabuleiro_server.runtime import pieces as pieces_module
-from tabuleiro_server.runtime import snapshot_keeper
-from tabuleiro_server.runtime.journal import NO_SNAPSHOT, read_events, rows_of, snapshot_differences
-from tabuleiro_server.runtime.pieces import AT_ONCE_COUNT
-from tabuleiro_server.runtime.room_snapshots import SNAPSHOT_VERSION, differences, read_snapshot, snapshot_of
-from tabuleiro_server.runtime.snapshot_keeper import SNAPSHOT_EVERY_COUNT
+from tabuleiro_server.room.state import Checkpoint, Line, Match, MutedPerson, RoomState
+from tabuleiro_server.rooms import journal as journal_module
+from tabuleiro_server.rooms import pieces as pieces_module
+from tabuleiro_server.rooms import snapshot_keeper
+from tabuleiro_server.rooms.journal import NO_SNAPSHOT, read_events, rows_of, snapshot_differences
+from tabuleiro_server.rooms.pieces import AT_ONCE_COUNT
+from tabuleiro_server.rooms.room_snapshots import SNAPSHOT_VERSION, differences, read_snapshot, snapshot_of
+from tabuleiro_server.rooms.snapshot_keeper import SNAPSHOT_EVERY_COUNT
 from tabuleiro_server.store.consistency import verify
 from tabuleiro_server.store.rows import Snapshot
 
@@ -418,7 +419,7 @@ async def test_a_snapshot_of_another_version_says_so(saved: Any) -> None:
 
 def test_what_a_room_remembers_is_that_of_the_version() -> None:
     """Who adds a field raises ``SNAPSHOT_VERSION``, or a snapshot of before is read without what it would hold."""
-    structs = (RoomState, Match, Checkpoint, Offer, Line, MutedPerson)
+    structs = (RoomState, Match, Checkpoint, OfferView, Line, MutedPerson)
     names = {struct.__name__: " ".join(field.name for field in fields(struct)) for struct in structs}
     assert (SNAPSHOT_VERSION, names) == (
         2,
@@ -428,7 +429,7 @@ def test_what_a_room_remembers_is_that_of_the_version() -> None:
             "Match": "number players state clock started_at_ms time_control actions movers checkpoints revision"
             " lags_ms hinted_at_ms ended_at_ms winner termination",
             "Checkpoint": "ply state",
-            "Offer": "kind player",
+            "OfferView": "kind player",
             "Line": "at_ms account name text is_player is_hidden",
             "MutedPerson": "account name",
         },

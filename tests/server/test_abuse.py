@@ -18,16 +18,16 @@ from typing import Any
 import msgpack
 import msgspec
 import pytest
-from protocol_page import client_examples
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
-from wire_client import LIMIT_S, MatchOnTheWire, StartServer, WireClient, plain, raw_request, wire
 
 from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES
 from tabuleiro.protocol.messages import Error, Hello, ListRooms, Ok
 from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro_server.wiring import RunningServer
+from tests.server.protocol_page import client_examples
+from tests.server.wire_client import LIMIT_S, MatchOnTheWire, StartServer, WireClient, plain, raw_request, wire
 
 both = pytest.mark.parametrize("subprotocol", SUBPROTOCOLS)
 

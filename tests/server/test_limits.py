@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from websockets.exceptions import InvalidStatus
-from wire_client import LIMIT_S, SMALL, MatchOnTheWire, StartServer, WireClient, raw_request, wire
 
 from tabuleiro.errors import CommandError
 from tabuleiro.ids import TimestampMs
@@ -28,11 +27,12 @@ from tabuleiro.protocol.messages import (
 )
 from tabuleiro_server import wiring
 from tabuleiro_server.net import peer as peer_module
-from tabuleiro_server.runtime.guests import Guests
+from tabuleiro_server.sessions.guests import Guests
 from tabuleiro_server.store.accounts import Accounts
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
 from tabuleiro_server.wiring import RunningServer
+from tests.server.wire_client import LIMIT_S, SMALL, MatchOnTheWire, StartServer, WireClient, raw_request, wire
 
 
 async def closing_of(url: str, **settings: Any) -> tuple[int, str]:

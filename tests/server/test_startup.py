@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wire_client import LIMIT_S, StartServer, wire
 
 from tabuleiro.errors import ConfigError, DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
 from tabuleiro.protocol.messages import Announcement
-from tabuleiro_server import cli
+from tabuleiro_server.cli import serve
 from tabuleiro_server.config import Config
-from tabuleiro_server.runtime.lifecycle import Lifecycle
+from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.wiring import RunningServer, now_ms, running_server
+from tests.server.wire_client import LIMIT_S, StartServer, wire
 
 
 async def failure_of(**settings: Any) -> Exception:
@@ -110,7 +110,7 @@ async def test_a_loop_without_signal_handlers_is_told_to_stop_all_the_same(
     monkeypatch.setattr(type(asyncio.get_running_loop()), "add_signal_handler", refuse)
     monkeypatch.setattr(signal, "signal", lambda number, handler: handlers.setdefault(number, handler))
     lifecycle = Lifecycle(Config(), now_ms)
-    cli._stop_when_told(lifecycle)
+    serve._stop_when_told(lifecycle)
     assert set(handlers) == {signal.SIGINT, signal.SIGTERM}
     handlers[signal.SIGTERM](signal.SIGTERM, None)
     async with asyncio.timeout(LIMIT_S):

@@ -21,10 +21,10 @@ from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
 from tabuleiro.protocol.messages import RoomHead
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.folders import config_folder, data_folder
-from tabuleiro_client.identity import IdentityFolder
-from tabuleiro_client.terminal import showable
+from tabuleiro_client.net.files import config_folder, data_folder
+from tabuleiro_client.net.identity import IdentityFolder
+from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.crash_report import write_report
 from tabuleiro_client.tui.keys import EVERYWHERE
 from tabuleiro_client.tui.line_history import LineHistory

@@ -6,7 +6,7 @@ No textual and no I/O: changes of the room are taken in, and requests are handed
 from __future__ import annotations
 
 from tabuleiro.errors import NotationError
-from tabuleiro.ids import Ply
+from tabuleiro.ids import PLAYERS, Player, Ply
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     BotSeated,
@@ -18,6 +18,7 @@ from tabuleiro.protocol.events import (
     Muted,
     OfferEnded,
     OfferKind,
+    OfferView,
     RoomClosed,
     RoomResumed,
     SeatFreed,
@@ -27,15 +28,15 @@ from tabuleiro.protocol.events import (
     StandInSeated,
     TurnTakenBack,
 )
-from tabuleiro.protocol.messages import HintGiven, OfferView, Undo
+from tabuleiro.protocol.messages import HintGiven, Undo
 from tabuleiro.rules import State
-from tabuleiro.rules.outcome import Player
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.entered_room import Change, Gone, Happened, Lost, Restored, Said
-from tabuleiro_client.mirror import Mirror
-from tabuleiro_client.sentences import Cast, sentence_to
-from tabuleiro_client.terminal import showable
+from tabuleiro_client.net.mirror import Mirror
+from tabuleiro_client.net.room import Change, Gone, Happened, Lost, Restored, Said
+from tabuleiro_client.text.analysis import hint_text
+from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.sentences import Cast, sentence_to
+from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.pictures import picture_of
 from tabuleiro_client.tui.present.notes import hints_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, Target
@@ -43,7 +44,6 @@ from tabuleiro_client.tui.ship_composer import composer_for
 from tabuleiro_client.tui.talk_rights import TalkRights
 from tabuleiro_client.tui.timeline import Timeline, changed_cells
 from tabuleiro_client.tui.turn_composer import TurnComposer
-from tabuleiro_client.worth import hint_text
 
 _ROOM_EVENTS = (
     SeatTaken,
@@ -389,8 +389,7 @@ class MatchModel:
             title = f"{cast.title(match.winner)} wins"
         lines = [title, cast.ending(match.winner, match.termination)]
         if scores is not None:
-            both: tuple[Player, Player] = (0, 1)
-            lines += [f"{cast.side(player)}: {' '.join(map(str, scores[player])) or '0'}" for player in both]
+            lines += [f"{cast.side(player)}: {' '.join(map(str, scores[player])) or '0'}" for player in PLAYERS]
         return lines
 
 

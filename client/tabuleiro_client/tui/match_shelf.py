@@ -14,9 +14,8 @@ from typing import Final
 import msgspec
 
 from tabuleiro.errors import ClientError
-from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro.protocol.messages import Phase
-from tabuleiro_client.whole_file import replacement
+from tabuleiro.ids import Phase, RoomCode, TimestampMs
+from tabuleiro_client.net.files import replacement
 
 KEPT_COUNT: Final = 50
 """How many matches are kept; the oldest ones are forgotten."""

@@ -6,9 +6,9 @@ from typing import Final
 
 from tabuleiro.notation.match_record import MatchRecord, result_of
 from tabuleiro.rules import State, registry
-from tabuleiro.rules.outcome import Outcome
+from tabuleiro.rules.base import Outcome
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.sentences import ending_text
+from tabuleiro_client.text.sentences import ending_text
 from tabuleiro_client.tui.pictures import picture_of
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.ship_composer import composer_for

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tabuleiro_client.mirror import Mirror
+from tabuleiro_client.net.mirror import Mirror
 
 
 class TalkRights:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tabuleiro.errors import NotationError
+from tabuleiro.ids import Player
 from tabuleiro.rules import Game, State
-from tabuleiro.rules.outcome import Player
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.tui.pictures import picture_of
 

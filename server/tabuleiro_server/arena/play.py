@@ -9,8 +9,8 @@ from time import monotonic
 from typing import Final
 
 from tabuleiro.errors import BotError
+from tabuleiro.ids import Player, opponent
 from tabuleiro.rules import Game, State, registry
-from tabuleiro.rules.outcome import Player, opponent
 from tabuleiro_server.arena.engine_process import START_LIMIT_MS, EngineProcess, running_engine
 from tabuleiro_server.arena.entrants import Entrant
 from tabuleiro_server.arena.schedule import Pairing, Terms

@@ -11,12 +11,12 @@ from random import Random
 from typing import Any, Final, TypeVar
 
 from tabuleiro.errors import BotError, shown
+from tabuleiro.ids import Player
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.games.iris import Iris, IrisState
 from tabuleiro.rules.games.minefield import Minefield, MinefieldState
 from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro.rules.games.xero_g import XeroG, XeroGState
-from tabuleiro.rules.outcome import Player
 from tabuleiro_server.bots import engine, greedy, minimax
 from tabuleiro_server.bots.engine.base import ThinkingTime, complete_turn
 from tabuleiro_server.bots.engine.readiness import KERNELS

@@ -11,8 +11,8 @@ from collections.abc import Hashable
 from random import Random
 from typing import Final
 
+from tabuleiro.ids import Player
 from tabuleiro.rules.games.virus_wars import VirusWarsState
-from tabuleiro.rules.outcome import Player
 from tabuleiro_server.bots.engine.base import ThinkingTime
 from tabuleiro_server.bots.mobility import highest_after, lowest_after, mobility
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+from tabuleiro.ids import Player, opponent
 from tabuleiro.rules.board import SquareBoard, iter_bits
 from tabuleiro.rules.games.virus_wars import VirusWarsState
-from tabuleiro.rules.outcome import Player, opponent
 
 END_VALUE: Final = 100
 """What a won end counts; a lost one counts its negative. Source: RULES.md, "Computer players of the reports"."""

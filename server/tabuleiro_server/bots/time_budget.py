@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tabuleiro.clock import ClockState, NoClock, TimeControl, player_clock_at
-from tabuleiro.rules.outcome import Player
+from tabuleiro.ids import Player
 
 MARGIN_MS: Final = 500
 """What is kept on a clock; of less than four times as much, a quarter."""

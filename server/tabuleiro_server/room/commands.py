@@ -10,11 +10,10 @@ from typing import Final
 
 import msgspec
 
-from tabuleiro.ids import AccountId, RoomCode, TimestampMs
+from tabuleiro.ids import AccountId, Player, RoomCode, TimestampMs
 from tabuleiro.protocol.events import OfferKind, RoomSecrets
 from tabuleiro.protocol.messages import SeatRequest
 from tabuleiro.protocol.settings import RoomLimits, RoomSettings
-from tabuleiro.rules.outcome import Player
 
 
 class Draws(msgspec.Struct, frozen=True):

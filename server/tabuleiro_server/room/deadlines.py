@@ -8,15 +8,13 @@ from functools import partial
 import msgspec
 
 from tabuleiro.clock import NoClock, flag_deadline_ms
-from tabuleiro.ids import TimestampMs
-from tabuleiro.protocol.events import BotSeated, Event, MatchEnded, RoomClosed, StandInSeated
-from tabuleiro.rules.outcome import Player, Termination, opponent
+from tabuleiro.ids import PLAYERS, Player, TimestampMs, opponent
+from tabuleiro.protocol.events import BotSeated, Events, MatchEnded, RoomClosed, StandInSeated
+from tabuleiro.rules.base import Termination
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.commands import NO_DRAWS, Draws
 from tabuleiro_server.room.seating import free_seats, start_match
-from tabuleiro_server.room.state import PLAYERS, Match, RoomState
-
-Events = tuple[Event, ...]
+from tabuleiro_server.room.state import Match, RoomState
 
 
 class Deadline(msgspec.Struct, frozen=True):

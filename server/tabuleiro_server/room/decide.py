@@ -10,7 +10,7 @@ from typing import Any
 
 from tabuleiro.ids import Seq, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.events import Event, SequencedEvent
+from tabuleiro.protocol.events import Events, SequencedEvent
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.deadlines import decide_expire
 from tabuleiro_server.room.evolve import replay
@@ -34,8 +34,6 @@ from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.talking import decide_mute, decide_say
 
 __all__ = ["Events", "decide", "decide_together", "open_room"]
-
-Events = tuple[Event, ...]
 
 
 def decide(room: RoomState, command: commands.Command, now_ms: int) -> Events:

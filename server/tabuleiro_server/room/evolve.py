@@ -8,23 +8,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from tabuleiro import clock as clocks
-from tabuleiro.ids import TimestampMs
+from tabuleiro.ids import PLAYERS, Player, TimestampMs
 from tabuleiro.protocol import events
-from tabuleiro.protocol.events import SeatInfo, SequencedEvent
+from tabuleiro.protocol.events import OfferView, SeatInfo, SequencedEvent
 from tabuleiro.rules import registry
-from tabuleiro.rules.outcome import Player
 from tabuleiro_server.room.positions import cut_checkpoints, state_after, with_checkpoint
 from tabuleiro_server.room.seating import bot_seat, with_seat
-from tabuleiro_server.room.state import (
-    CHAT_LINES_COUNT,
-    PLAYERS,
-    AwayTimes,
-    Line,
-    Match,
-    MutedPerson,
-    Offer,
-    RoomState,
-)
+from tabuleiro_server.room.state import CHAT_LINES_COUNT, AwayTimes, Line, Match, MutedPerson, RoomState
 
 
 def evolve(room: RoomState | None, sequenced: SequencedEvent) -> RoomState:
@@ -167,7 +157,7 @@ def _actions_played(room: RoomState, event: events.ActionsPlayed, at_ms: Timesta
         lags_ms=lags_ms,
     )
     # A takeback is asked for of this position; a draw may still be accepted by the one who is to move now.
-    kept = room.offers and tuple(offer for offer in room.offers if offer == Offer("draw", event.player))
+    kept = room.offers and tuple(offer for offer in room.offers if offer == OfferView("draw", event.player))
     return replace(room, match=match, offers=kept)
 
 
@@ -229,11 +219,11 @@ def _hint_taken(room: RoomState, event: events.HintTaken, at_ms: TimestampMs) ->
 
 
 def _offer_made(room: RoomState, event: events.OfferMade, at_ms: TimestampMs) -> RoomState:
-    return replace(room, offers=(*room.offers, Offer(event.kind, event.player)))
+    return replace(room, offers=(*room.offers, OfferView(event.kind, event.player)))
 
 
 def _offer_ended(room: RoomState, event: events.OfferEnded, at_ms: TimestampMs) -> RoomState:
-    ended = Offer(event.kind, event.player)
+    ended = OfferView(event.kind, event.player)
     return replace(room, offers=tuple(offer for offer in room.offers if offer != ended))
 
 

@@ -6,12 +6,10 @@ from typing import Final
 
 from tabuleiro.ids import Ply
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.events import Event, HintTaken
+from tabuleiro.protocol.events import Events, HintTaken
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.permissions import held_seats, refuse, running_match
 from tabuleiro_server.room.state import RoomState
-
-Events = tuple[Event, ...]
 
 HINT_PAUSE_MS: Final = 5_000
 """A player gets a hint this long after the last one, at the earliest."""

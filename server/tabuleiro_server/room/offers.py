@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from tabuleiro.ids import Ply
+from tabuleiro.ids import Player, Ply, opponent
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import (
-    Event,
+    Events,
     MatchEnded,
     OfferEnded,
     OfferKind,
     OfferMade,
+    OfferView,
     SeatsSwapped,
     TurnTakenBack,
 )
-from tabuleiro.rules.outcome import Player, Termination, opponent
+from tabuleiro.rules.base import Termination
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.commands import Draws
 from tabuleiro_server.room.permissions import acting_seat, refuse, running_match
 from tabuleiro_server.room.positions import last_turn_start_of
 from tabuleiro_server.room.seating import start_match
-from tabuleiro_server.room.state import Match, Offer, RoomState
-
-Events = tuple[Event, ...]
+from tabuleiro_server.room.state import Match, RoomState
 
 
 def decide_offer(room: RoomState, command: commands.MakeOffer, now_ms: int) -> Events:
@@ -33,9 +32,9 @@ def decide_offer(room: RoomState, command: commands.MakeOffer, now_ms: int) -> E
     if command.kind == "takeback" and len(room.seats_of(command.account)) == 2:
         player = _last_to_finish_a_turn(room)
     _check_possible(room, command.kind, player)
-    if command.kind != "takeback" and Offer(command.kind, opponent(player)) in room.offers:
+    if command.kind != "takeback" and OfferView(command.kind, opponent(player)) in room.offers:
         return _accepted(room, command.kind, opponent(player), command.draws)
-    if Offer(command.kind, player) in room.offers:
+    if OfferView(command.kind, player) in room.offers:
         refuse(ErrorCode.NO_OFFER, f"your {command.kind} offer waits for an answer already")
     made = OfferMade(command.kind, player)
     if room.seats[opponent(player)].account == command.account:
@@ -48,11 +47,11 @@ def decide_offer(room: RoomState, command: commands.MakeOffer, now_ms: int) -> E
 def decide_answer(room: RoomState, command: commands.AnswerOffer, now_ms: int) -> Events:
     """Accept or decline the other player's offer; declining the own one withdraws it."""
     player = acting_seat(room, command.account)
-    if Offer(command.kind, opponent(player)) in room.offers:
+    if OfferView(command.kind, opponent(player)) in room.offers:
         if command.accept:
             return _accepted(room, command.kind, opponent(player), command.draws)
         return (OfferEnded(command.kind, opponent(player), "declined"),)
-    if Offer(command.kind, player) in room.offers and not command.accept:
+    if OfferView(command.kind, player) in room.offers and not command.accept:
         return (OfferEnded(command.kind, player, "withdrawn"),)
     return refuse(ErrorCode.NO_OFFER, f"there is no {command.kind} offer to answer")
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NoReturn
 
 from tabuleiro.errors import CommandError
-from tabuleiro.ids import AccountId
+from tabuleiro.ids import AccountId, Player
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.rules.outcome import Player
 from tabuleiro_server.room.state import Match, RoomState
 
 

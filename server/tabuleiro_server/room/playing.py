@@ -6,16 +6,14 @@ from typing import Final
 
 from tabuleiro.clock import has_flagged
 from tabuleiro.errors import CommandError, IllegalActionError, NotationError
-from tabuleiro.ids import AccountId, Ply
+from tabuleiro.ids import AccountId, Player, Ply, opponent
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.events import ActionsPlayed, ActionsUndone, Event, MatchEnded
-from tabuleiro.rules.outcome import Player, Termination, opponent
+from tabuleiro.protocol.events import ActionsPlayed, ActionsUndone, Events, MatchEnded
+from tabuleiro.rules.base import Termination
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.permissions import acting_seat, held_seats, refuse, running_match
 from tabuleiro_server.room.positions import state_after
 from tabuleiro_server.room.state import Match, RoomState, bot_account, seat_of_bot_account
-
-Events = tuple[Event, ...]
 
 RESENT_MAX_PLIES: Final = 64
 """How far behind the end of the match actions may be and still be known when they are sent in other words.

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from tabuleiro.ids import Player
 from tabuleiro.rules.base import State
-from tabuleiro.rules.outcome import Player
 from tabuleiro_server.room.state import Checkpoint, Match, RoomState
 
 CHECKPOINT_EVERY_COUNT: Final = 16

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hmac
 
 from tabuleiro.errors import GameOptionError
+from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import (
     BotSeated,
     Event,
+    Events,
     HostChanged,
     MatchEnded,
     MatchStarted,
@@ -27,13 +29,10 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.base import Game
-from tabuleiro.rules.outcome import Player
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.commands import Draws
 from tabuleiro_server.room.permissions import check_host, check_not_playing, refuse
-from tabuleiro_server.room.state import PLAYERS, RoomState, Seats, bot_account
-
-Events = tuple[Event, ...]
+from tabuleiro_server.room.state import RoomState, Seats, bot_account
 
 
 def open_room(command: commands.OpenRoom) -> Events:

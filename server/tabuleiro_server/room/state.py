@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
 from tabuleiro.clock import ClockState, TimeControl
-from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.events import OfferKind, RoomSecrets, SeatInfo
+from tabuleiro.ids import PLAYERS, AccountId, Phase, Player, RoomCode, Seq, TimestampMs
+from tabuleiro.protocol.events import OfferView, RoomSecrets, SeatInfo
 from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules.base import Game, State
-from tabuleiro.rules.outcome import Player
 
-Phase = Literal["waiting", "playing", "finished", "closed"]
 Seats = tuple[SeatInfo, SeatInfo]
 AwayTimes = tuple[TimestampMs | None, TimestampMs | None]
-
-PLAYERS: Final[tuple[Player, Player]] = (0, 1)
 
 CHAT_LINES_COUNT: Final = 100
 """Lines of chat that a room remembers; all are kept on disk."""
@@ -28,13 +24,6 @@ class Checkpoint(msgspec.Struct, frozen=True, gc=False):
 
     ply: int
     state: State
-
-
-class Offer(msgspec.Struct, frozen=True, gc=False):
-    """An offer that waits for the other player's answer."""
-
-    kind: OfferKind
-    player: Player
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
@@ -117,7 +106,7 @@ class RoomState(msgspec.Struct, frozen=True, gc=False):
     away_since_ms: AwayTimes
     seated_at_ms: TimestampMs
     match: Match | None = None
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[OfferView, ...] = ()
     chat: tuple[Line, ...] = ()
     muted: tuple[MutedPerson, ...] = ()
 

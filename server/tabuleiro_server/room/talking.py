@@ -8,14 +8,12 @@ from typing import Final
 from tabuleiro.ids import AccountId
 from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.events import Event, Muted, Said
+from tabuleiro.protocol.events import Events, Muted, Said
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
 from tabuleiro.protocol.names import name_key
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.permissions import check_host, refuse
 from tabuleiro_server.room.state import RoomState
-
-Events = tuple[Event, ...]
 
 FLOOD_LINES_COUNT: Final = 5
 FLOOD_WINDOW_MS: Final = 10_000

@@ -12,20 +12,10 @@ from enum import Enum
 from msgspec.structs import replace
 
 from tabuleiro.clock import NoClock
-from tabuleiro.ids import AccountId, Ply, TimestampMs
-from tabuleiro.protocol.events import RoomOpened, Said, SeatInfo, SequencedEvent, Withheld
-from tabuleiro.protocol.messages import (
-    BotThought,
-    ChatLine,
-    MatchView,
-    OfferView,
-    RoomHead,
-    RoomSummary,
-    SeatView,
-    Snapshot,
-)
-from tabuleiro.rules.outcome import Player
-from tabuleiro_server.room.state import PLAYERS, Match, RoomState
+from tabuleiro.ids import PLAYERS, AccountId, Player, Ply, TimestampMs
+from tabuleiro.protocol.events import OfferView, RoomOpened, Said, SeatInfo, SequencedEvent, Withheld
+from tabuleiro.protocol.messages import BotThought, ChatLine, MatchView, RoomHead, RoomSummary, SeatView, Snapshot
+from tabuleiro_server.room.state import Match, RoomState
 
 
 class Audience(Enum):

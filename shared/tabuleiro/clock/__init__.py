@@ -5,11 +5,7 @@ ends and what a fallen flag means is for the room to say; drawing a clock is for
 """
 
 from tabuleiro.clock.controls import (
-    DAY_MS,
-    HOUR_MS,
-    MINUTE_MS,
     NO_CLOCK,
-    SECOND_MS,
     ByoYomi,
     Correspondence,
     Fischer,
@@ -48,13 +44,9 @@ from tabuleiro.clock.texts import (
 )
 
 __all__ = [
-    "DAY_MS",
-    "HOUR_MS",
     "LAG_CAP_PER_TURN_MS",
     "LAG_QUOTA_MAX_MS",
-    "MINUTE_MS",
     "NO_CLOCK",
-    "SECOND_MS",
     "TIME_CONTROL_FORMS",
     "ByoYomi",
     "ClockState",

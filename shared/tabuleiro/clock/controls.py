@@ -13,10 +13,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-SECOND_MS: Final = 1_000
-MINUTE_MS: Final = 60 * SECOND_MS
-HOUR_MS: Final = 60 * MINUTE_MS
-DAY_MS: Final = 24 * HOUR_MS
+from tabuleiro.ids import DAY_MS, HOUR_MS, SECOND_MS
 
 
 class OutOfRangeError(ValueError):

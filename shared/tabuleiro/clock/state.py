@@ -10,15 +10,13 @@ that has run out simply stays at 0.
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, assert_never
+from typing import Annotated, Final, assert_never
 
 import msgspec
 from msgspec.structs import replace
 
 from tabuleiro.clock.controls import ByoYomi, Correspondence, Fischer, FixedTurn, NoClock, TimeControl
-
-Player = Literal[0, 1]
-"""The same as :data:`tabuleiro.rules.outcome.Player`, which lies a layer above this one."""
+from tabuleiro.ids import Player
 
 NotNegative = Annotated[int, msgspec.Meta(ge=0)]
 

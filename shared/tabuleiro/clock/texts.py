@@ -10,10 +10,7 @@ import re
 from typing import Final, assert_never
 
 from tabuleiro.clock.controls import (
-    HOUR_MS,
-    MINUTE_MS,
     NO_CLOCK,
-    SECOND_MS,
     ByoYomi,
     Correspondence,
     Fischer,
@@ -23,6 +20,7 @@ from tabuleiro.clock.controls import (
     TimeControl,
 )
 from tabuleiro.errors import NotationError
+from tabuleiro.ids import HOUR_MS, MINUTE_MS, SECOND_MS
 
 TIME_CONTROL_FORMS: Final = (
     "none, 5+3 (minutes + seconds for each turn), 10m+5x30s (main time + periods), 60s/turn or 3d/turn"

@@ -37,7 +37,7 @@ from typing import Final, TypeVar
 
 from tabuleiro.clock.texts import format_time_control, parse_time_control
 from tabuleiro.errors import GameOptionError, NotationError, RecordError, TurnError
-from tabuleiro.ids import TimestampMs
+from tabuleiro.ids import Player, TimestampMs
 from tabuleiro.notation.actions import iter_actions, split_actions
 from tabuleiro.notation.match_record import (
     NO_RESULT,
@@ -51,8 +51,8 @@ from tabuleiro.notation.match_record import (
     turns,
 )
 from tabuleiro.rules import Game, State, registry
+from tabuleiro.rules.base import Outcome, Termination
 from tabuleiro.rules.options import OptionValue, parse_options
-from tabuleiro.rules.outcome import Outcome, Player, Termination
 
 UNKNOWN: Final = "?"
 

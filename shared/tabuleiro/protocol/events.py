@@ -13,9 +13,8 @@ from typing import Literal
 
 import msgspec
 
-from tabuleiro.ids import AccountId, Ply, RoomCode, Seq, TimestampMs
+from tabuleiro.ids import AccountId, Player, Ply, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.settings import RoomLimits, RoomSettings
-from tabuleiro.rules.outcome import Player
 
 SeatKind = Literal["open", "person", "bot"]
 OfferKind = Literal["draw", "takeback", "rematch"]
@@ -183,6 +182,13 @@ class OfferMade(Fact, frozen=True, tag="offer-made"):
     player: Player
 
 
+class OfferView(msgspec.Struct, frozen=True, gc=False):
+    """An offer that waits for the other player's answer."""
+
+    kind: OfferKind
+    player: Player
+
+
 class OfferEnded(Fact, frozen=True, tag="offer-ended"):
     """An offer ended without being accepted."""
 
@@ -259,6 +265,9 @@ Event = (
     | RoomClosed
     | Withheld
 )
+
+Events = tuple[Event, ...]
+"""Events of one room, in their order."""
 
 
 class SequencedEvent(msgspec.Struct, frozen=True, gc=False):

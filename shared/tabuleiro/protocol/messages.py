@@ -13,10 +13,9 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from tabuleiro.clock import ClockState
-from tabuleiro.ids import AccountId, Ply, RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.events import OfferKind, RoomSecrets, SeatInfo, SequencedEvent
+from tabuleiro.ids import AccountId, Phase, Player, Ply, RoomCode, Seq, TimestampMs
+from tabuleiro.protocol.events import OfferKind, OfferView, RoomSecrets, SeatInfo, SequencedEvent
 from tabuleiro.protocol.settings import Level, RoomSettings
-from tabuleiro.rules.outcome import Player
 
 CHAT_MAX_CHARS: Final = 300
 """Longest line of chat, in characters."""
@@ -28,7 +27,6 @@ ActionText = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
 OptionTexts = Annotated[
     dict[ShortText, int | Annotated[str, msgspec.Meta(max_length=1000)]], msgspec.Meta(max_length=30)
 ]
-Phase = Literal["waiting", "playing", "finished", "closed"]
 Counter = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 MatchNumber = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
 ChatText = Annotated[str, msgspec.Meta(min_length=1, max_length=CHAT_MAX_CHARS)]
@@ -290,13 +288,6 @@ class SeatView(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     holder: SeatInfo
     is_connected: bool = False
     away_since_ms: TimestampMs | None = None
-
-
-class OfferView(msgspec.Struct, frozen=True, gc=False):
-    """An offer that waits for an answer of the other player."""
-
-    kind: OfferKind
-    player: Player
 
 
 class BotThought(msgspec.Struct, frozen=True, gc=False):

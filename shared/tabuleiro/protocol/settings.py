@@ -1,4 +1,4 @@
-"""What whoever makes a room decides about it, beside the game and its options."""
+"""The settings of a room, beside its game and the options of the game."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from tabuleiro.clock import NO_CLOCK, TimeControl
-
-MINUTE_MS = 60_000
-DAY_MS = 86_400_000
+from tabuleiro.ids import DAY_MS, MINUTE_MS
 
 Level = Annotated[str, msgspec.Meta(min_length=1, max_length=30)]
 AwayMs = Annotated[int, msgspec.Meta(ge=5_000, le=14 * DAY_MS)]
@@ -56,7 +54,7 @@ class RoomSettings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
 
 
 class RoomLimits(msgspec.Struct, frozen=True):
-    """How long things last that nobody cares for, in milliseconds; from the server's config.
+    """Idle timeouts, in milliseconds; from the server's config.
 
     ``empty_seat_ms``: a seat whose person has no connection while the room waits is freed.
     ``waiting_ms``: a waiting room without any event is closed.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from tabuleiro.rules.outcome import Player
+from tabuleiro.ids import Player
 
 Topology = Literal["square", "hex"]
 EdgeSide = Literal["top", "bottom", "left", "right"]

@@ -1,6 +1,6 @@
 """Positions of Iris and Minefield with a win that can be forced in one to three turns, by exhaustive search.
 
-``python tests/bots/engine/tactics.py > tests/data/tactics.jsonl`` makes the file that the tests read, in some
+``python -m tests.bots.engine.tactics > tests/data/tactics.jsonl`` makes the file that the tests read, in some
 minutes. Each line names a game, its options with the position, the number of ``turns`` in which the player to
 move can force a win, and ``winning``: all turns that keep a win forced, however long it takes. ``is_sign_trap``
 marks positions where a search that takes every action for a change of sides chooses a turn not among them.
@@ -12,11 +12,11 @@ import json
 from collections.abc import Iterator
 from random import Random
 
+from tabuleiro.ids import Player
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.games.iris import IrisState
 from tabuleiro.rules.games.minefield import MinefieldState
-from tabuleiro.rules.games.minefield_connection import connection_distance
-from tabuleiro.rules.outcome import Player
+from tabuleiro.rules.games.minefield.connection import connection_distance
 
 MAX_TURNS = 3
 MANY_TURNS = 12

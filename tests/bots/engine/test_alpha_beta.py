@@ -9,8 +9,8 @@ import pytest
 
 from tabuleiro.errors import BotError
 from tabuleiro.rules import State, registry
+from tabuleiro.rules.base import Termination
 from tabuleiro.rules.games.xero_g import XeroGState
-from tabuleiro.rules.outcome import Termination
 from tabuleiro_server.bots.engine.base import is_same_turn
 
 pytest.importorskip("numba", reason="the extra `bots` is not installed, so there are no kernels")

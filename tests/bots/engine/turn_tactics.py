@@ -1,6 +1,6 @@
 """Positions of Virus Wars and Xero-G with a win forced in one to three turns, found by exhaustive search.
 
-``python tests/bots/engine/turn_tactics.py > tests/data/turn_tactics.jsonl`` makes the file that the tests read, in
+``python -m tests.bots.engine.turn_tactics > tests/data/turn_tactics.jsonl`` makes the file that the tests read, in
 some minutes. Its lines are like those of ``tactics.py``, but that ``winning`` holds the first actions after which
 the rest of the turn can keep a win forced: however long it takes in Virus Wars, in ``turns`` turns in Xero-G. A
 sign trap is a position where a search that takes every action for a change of sides begins with another one.
@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from itertools import islice
 from random import Random
 
+from tabuleiro.ids import Player
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.games.virus_wars import VirusWarsState
 from tabuleiro.rules.games.xero_g import XeroGState
-from tabuleiro.rules.games.xero_g_moves import BASE_BIT
-from tabuleiro.rules.outcome import Player
+from tabuleiro.rules.games.xero_g.moves import BASE_BIT
 
 ANY_TURNS = None
 SIGN_TRAPS = {1: 9, 2: 2}

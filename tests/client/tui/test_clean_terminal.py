@@ -12,12 +12,12 @@ import termios
 from pathlib import Path
 
 import pytest
-from server_process import serving
-from terminal_process import LIMIT_S, Terminal, terminal
 
-from tabuleiro_client.library import ME, OPEN, connect
+from tabuleiro_client.net.library import ME, OPEN, connect
 from tabuleiro_client.tui.crash_report import FILE_NAME
 from tabuleiro_client.tui.launch import CLEAN_TERMINAL, clean_terminal
+from tests.e2e.server_process import serving
+from tests.e2e.terminal_process import LIMIT_S, Terminal, terminal
 
 RECORD = '[Game "virus-wars"]\n\n1. b10 c9 d8 e7 f6\n'
 MODES = ("?1049", "?1000", "?1003", "?1006", "?1015", "?1004", "?2004")
@@ -108,7 +108,7 @@ async def test_a_crash_on_a_terminal_that_takes_nothing_ends_the_program(tmp_pat
 
 
 LITTLE_WAITS = """
-from tabuleiro_client.cli import main
+from tabuleiro_client.cli.main import main
 from tabuleiro_client.tui import terminal_output
 
 terminal_output.WAITING_MAX_CHARS = 100
@@ -137,7 +137,7 @@ async def test_a_move_made_while_the_terminal_takes_nothing_is_played_and_shown_
 
 
 CRASHING = """
-from tabuleiro_client.cli import main
+from tabuleiro_client.cli.main import main
 from tabuleiro_client.tui.screens.home import HomeScreen
 
 def crash(self, name):
@@ -168,7 +168,7 @@ async def test_a_crash_leaves_a_clean_terminal_and_says_where_its_report_is(tmp_
 HOLDING_UP = """
 import asyncio
 import threading
-from tabuleiro_client.cli import main
+from tabuleiro_client.cli.main import main
 from tabuleiro_client.tui.screens.home import HomeScreen
 
 def look_up(self, name):

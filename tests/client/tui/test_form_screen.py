@@ -6,13 +6,11 @@ import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
-from tables import until
-from visits import Visit, lobby_visit, visit
 
 from tabuleiro.rules import registry
-from tabuleiro_client import venue as venues
-from tabuleiro_client.library import Client
-from tabuleiro_client.link_state import LinkState
+from tabuleiro_client.net import server as venues
+from tabuleiro_client.net.library import Client
+from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
@@ -22,6 +20,8 @@ from tabuleiro_client.tui.widgets.field_row import FieldRow
 from tabuleiro_client.tui.widgets.form_box import FormBox
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
+from tests.client.tui.tables import until
+from tests.client.tui.visits import Visit, lobby_visit, visit
 
 
 async def local_form(at: Visit, key: str) -> NewMatchScreen:

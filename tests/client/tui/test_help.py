@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from frozen import frozen_app
-from frozen_server import URL
 from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -27,6 +25,8 @@ from tabuleiro_client.tui.screens.rules import RulesScreen
 from tabuleiro_client.tui.screens.settings import SettingsScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.chat import Entry
+from tests.client.tui.frozen import frozen_app
+from tests.client.tui.frozen_server import URL
 
 Keys = Pilot[int]
 

@@ -8,15 +8,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tables import until
 from textual.widgets import DataTable, Input, OptionList
-from visits import Visit, lobby_visit, visit
 
 from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro_client.folders import config_folder
-from tabuleiro_client.identity import Identity, IdentityFolder
-from tabuleiro_client.library import ME, connect
-from tabuleiro_client.link import Link
+from tabuleiro_client.net.files import config_folder
+from tabuleiro_client.net.identity import Identity, IdentityFolder
+from tabuleiro_client.net.library import ME, connect
+from tabuleiro_client.net.link import Link
 from tabuleiro_client.tui.match_shelf import MatchShelf, ShelvedMatch
 from tabuleiro_client.tui.screens.connect import ConnectScreen
 from tabuleiro_client.tui.screens.help import HelpScreen
@@ -32,6 +30,8 @@ from tabuleiro_client.tui.screens.rules import RulesScreen
 from tabuleiro_client.tui.screens.settings import SettingsScreen
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
+from tests.client.tui.tables import until
+from tests.client.tui.visits import Visit, lobby_visit, visit
 
 
 def lines(at: Visit) -> list[str]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 
-from tables import until
 from textual.widgets import DataTable, Input
-from visits import Visit, lobby_visit
 
 from tabuleiro.protocol.messages import Announcement, LobbyUpdate, RoomList
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.library import ME, bot, connect
+from tabuleiro_client.net.library import ME, bot, connect
 from tabuleiro_client.tui.screens import lobby
 from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.join import JoinScreen
@@ -19,6 +17,8 @@ from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tests.client.tui.tables import until
+from tests.client.tui.visits import Visit, lobby_visit
 
 
 def codes(at: Visit) -> list[str]:

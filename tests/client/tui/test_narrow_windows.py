@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from frozen import DRAW_OFFERED, frozen_app
 
-from tabuleiro.protocol.messages import OfferView
+from tabuleiro.protocol.events import OfferView
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.widgets.line import Line
+from tests.client.tui.frozen import DRAW_OFFERED, frozen_app
 
 JOINED = ["e1", "a1", "e2", "a2", "e3", "a3", "e4", "a4", "e5"]
 """A match of Minefield on 5x5 that the first player wins."""

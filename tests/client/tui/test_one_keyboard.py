@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from tables import Policy, until
-from test_matches import SHORT_GAMES, quickly
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -18,6 +16,8 @@ from tabuleiro_client.tui.entrance import screen_of_room
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.settings import Settings
+from tests.client.tui.tables import Policy, until
+from tests.client.tui.test_matches import SHORT_GAMES, quickly
 
 
 @asynccontextmanager

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tables import until
 from textual.command import CommandPalette
 from textual.widgets import DataTable, Input, OptionList
-from visits import Visit, lobby_visit, visit
 
 from tabuleiro.errors import ClientError
 from tabuleiro.ids import RoomCode, TimestampMs
@@ -14,10 +12,10 @@ from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import format_record
 from tabuleiro.protocol.messages import Resign
 from tabuleiro.rules import registry
-from tabuleiro_client.folders import config_folder
-from tabuleiro_client.identity import Identity, IdentityFolder
-from tabuleiro_client.library import ME, Client, connect
-from tabuleiro_client.room_matches import RoomMatches
+from tabuleiro_client.models.room_matches import RoomMatches
+from tabuleiro_client.net.files import config_folder
+from tabuleiro_client.net.identity import Identity, IdentityFolder
+from tabuleiro_client.net.library import ME, Client, connect
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.match_shelf import MatchShelf, ShelvedMatch
 from tabuleiro_client.tui.palette import PaletteCommands
@@ -35,6 +33,8 @@ from tabuleiro_client.tui.screens.settings import SettingsScreen, setting_fields
 from tabuleiro_client.tui.screens.try_board import TryScreen
 from tabuleiro_client.tui.settings import Settings, SettingsFile
 from tabuleiro_server.wiring import RunningServer
+from tests.client.tui.tables import until
+from tests.client.tui.visits import Visit, lobby_visit, visit
 
 
 async def open_settings(at: Visit) -> SettingsScreen:

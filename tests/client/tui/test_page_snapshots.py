@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from frozen import NOW_MS
-from frozen_server import LEVELS, URL, FrozenRoomScreen, frozen_venue
-from tables import until
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, OptionList
 
 from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro_client.folders import config_folder
-from tabuleiro_client.identity import Identity, IdentityFolder
+from tabuleiro_client.net.files import config_folder
+from tabuleiro_client.net.identity import Identity, IdentityFolder
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.match_shelf import MatchShelf, ShelvedMatch
 from tabuleiro_client.tui.room_form import RoomForm
@@ -31,6 +28,9 @@ from tabuleiro_client.tui.screens.rules import RulesScreen
 from tabuleiro_client.tui.screens.settings import SettingsScreen
 from tabuleiro_client.tui.screens.try_board import TryScreen
 from tabuleiro_client.tui.settings import Settings
+from tests.client.tui.frozen import NOW_MS
+from tests.client.tui.frozen_server import LEVELS, URL, FrozenRoomScreen, frozen_venue
+from tests.client.tui.tables import until
 
 SIZES = {"80x24": (80, 24), "120x40": (120, 40)}
 

@@ -11,7 +11,7 @@ from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import BotThought, SeatView
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
-from tabuleiro_client.board_text import TextStyle
+from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui.present.clocks import Urgency, clock_face
 from tabuleiro_client.tui.present.moves import move_rows
 from tabuleiro_client.tui.present.notes import cell_note, compass, facts, hints_of_cell

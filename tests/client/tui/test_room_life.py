@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tables import Table, table, until
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
-from visits import Visit, lobby_visit, own_room, visit
 
 from tabuleiro.protocol.messages import Offer, Say
-from tabuleiro_client.entered_room import watch_room
-from tabuleiro_client.library import connect
-from tabuleiro_client.link import Link
+from tabuleiro_client.net.library import connect
+from tabuleiro_client.net.link import Link
+from tabuleiro_client.net.room import watch_room
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
@@ -20,6 +18,8 @@ from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.widgets.moves import Moves
+from tests.client.tui.tables import Table, table, until
+from tests.client.tui.visits import Visit, lobby_visit, own_room, visit
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 NARROW = (36, 24)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import random
 
 import pytest
-from frozen import DRAW_OFFERED, frozen_app
 
 from tabuleiro.ids import RoomCode
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro.rules import registry
-from tabuleiro_client.room_matches import RoomMatch, RoomMatches
+from tabuleiro_client.models.room_matches import RoomMatch, RoomMatches
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.themes import THEMES
+from tests.client.tui.frozen import DRAW_OFFERED, frozen_app
 
 SIZES = {"80x24": (80, 24), "120x40": (120, 40)}
 MIDDLES = {"virus-wars": 62, "xero-g": 16, "iris": 21, "minefield": 30}

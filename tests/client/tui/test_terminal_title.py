@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tables import Table, table, until
 from textual import events
 from textual.pilot import Pilot
 
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.terminal_title import GIVE_BACK, KEEP, TerminalTitle
 from tabuleiro_client.tui.widgets.moves import Moves
+from tests.client.tui.tables import Table, table, until
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 CALL, REST = "\x1b]2;your turn - tabuleiro\x07", "\x1b]2;tabuleiro\x07"

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from tables import Table, table, until
 from textual.pilot import Pilot
 from textual.widgets import Static
-from visits import lobby_visit, own_room
 
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
-from tabuleiro_client.entered_room import watch_room
-from tabuleiro_client.link import Link
+from tabuleiro_client.net.link import Link
+from tabuleiro_client.net.room import watch_room
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.try_board import TryScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.chat import Entry
+from tests.client.tui.tables import Table, table, until
+from tests.client.tui.visits import lobby_visit, own_room
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from tables import until
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static
@@ -20,6 +19,7 @@ from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.field_row import FieldRow
 from tabuleiro_server.wiring import RunningServer
+from tests.client.tui.tables import until
 
 ScreenT = TypeVar("ScreenT", bound=Screen[Any])
 

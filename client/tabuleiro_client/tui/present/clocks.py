@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from tabuleiro.clock import SECOND_MS, ClockState, TimeControl, is_paused, total_remaining_ms
-from tabuleiro.rules.outcome import Player
-from tabuleiro_client.clock_text import TENTHS_BELOW_MS, format_clock
+from tabuleiro.clock import ClockState, TimeControl, is_paused, total_remaining_ms
+from tabuleiro.ids import SECOND_MS, Player
+from tabuleiro_client.text.clocks import TENTHS_BELOW_MS, format_clock
 
 LOW_BELOW_MS: Final = 30 * SECOND_MS
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tabuleiro_client.board_text import ASCII_GLYPHS, UNICODE_GLYPHS
+from tabuleiro_client.text.board import ASCII_GLYPHS, UNICODE_GLYPHS
 from tabuleiro_client.tui.present.ink import Role
 
 FILL: Final = "#"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabuleiro_client.room_matches import RoomMatch
+from tabuleiro_client.models.room_matches import RoomMatch
 from tabuleiro_client.tui.timeline import TurnLine
 
 

@@ -19,7 +19,7 @@ from functools import cache
 from typing import Final
 
 from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark
-from tabuleiro_client.board_text import ground_letters
+from tabuleiro_client.text.board import ground_letters
 from tabuleiro_client.tui.present.glyphs import FILL, ROLES, GlyphSet
 from tabuleiro_client.tui.present.ink import PLAIN, Canvas, Ink, Role, Row
 from tabuleiro_client.tui.present.layout import Box, Layout, Size, side_edges_text

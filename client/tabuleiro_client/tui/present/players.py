@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tabuleiro.ids import Player
 from tabuleiro.protocol.messages import RoomHead, SeatView
 from tabuleiro.rules import Game
-from tabuleiro.rules.outcome import Player
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.sentences import side_glyphs
-from tabuleiro_client.terminal import showable
+from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.sentences import side_glyphs
+from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.present.clocks import ClockFace, clock_face, format_elapsed
 
 

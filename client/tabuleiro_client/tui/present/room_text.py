@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from tabuleiro.clock import NO_CLOCK
-from tabuleiro.ids import RoomCode
+from tabuleiro.ids import PLAYERS, Player, RoomCode
 from tabuleiro.protocol.events import RoomSecrets
 from tabuleiro.protocol.messages import RoomHead, SeatView
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import Game
-from tabuleiro.rules.outcome import Player
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.sentences import Cast, brief_options_text
-from tabuleiro_client.settings_text import settings_text
-from tabuleiro_client.terminal import showable
-
-_BOTH: tuple[Player, Player] = (0, 1)
+from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.sentences import Cast, brief_options_text
+from tabuleiro_client.text.settings import settings_text
+from tabuleiro_client.text.terminal import showable
 
 
 def title(game: Game, head: RoomHead) -> str:
@@ -40,12 +37,12 @@ def invitation_text(command: str, head: RoomHead) -> str:
 def seat_lines(game: Game, head: RoomHead, own_seats: tuple[Player, ...], style: TextStyle) -> list[str]:
     """Who sits where, one line a seat, in the order of play."""
     cast = Cast(game, head, own_seats, style)
-    sides = [cast.side_with_glyph(seat) for seat in _BOTH]
+    sides = [cast.side_with_glyph(seat) for seat in PLAYERS]
     width = max(map(len, sides))
     lots = "" if head.settings.first == "seated" else "  (lots are drawn who begins)"
     return [
         f"{sides[seat]:<{width}}  {_holder(head.seats[seat], seat in own_seats, style)}{'' if seat else lots}"
-        for seat in _BOTH
+        for seat in PLAYERS
     ]
 
 

@@ -18,7 +18,7 @@ from textual.widgets.option_list import Option
 
 from tabuleiro.errors import CommandError
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro_client.terminal import showable
+from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.entrance import go_on
 from tabuleiro_client.tui.match_shelf import ShelvedMatch

@@ -20,9 +20,9 @@ from tabuleiro.protocol.events import Said
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ClientMessage, MatchView, RoomHead, Say
 from tabuleiro.rules import Game
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.entered_room import Change, EnteredRoom, Happened
-from tabuleiro_client.sentences import brief_options_text, said, side_glyphs
-from tabuleiro_client.terminal import showable
+from tabuleiro_client.net.room import Change, EnteredRoom, Happened
+from tabuleiro_client.text.sentences import brief_options_text, said, side_glyphs
+from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.collector import spared_objects
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.present.notes import facts

@@ -9,10 +9,10 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from tabuleiro.errors import CommandError, ConnectionLostError
+from tabuleiro.ids import Player
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import Abort, Answer, ClaimWin, Offer, Resign
-from tabuleiro.rules.outcome import Player
-from tabuleiro_client.entered_room import EnteredRoom
+from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import OFFER_TEXTS, MatchModel
 from tabuleiro_client.tui.present.overlay import Target

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tabuleiro.errors import TabuleiroError
-from tabuleiro_client.terminal import showable
+from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.places import problem_text
 from tabuleiro_client.tui.widgets.key_bar import KeyBar

@@ -14,9 +14,9 @@ from textual.widgets import Static
 from tabuleiro.errors import NotationError, TabuleiroError
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.room_matches import RoomMatch, RoomMatches
-from tabuleiro_client.sentences import side_glyphs
-from tabuleiro_client.terminal import showable
+from tabuleiro_client.models.room_matches import RoomMatch, RoomMatches
+from tabuleiro_client.text.sentences import side_glyphs
+from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.pictures import picture_of
 from tabuleiro_client.tui.places import problem_text

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
-from tabuleiro.ids import RoomCode, TimestampMs
+from tabuleiro.ids import PLAYERS, Player, RoomCode, TimestampMs
 from tabuleiro.protocol.messages import (
     CHAT_MAX_CHARS,
     Answer,
@@ -27,12 +27,12 @@ from tabuleiro.protocol.messages import (
     SwapSeats,
 )
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro.rules.outcome import Player
-from tabuleiro_client.bot_levels import levels_to_offer
-from tabuleiro_client.entered_room import Change, EnteredRoom
-from tabuleiro_client.library import Client
-from tabuleiro_client.room_address import format_room_address
-from tabuleiro_client.sentences import brief_options_text
+from tabuleiro_client.models.bot_levels import levels_to_offer
+from tabuleiro_client.net.addresses import format_room_address
+from tabuleiro_client.net.library import Client
+from tabuleiro_client.net.room import Change, EnteredRoom
+from tabuleiro_client.net.server import Venue
+from tabuleiro_client.text.sentences import brief_options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.match_shelf import ShelvedMatch
@@ -46,9 +46,6 @@ from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
 from tabuleiro_client.tui.settings_form import SettingsForm
 from tabuleiro_client.tui.widgets.chat import Chat, Entry, chat_problem
 from tabuleiro_client.tui.widgets.top_bar import TopBar
-from tabuleiro_client.venue import Venue
-
-_BOTH: tuple[Player, Player] = (0, 1)
 
 
 class RoomScreen(PageScreen):
@@ -136,7 +133,7 @@ class RoomScreen(PageScreen):
         head, own = room.mirror.head, room.mirror.own_seats
         if not own:
             return
-        others = [head.seats[seat].holder.name or "" for seat in _BOTH if seat not in own]
+        others = [head.seats[seat].holder.name or "" for seat in PLAYERS if seat not in own]
         venue = self._venue
         match = ShelvedMatch(
             server=venue.server,
@@ -233,7 +230,7 @@ class RoomScreen(PageScreen):
         assert self.room is not None
         seats = self.room.mirror.head.seats
         for kind in ("open", "bot"):
-            found = [seat for seat in _BOTH if seats[seat].holder.kind == kind]
+            found = [seat for seat in PLAYERS if seats[seat].holder.kind == kind]
             if found:
                 return found[0]
         return None
@@ -277,7 +274,7 @@ class RoomScreen(PageScreen):
         """Take the bot off its seat."""
         assert self.room is not None
         seats = self.room.mirror.head.seats
-        bots = [seat for seat in _BOTH if seats[seat].holder.kind == "bot"]
+        bots = [seat for seat in PLAYERS if seats[seat].holder.kind == "bot"]
         if bots:
             self.ask(SeatBot(id=0, room=self._code, seat=bots[-1], level=None))
 

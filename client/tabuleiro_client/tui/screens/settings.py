@@ -13,8 +13,8 @@ from textual.widgets import Input, Static
 
 from tabuleiro.errors import NotationError
 from tabuleiro.protocol.names import NAME_RULE, parse_name
-from tabuleiro_client.folders import config_folder
-from tabuleiro_client.login_name import login_name
+from tabuleiro_client.net.files import config_folder
+from tabuleiro_client.net.identity import login_name
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay, Target
 from tabuleiro_client.tui.room_form import NO, YES, Field

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
-from tabuleiro_client.link_state import LinkState
+from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.widgets.line import Line
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final, Generic, Protocol, Self, TypeVar
 
 from tabuleiro.errors import BotError
+from tabuleiro.ids import Player
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis
-from tabuleiro.rules.outcome import Player
 
 
 @dataclass(frozen=True, slots=True)

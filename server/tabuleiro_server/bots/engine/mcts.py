@@ -13,9 +13,9 @@ from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
+from tabuleiro.ids import Player
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis, Candidate
-from tabuleiro.rules.outcome import Player
 from tabuleiro_server.bots.engine.base import (
     ForcedEnds,
     SearchResult,

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Final
 
+from tabuleiro.ids import Player
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis, Candidate
-from tabuleiro.rules.outcome import Player
 from tabuleiro_server.bots.engine.base import (
     ForcedEnds,
     SearchResult,

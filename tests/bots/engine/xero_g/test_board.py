@@ -9,8 +9,8 @@ import pytest
 
 from tabuleiro.rules import perft, registry
 from tabuleiro.rules.games.xero_g import XeroG, XeroGState
-from tabuleiro.rules.games.xero_g_actions import Move, action_of
-from tabuleiro.rules.games.xero_g_moves import BASE
+from tabuleiro.rules.games.xero_g.actions import Move, action_of
+from tabuleiro.rules.games.xero_g.moves import BASE
 
 pytest.importorskip("numba", reason="the extra `bots` is not installed, so there are no kernels")
 

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 
 from tabuleiro.rules.games.xero_g import XeroGState
-from tabuleiro.rules.games.xero_g_actions import DROP_COUNT, FIRST_MOVE, NO_DROP, TARGET_COUNT
-from tabuleiro.rules.games.xero_g_moves import BASE, SIDE, SQUARE_COUNT
+from tabuleiro.rules.games.xero_g.actions import DROP_COUNT, FIRST_MOVE, NO_DROP, TARGET_COUNT
+from tabuleiro.rules.games.xero_g.moves import BASE, SIDE, SQUARE_COUNT
 from tabuleiro_server.bots.engine.kernels import Array, count_bits, kernel, lean_kernel, lowest_bit
 from tabuleiro_server.bots.engine.xero_g.geometry import BASE_BIT, FULL, ONES, ROW, Ints, value_at
 from tabuleiro_server.bots.engine.xero_g.targets import Room, find_targets

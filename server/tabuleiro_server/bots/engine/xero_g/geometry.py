@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from tabuleiro.rules.games.xero_g_moves import BASE, SIDE, SQUARE_COUNT
+from tabuleiro.rules.games.xero_g.moves import BASE, SIDE, SQUARE_COUNT
 from tabuleiro_server.bots.engine.kernels import Array, lean_kernel
 
 Ints = Array

@@ -10,7 +10,7 @@ from typing import Final
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.games.xero_g import XeroGState
-from tabuleiro.rules.games.xero_g_moves import BASE_BIT
+from tabuleiro.rules.games.xero_g.moves import BASE_BIT
 from tabuleiro_server.bots.engine.base import SearchResult, check_task, complete_turn
 
 WON: Final = 1_000

@@ -15,13 +15,13 @@ from typing import Final, NamedTuple, cast
 
 import numpy as np
 
+from tabuleiro.ids import Player, opponent
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.board import bit_indexes
 from tabuleiro.rules.games.xero_g import XeroG, XeroGState
-from tabuleiro.rules.games.xero_g_actions import DROP_COUNT, FIRST_MOVE, TARGET_COUNT, placement_number
-from tabuleiro.rules.games.xero_g_moves import BASE
-from tabuleiro.rules.outcome import Player, opponent
+from tabuleiro.rules.games.xero_g.actions import DROP_COUNT, FIRST_MOVE, TARGET_COUNT, placement_number
+from tabuleiro.rules.games.xero_g.moves import BASE
 from tabuleiro_server.bots.engine.alpha_beta import (
     ALLOWED,
     ESTIMATE_LIMIT,

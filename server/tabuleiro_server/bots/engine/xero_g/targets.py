@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from tabuleiro.rules.games.xero_g_moves import SIDE, SQUARE_COUNT
+from tabuleiro.rules.games.xero_g.moves import SIDE, SQUARE_COUNT
 from tabuleiro_server.bots.engine.kernels import Array, as_index, lean_kernel, lowest_bit
 from tabuleiro_server.bots.engine.xero_g.geometry import (
     BASE_BIT,

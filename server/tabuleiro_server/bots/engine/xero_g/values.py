@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tabuleiro.rules.games.xero_g_moves import SIDE
+from tabuleiro.rules.games.xero_g.moves import SIDE
 from tabuleiro_server.bots.engine.alpha_beta import ESTIMATE_LIMIT, WIN
 from tabuleiro_server.bots.engine.kernels import Array, count_bits, kernel
 from tabuleiro_server.bots.engine.xero_g.board import MOVER, home_ships

@@ -1,0 +1,101 @@
+"""The commands play, watch and rooms in line mode: what the command line asks for, done.
+
+Menus are left to :mod:`tabuleiro_client.line.main_menu`, a stay in a room to :mod:`tabuleiro_client.line.match`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tabuleiro.ids import Phase, Player
+from tabuleiro.protocol.messages import SeatRequest
+from tabuleiro.rules import registry
+from tabuleiro.rules.options import OptionValue
+from tabuleiro_client.line.client import ME, OPEN, PlainClient, Seats, seats_for
+from tabuleiro_client.line.lobby_report import LobbyReport
+from tabuleiro_client.line.main_menu import MainMenu, OnlineMenu
+from tabuleiro_client.line.menu import WentAway, WentBack
+from tabuleiro_client.models.play_options import PlayWishes
+from tabuleiro_client.net.addresses import default_server
+from tabuleiro_client.net.lobby import follow_lobby
+
+DEMO_GAME: Final = "virus-wars"
+DEMO_OPTIONS: Final[Mapping[str, OptionValue]] = {"rows": 6, "cols": 6, "steps": 3}
+DEMO_SEATS: Final[Seats] = (SeatRequest("bot", "random"), SeatRequest("bot", "minimax-1"))
+
+
+async def play(client: PlainClient, wishes: PlayWishes) -> None:
+    """Run `tabuleiro play`. Raises: ClientError, CommandError, StoreError, ModuleNotFoundError."""
+    try:
+        if wishes.is_nothing and not client.lines.is_terminal:
+            await _show_a_game(client)
+        elif wishes.is_direct:
+            await _play_directly(client, wishes)
+        elif wishes.server is not None:
+            async with client.remote(wishes.server) as venue:
+                await OnlineMenu(client, venue).run()
+        else:
+            await MainMenu(client).run()
+    except (WentAway, WentBack):
+        return
+    finally:
+        client.screen.close_prompt()
+
+
+@dataclass(frozen=True, slots=True)
+class RoomsWanted:
+    """Which rooms `tabuleiro rooms` shows; ``None`` stands for every game, and for unfinished rooms."""
+
+    game: str | None = None
+    phases: tuple[Phase, ...] | None = None
+
+
+async def watch(client: PlainClient, code: str, server: str, secret: str | None = None) -> None:
+    """Run `tabuleiro watch`. Raises: ClientError, CommandError."""
+    try:
+        async with client.gallery(server) as venue:
+            await client.watch(venue, code, secret)
+    finally:
+        client.screen.close_prompt()
+
+
+async def list_rooms(client: PlainClient, server: str, wanted: RoomsWanted = RoomsWanted()) -> None:
+    """Run `tabuleiro rooms`. Raises: ClientError, CommandError."""
+    async with client.gallery(server) as venue:
+        listed = await venue.link.list_rooms(wanted.game, wanted.phases)
+        LobbyReport(client.screen, venue.link.server_now_ms).tell(listed)
+
+
+async def follow_rooms(client: PlainClient, server: str, wanted: RoomsWanted = RoomsWanted()) -> None:
+    """Run `tabuleiro rooms --follow`, until it is stopped. Raises: ClientError, CommandError."""
+    async with client.gallery(server) as venue, follow_lobby(venue.link, wanted.game, wanted.phases) as lobby:
+        report = LobbyReport(client.screen, venue.link.server_now_ms)
+        async for news in lobby:
+            report.tell(news)
+
+
+async def _show_a_game(client: PlainClient) -> None:
+    """Let two computers play a short game, for whoever just runs the program without a terminal."""
+    async with client.local() as venue:
+        await client.open_room(venue, DEMO_GAME, DEMO_OPTIONS, DEMO_SEATS)
+
+
+async def _play_directly(client: PlainClient, wishes: PlayWishes) -> None:
+    if wishes.room is not None:
+        async with client.remote(wishes.server or default_server()) as venue:
+            await client.join(venue, wishes.room, wishes.seat, wishes.secret)
+        return
+    if wishes.is_quick and wishes.game is not None:
+        async with client.remote(wishes.server or default_server()) as venue:
+            await client.quick_play(venue, wishes.game, wishes.options, wishes.settings)
+        return
+    game = wishes.game or registry.names()[0]
+    mine: Player = wishes.seat or 0
+    async with client.local() if wishes.server is None else client.remote(wishes.server) as venue:
+        if wishes.level is not None:
+            other = SeatRequest("bot", wishes.level)
+        else:
+            other = ME if venue.is_local else OPEN
+        await client.open_room(venue, game, wishes.options, seats_for(mine, ME, other), wishes.settings)

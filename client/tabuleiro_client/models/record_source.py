@@ -1,0 +1,98 @@
+"""Where a record comes from: a file, or a match of a room on a server. Writing it is left to the commands."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tabuleiro.errors import ClientError, ConfigError, NotationError, RecordError, shown
+from tabuleiro.notation.match_record import MatchRecord
+from tabuleiro.notation.record import parse_record
+from tabuleiro.protocol.messages import RecordPlayed
+from tabuleiro.protocol.room_codes import ROOM_CODE_RULE
+from tabuleiro_client.models.room_matches import RoomMatches
+from tabuleiro_client.net.addresses import parse_room_address
+from tabuleiro_client.net.files import STANDARD_INPUT, config_folder, read_text
+from tabuleiro_client.net.identity import IdentityFolder
+from tabuleiro_client.net.server import remote_gallery, remote_venue
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRecord:
+    """A record, and the name of its match on its server, ``None`` for one from a file."""
+
+    record: MatchRecord
+    game_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoomSource:
+    """A server, and how it is asked there: ``secret`` is for private rooms, ``None`` otherwise.
+
+    ``guest`` is the name of the guest who asks, ``None`` for one that is kept for looking on.
+    """
+
+    server: str
+    secret: str | None = None
+    guest: str | None = None
+
+
+def is_file(source: str) -> bool:
+    """Whether ``source`` names a file or standard input.
+
+    Raises: ClientError when it is neither a file nor could be the code of a room.
+    """
+    if source == STANDARD_INPUT or Path(source).exists():
+        return True
+    try:
+        if "." in source or "/" in source:
+            raise NotationError(source, ROOM_CODE_RULE)  # the name of a file, though it may begin like a code
+        parse_room_address(source)
+    except NotationError as error:
+        raise ClientError(f"there is no file {shown(source)}, and it is no code of a room either") from error
+    return False
+
+
+def record_in_file(name: str, number: int | None = None) -> FoundRecord:
+    """Read a record file, which holds one match and none of another ``number``.
+
+    Raises: ClientError that names line and column of what is wrong, ConfigError for a number.
+    """
+    if number is not None:
+        raise ConfigError("--match", str(number), "the code of a room beside it; a file holds one match")
+    try:
+        return FoundRecord(parse_record(read_text(name)))
+    except RecordError as error:
+        raise ClientError(f"{name}: {error}") from error
+
+
+async def record_of_room(code: str, number: int | None, source: RoomSource) -> FoundRecord:
+    """Ask a server for a match of a room, with ``None`` for the last one.
+
+    Raises: ClientError, CommandError, NotationError for no code.
+    """
+    matches = matches_of_room(code, source)
+    match = await (matches.newest() if number is None else matches.get(number))
+    return FoundRecord(match.record, match.name)
+
+
+def matches_of_room(code: str, source: RoomSource) -> RoomMatches:
+    """The matches of the room ``code``, which may hold the secret; the server is connected to for each of them.
+
+    Raises: NotationError for no code.
+    """
+    room, written = parse_room_address(code)
+
+    async def ask(number: int | None) -> RecordPlayed:
+        identities = IdentityFolder(config_folder())
+        if source.guest is None:
+            gallery = remote_gallery(source.server, identities)
+        else:
+            gallery = remote_venue(source.server, identities, source.guest, None)
+        async with gallery as venue:
+            for damage in identities.damaged:
+                print(damage, file=sys.stderr)
+            return await venue.link.get_record(room, number, source.secret or written)
+
+    return RoomMatches(ask)
