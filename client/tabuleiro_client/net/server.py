@@ -35,7 +35,7 @@ async def embedded_server() -> AsyncIterator[EmbeddedServer]:
 
     Raises: ModuleNotFoundError when the extra `server` is not installed, StoreError, ClientError.
     """
-    from tabuleiro_server.wiring import embedded_server as run_embedded
+    from tabuleiro_server.cli.serve import embedded_server as run_embedded
 
     folder = data_folder()
     try:
