@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui structure strength clean
+.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui structure trace strength clean
 
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
@@ -55,6 +55,10 @@ bench-rules: $(STAMP)
 # Size and structure of the code; of another checkout with CHECKOUT=FOLDER.
 structure:
 	@$(PYTHON) tools/structure.py $(CHECKOUT)
+
+# The files of the product that one `play` passes through, from its frame to the disk and back.
+trace: $(STAMP)
+	@$(BIN)/python tools/trace_play.py
 
 GAMES ?= 200
 RESULTS ?= build/strength.jsonl

@@ -1,18 +1,76 @@
-"""One field of a form on one line: its label, where it is filled in, and its help or what is wrong with it."""
+"""Parts of forms: a field on one line with its label and help, a value chosen from a few, the box around them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.binding import BindingType
+from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.room_form import Field
-from tabuleiro_client.tui.widgets.chooser import Chooser
+
+
+class Chooser(Widget, can_focus=True):
+    """Shows the title of ``value`` between two arrows; ``choices`` maps values to titles."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        key("right,space", "choose(1)", "next value", "Choose the next value.", shown=False),
+        key("left", "choose(-1)", "value before", "Choose the value before.", shown=False),
+    ]
+    DEFAULT_CSS = """
+    Chooser { height: 1; width: 25; background: $surface; }
+    Chooser:focus { background: $primary; color: $background; text-style: bold; }
+    Chooser:focus:nocolor { text-style: reverse; }
+    """
+
+    @dataclass
+    class Changed(Message):
+        """Another value was chosen."""
+
+        chooser: Chooser
+        value: str
+
+        @property
+        def control(self) -> Chooser:
+            """The chooser."""
+            return self.chooser
+
+    def __init__(self, choices: Mapping[str, str], value: str, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.choices = choices
+        self.value = value
+
+    def show(self, choices: Mapping[str, str], value: str) -> None:
+        """Offer ``choices`` with ``value`` chosen; nothing is told of it."""
+        if (choices, value) != (self.choices, self.value):
+            self.choices, self.value = choices, value
+            self.refresh()
+
+    def render(self) -> Text:
+        title = self.choices.get(self.value, self.value)
+        return Text(f"< {title} >" if len(self.choices) > 1 else f"  {title}", no_wrap=True, overflow="crop")
+
+    def action_choose(self, step: int) -> None:
+        """Choose another value."""
+        values = list(self.choices)
+        if len(values) < 2:
+            return
+        place = values.index(self.value) if self.value in values else 0
+        self.value = values[(place + step) % len(values)]
+        self.refresh()
+        self.post_message(self.Changed(self, self.value))
+
+    def on_click(self, event: events.Click) -> None:
+        self.action_choose(-1 if event.x < 2 else 1)
 
 
 class FieldRow(Horizontal):
@@ -120,3 +178,13 @@ def widgets_of(field: Field, value: str) -> list[Widget]:
     if not field.heading:
         return [row]
     return [Static(field.heading, name=field.name, classes="heading", markup=False), row]
+
+
+class FormBox(VerticalScroll, can_focus=False, inherit_bindings=False):
+    """Scrolls to the field that has the focus, and with the wheel."""
+
+    BINDINGS: ClassVar[list[BindingType]] = []
+    DEFAULT_CSS = """
+    FormBox { width: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
+    FormBox .heading { text-style: bold; color: $primary; margin-top: 1; }
+    """

@@ -1,4 +1,4 @@
-"""Both players with their clocks, two lines each; only lines that say something else are drawn anew."""
+"""The panel beside the board: the players with their clocks, and the list of turns."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING, ClassVar, Final, cast
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
+from textual.content import Content
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tabuleiro_client.tui.present.clocks import ClockFace, Urgency
+from tabuleiro_client.models.timeline import TurnLine
 from tabuleiro_client.tui.present.ink import Ink, Role
-from tabuleiro_client.tui.present.players import PlayerLine
+from tabuleiro_client.tui.present.notes import MoveRow, move_rows
+from tabuleiro_client.tui.present.players import ClockFace, PlayerLine, Urgency
+from tabuleiro_client.tui.widgets.line_list import LineList
 from tabuleiro_client.tui.widgets.strips import finished
 
 if TYPE_CHECKING:
     from tabuleiro_client.tui.app import TabuleiroApp
+
 
 _SIDES: Final = (Role.SIDE_0, Role.SIDE_1)
 _BOLD: Final = Style(bold=True)
@@ -128,3 +133,37 @@ def _fitted(words: Sequence[_Word], width: int) -> list[_Word]:
         fitted.append((set_cell_size(text, taken), style))
         width -= taken
     return fitted
+
+
+class Moves(LineList[MoveRow]):
+    """Shows the turns that :meth:`show` was given last."""
+
+    DEFAULT_CSS = """
+    Moves { height: 1fr; min-height: 2; padding: 0 1; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._shown: object = None
+        self._given: tuple[Sequence[TurnLine], tuple[str, str], int] = ((), ("", ""), 0)
+
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        self._shown = None  # with other rows to see, the turn on the board may be out of sight
+        self.show(*self._given)
+
+    def show(self, turns: Sequence[TurnLine], glyphs: tuple[str, str], ply: int) -> None:
+        """List ``turns`` and mark the one that led to ``ply``."""
+        self._given = (turns, glyphs, ply)
+        width = max(self.size.width - 1, 12)  # a column for the bar that scrolls
+        key = (tuple(turns), glyphs, ply, width)
+        if key == self._shown:
+            return
+        self._shown = key
+        rows = move_rows(turns, glyphs, ply, width)
+        self.show_entries(rows)
+        shown = [place for place, row in enumerate(rows) if row.is_shown]
+        self.scroll_so_that(shown[-1] if shown else 0)
+
+    def content_of(self, entry: MoveRow) -> Content:
+        return Content.styled(entry.text, "bold") if entry.is_shown else Content(entry.text)

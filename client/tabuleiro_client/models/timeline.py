@@ -1,11 +1,12 @@
-"""All positions of a match up to now, its turns, and what each turn changed. Kept in step with a mirror.
+"""All positions of a match up to now, its turns, and the cells that each turn changed; the last pictures are kept.
 
-It plays by the rules what a mirror already holds, and decides nothing.
+A timeline is kept in step with a mirror: it plays by the rules what the mirror holds already, and decides nothing.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,7 +15,23 @@ from tabuleiro.errors import NotationError
 from tabuleiro.ids import Player
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.tui.pictures import picture_of
+
+_KEPT_COUNT: Final = 8
+_KEPT: Final[deque[tuple[State, BoardView]]] = deque(maxlen=_KEPT_COUNT)
+
+
+def picture_of(state: State) -> BoardView:
+    """The view of ``state``: the one made last for this very object, if that is not long ago.
+
+    Not of an equal one: what was played last is in the picture, and not in what makes positions equal.
+    """
+    for known, view in _KEPT:
+        if known is state:
+            return view
+    view = state.view()
+    _KEPT.append((state, view))
+    return view
+
 
 _ACTION: Final = re.compile(r"a(?:ction)?\s*([0-9]{1,9})", re.ASCII)
 
