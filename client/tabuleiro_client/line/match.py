@@ -1,7 +1,7 @@
 """A stay in one room in line mode: reads commands and actions while the room goes on, until it or the wish ends.
 
-Showing is left to :mod:`tabuleiro_client.line.match_report`, most commands to
-:mod:`tabuleiro_client.line.room_desk`, the
+Showing is left to :mod:`tabuleiro_client.line.reports`, most commands to
+:mod:`tabuleiro_client.line.commands`, the
 connection to :mod:`tabuleiro_client.net.room`.
 """
 
@@ -23,12 +23,9 @@ from tabuleiro.errors import (
     shown,
 )
 from tabuleiro.notation.actions import format_turn, parse_turn
-from tabuleiro_client.line.line_input import Line, LineReader
-from tabuleiro_client.line.match_report import MatchReport
-from tabuleiro_client.line.room_answers import RoomAnswers
-from tabuleiro_client.line.room_commands import CommandGroup, CommandTable, RoomCommand
-from tabuleiro_client.line.room_desk import Doubt, RoomDesk
-from tabuleiro_client.line.screen import Screen
+from tabuleiro_client.line.commands import CommandGroup, CommandTable, Doubt, RoomCommand, RoomDesk
+from tabuleiro_client.line.reports import MatchReport, RoomAnswers
+from tabuleiro_client.line.terminal import Line, LineReader, Screen
 from tabuleiro_client.models.action_guide import Question
 from tabuleiro_client.models.guides import guide_of
 from tabuleiro_client.net.mirror import Mirror
@@ -43,8 +40,8 @@ from tabuleiro_client.net.room import (
     Restored,
     Said,
 )
+from tabuleiro_client.net.server import Signposts
 from tabuleiro_client.text.moments import Moment, moments
-from tabuleiro_client.text.signposts import Signposts
 
 ACTIONS_HELP: Final = "type the actions of your turn, one or several on a line, e.g. c3 d4; or:"
 NOTHING_PLAYED: Final = "nothing was played; ? shows what can be, help lists the commands"

@@ -17,7 +17,7 @@ from tabuleiro.rules.games.minefield import MinefieldState
 from tabuleiro.rules.games.minefield.connection import connection_distance
 from tabuleiro.rules.games.xero_g import XeroGState
 from tabuleiro.rules.games.xero_g.moves import SIDE
-from tabuleiro_server.bots.turns import is_same_turn
+from tabuleiro_server.bots.engine.base import is_same_turn
 
 S = TypeVar("S", bound=State)
 

@@ -31,10 +31,9 @@ from tabuleiro_client.tui.present.players import brief_text, player_lines
 from tabuleiro_client.tui.redrawing import Redrawing
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
 from tabuleiro_client.tui.screens.muting import ask_whom_to_mute
+from tabuleiro_client.tui.widgets.bars import TopBar
 from tabuleiro_client.tui.widgets.chat import Chat, Entry, chat_problem
-from tabuleiro_client.tui.widgets.moves import Moves
-from tabuleiro_client.tui.widgets.players import Players
-from tabuleiro_client.tui.widgets.top_bar import TopBar
+from tabuleiro_client.tui.widgets.panel import Moves, Players
 
 RoomEntry = Callable[[], AbstractAsyncContextManager[EnteredRoom]]
 """Enters a room, e.g. ``lambda: join_room(link, code)``; the room is left with the context."""

@@ -22,8 +22,8 @@ from tabuleiro_client.tui.screens.live import LiveScreen, RoomEntry
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.ship_composer import ShipComposer
 from tabuleiro_client.tui.turn_composer import PASS_TEXT
+from tabuleiro_client.tui.widgets.bars import Choices
 from tabuleiro_client.tui.widgets.chat import Entry
-from tabuleiro_client.tui.widgets.choices import Choices
 
 _SHIP_ACTIONS = frozenset({"ship", "boost", "reprogram"})
 
