@@ -5,8 +5,8 @@ import pytest
 from tabuleiro.errors import IllegalActionError, NotationError
 from tabuleiro.rules import registry
 from tabuleiro.rules.view import Mark
-from tabuleiro_client.action_guide import ActionGuide
-from tabuleiro_client.guides import guide_of
+from tabuleiro_client.models.action_guide import ActionGuide
+from tabuleiro_client.models.guides import guide_of
 
 NEAR_BASE = "000000/000000/000000/000000/132321/123123 0"
 START = "132321/000000/000000/000000/000000/123123 0"

@@ -14,8 +14,8 @@ from tabuleiro.ids import TimestampMs
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer, RecordTurn, outcome_problem, replay, turns
 from tabuleiro.notation.record import format_record, format_timestamp, parse_record, parse_timestamp
 from tabuleiro.rules import Game, Outcome, Termination, registry
+from tabuleiro.rules.base import RULE_TERMINATIONS
 from tabuleiro.rules.options import ChoiceOption, IntOption
-from tabuleiro.rules.outcome import RULE_TERMINATIONS
 
 SMALL = """\
 [Game "virus-wars"]

@@ -16,7 +16,7 @@ from tabuleiro.protocol.events import Event, OfferView, RoomSecrets, SeatInfo, S
 from tabuleiro.protocol.messages import ClientMessage, Ok, ServerMessage
 from tabuleiro.protocol.settings import LateBot, RoomLimits, RoomSettings
 from tabuleiro.protocol.version import SUBPROTOCOLS
-from tabuleiro.rules.outcome import Termination
+from tabuleiro.rules.base import Termination
 from tabuleiro_server.config import Config
 from tests.server.protocol_page import PAGE, ROOT, described, example, sections, tag_of
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tabuleiro.errors import GameOptionError, IllegalActionError, MatchOverError, NotationError
 from tabuleiro.rules import Game, State, registry
+from tabuleiro.rules.base import RULE_TERMINATIONS
 from tabuleiro.rules.options import ChoiceOption, IntOption
-from tabuleiro.rules.outcome import RULE_TERMINATIONS
 from tabuleiro.rules.perft import perft
 
 MAX_ACTIONS_COUNT = 400

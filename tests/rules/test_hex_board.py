@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tabuleiro.errors import NotationError
 from tabuleiro.rules.board import bit_indexes
-from tabuleiro.rules.hex_board import hex_board
+from tabuleiro.rules.games.iris.board import hex_board
 
 SIDES = (2, 3, 5, 6, 7, 8, 13)
 every_side = pytest.mark.parametrize("side", SIDES)

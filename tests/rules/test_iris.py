@@ -10,7 +10,7 @@ import pytest
 from tabuleiro.errors import GameOptionError, IllegalActionError, MatchOverError, NotationError
 from tabuleiro.rules import Outcome, State, Termination, registry
 from tabuleiro.rules.games.iris import IrisState
-from tabuleiro.rules.hex_board import hex_board
+from tabuleiro.rules.games.iris.board import hex_board
 from tabuleiro.rules.view import Mark
 
 SIDE = 5

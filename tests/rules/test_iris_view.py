@@ -6,7 +6,7 @@ import pytest
 
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.games.iris import COLOURS_BY_SIDE
-from tabuleiro.rules.hex_board import hex_board
+from tabuleiro.rules.games.iris.board import hex_board
 from tabuleiro.rules.view import CellView, Mark
 
 BOARD = hex_board(5)

@@ -13,7 +13,7 @@ from tabuleiro.errors import GameOptionError, IllegalActionError
 from tabuleiro.rules import State, Termination, registry
 from tabuleiro.rules.board import bit_indexes
 from tabuleiro.rules.games.minefield import MinefieldState
-from tabuleiro.rules.games.minefield_areas import areas_of
+from tabuleiro.rules.games.minefield.areas import areas_of
 from tests.bench.naive_minefield import NaiveMinefield
 
 EMPTY_ROWS = "/....." * 3

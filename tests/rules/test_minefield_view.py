@@ -13,7 +13,7 @@ from tabuleiro.ids import Player
 from tabuleiro.rules import registry
 from tabuleiro.rules.board import bit_indexes, square_board
 from tabuleiro.rules.games.minefield import MinefieldState
-from tabuleiro.rules.games.minefield_connection import connection_distance, is_joined, shortest_path
+from tabuleiro.rules.games.minefield.connection import connection_distance, is_joined, shortest_path
 from tabuleiro.rules.view import BoardView, Mark
 from tests.bench.naive_minefield import NaiveMinefield
 

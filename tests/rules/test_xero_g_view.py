@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tabuleiro.rules import registry
 from tabuleiro.rules.games.xero_g import XeroGState
-from tabuleiro.rules.games.xero_g_moves import BASE
+from tabuleiro.rules.games.xero_g.moves import BASE
 from tabuleiro.rules.view import BoardView, Mark
 
 NEAR_BASE = "000000/000000/000000/300003/011112/022233 0"

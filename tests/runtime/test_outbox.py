@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tabuleiro_server.runtime.outbox import Outbox
+from tabuleiro_server.sessions.outbox import Outbox
 
 
 class Reader:

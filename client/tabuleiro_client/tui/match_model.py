@@ -31,19 +31,37 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import HintGiven, Undo
 from tabuleiro.rules import State
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.entered_room import Change, Gone, Happened, Lost, Restored, Said
-from tabuleiro_client.mirror import Mirror
-from tabuleiro_client.sentences import Cast, sentence_to
-from tabuleiro_client.terminal import showable
-from tabuleiro_client.tui.pictures import picture_of
+from tabuleiro_client.models.timeline import Timeline, changed_cells, picture_of
+from tabuleiro_client.net.mirror import Mirror
+from tabuleiro_client.net.room import Change, Gone, Happened, Lost, Restored, Said
+from tabuleiro_client.text.analysis import hint_text
+from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.sentences import Cast, sentence_to
+from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.present.notes import hints_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.ship_composer import composer_for
-from tabuleiro_client.tui.talk_rights import TalkRights
-from tabuleiro_client.tui.timeline import Timeline, changed_cells
 from tabuleiro_client.tui.turn_composer import TurnComposer
-from tabuleiro_client.worth import hint_text
+
+
+class TalkRights:
+    """Who was muted since this guest came into the room."""
+
+    def __init__(self) -> None:
+        self._muted: frozenset[str] = frozenset()
+
+    def note(self, name: str, *, is_muted: bool) -> None:
+        """Take in that somebody is muted now, or may talk again."""
+        self._muted = self._muted | {name} if is_muted else self._muted - {name}
+
+    def people(self, mirror: Mirror) -> dict[str, bool]:
+        """Whom the host could mute, by name: the players, then who talked last; whether each is muted."""
+        seats = (seat.holder for seat in mirror.head.seats)
+        known = [(seat.account, seat.name) for seat in seats if seat.kind == "person"]
+        known += [(line.account, line.name) for line in reversed(mirror.chat)]
+        names = [name for account, name in known if name is not None and account != mirror.account]
+        return {name: name in self._muted for name in (*names, *sorted(self._muted))}
+
 
 _ROOM_EVENTS = (
     SeatTaken,

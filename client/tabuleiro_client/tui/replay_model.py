@@ -6,13 +6,12 @@ from typing import Final
 
 from tabuleiro.notation.match_record import MatchRecord, result_of
 from tabuleiro.rules import State, registry
-from tabuleiro.rules.outcome import Outcome
+from tabuleiro.rules.base import Outcome
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.sentences import ending_text
-from tabuleiro_client.tui.pictures import picture_of
+from tabuleiro_client.models.timeline import Timeline, picture_of
+from tabuleiro_client.text.sentences import ending_text
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.ship_composer import composer_for
-from tabuleiro_client.tui.timeline import Timeline
 from tabuleiro_client.tui.turn_composer import TurnComposer
 
 DELAYS_S: Final = (4.0, 2.0, 1.0, 0.5, 0.25)

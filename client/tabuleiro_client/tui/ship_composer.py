@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from tabuleiro.rules import State
-from tabuleiro.rules.games.xero_g_moves import BASE
-from tabuleiro.rules.games.xero_g_state import Landing, XeroGState
+from tabuleiro.rules.games.xero_g.moves import BASE
+from tabuleiro.rules.games.xero_g.state import Landing, XeroGState
 from tabuleiro.rules.view import EdgeSide
 from tabuleiro_client.tui.present.overlay import Overlay, Target
 from tabuleiro_client.tui.turn_composer import UNDO, Choice, TurnComposer

@@ -15,9 +15,8 @@ from tabuleiro.notation.actions import format_turn, parse_turn
 from tabuleiro.rules import State
 from tabuleiro.rules.games.iris import IrisState
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.tui.pictures import picture_of
+from tabuleiro_client.models.timeline import changed_cells, picture_of
 from tabuleiro_client.tui.present.overlay import Overlay, Target
-from tabuleiro_client.tui.timeline import changed_cells
 
 
 @dataclass(frozen=True, slots=True)

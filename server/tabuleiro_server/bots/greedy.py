@@ -14,10 +14,10 @@ from tabuleiro.ids import Player, opponent
 from tabuleiro.rules import State
 from tabuleiro.rules.games.iris import IrisState
 from tabuleiro.rules.games.minefield import MinefieldState
-from tabuleiro.rules.games.minefield_connection import connection_distance
+from tabuleiro.rules.games.minefield.connection import connection_distance
 from tabuleiro.rules.games.xero_g import XeroGState
-from tabuleiro.rules.games.xero_g_moves import SIDE
-from tabuleiro_server.bots.turns import is_same_turn
+from tabuleiro.rules.games.xero_g.moves import SIDE
+from tabuleiro_server.bots.engine.base import is_same_turn
 
 S = TypeVar("S", bound=State)
 

@@ -13,8 +13,8 @@ from typing import Final
 
 from tabuleiro.ids import Player
 from tabuleiro.rules.games.virus_wars import VirusWarsState
+from tabuleiro_server.bots.engine.base import ThinkingTime
 from tabuleiro_server.bots.mobility import highest_after, lowest_after, mobility
-from tabuleiro_server.bots.thinking_time import ThinkingTime
 
 _INFINITY: Final = 1 << 30
 

@@ -1,6 +1,6 @@
 """The messages of one connection that was admitted: read within the limits, answered one after the other.
 
-Which limits there are is up to the config, and what messages mean to `runtime`.
+Which limits there are is up to the config, and what messages mean to `sessions`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.net.connection import Connection
 from tabuleiro_server.net.metrics import NetMetrics
 from tabuleiro_server.net.rate_limit import GRANTED, RateLimiter, Verdict
-from tabuleiro_server.runtime.outbox import Outbox
-from tabuleiro_server.runtime.requests import Requests
-from tabuleiro_server.runtime.session import Session
+from tabuleiro_server.sessions.outbox import Outbox
+from tabuleiro_server.sessions.requests import Requests
+from tabuleiro_server.sessions.session import Session
 
 log = structlog.get_logger(__name__)
 

@@ -1,6 +1,6 @@
 """The few plain HTTP pages on the port of the game: /health, /metrics, and a word to lost browsers.
 
-A connection answers one request and is closed. What the metrics say is up to `obs`.
+A connection answers one request and is closed. What the metrics say is up to `metrics`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from tabuleiro_server.net.handler import Handler
 from tabuleiro_server.net.http import HttpPages
 from tabuleiro_server.net.metrics import NetMetrics
 from tabuleiro_server.net.rate_limit import ConnectionLimiter, HandshakeLimiter
-from tabuleiro_server.runtime.requests import Requests
+from tabuleiro_server.sessions.requests import Requests
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ import msgspec
 from tabuleiro.clock import NoClock, flag_deadline_ms
 from tabuleiro.ids import PLAYERS, Player, TimestampMs, opponent
 from tabuleiro.protocol.events import BotSeated, Events, MatchEnded, RoomClosed, StandInSeated
-from tabuleiro.rules.outcome import Termination
+from tabuleiro.rules.base import Termination
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.commands import NO_DRAWS, Draws
 from tabuleiro_server.room.seating import free_seats, start_match

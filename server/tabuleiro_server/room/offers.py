@@ -14,7 +14,7 @@ from tabuleiro.protocol.events import (
     SeatsSwapped,
     TurnTakenBack,
 )
-from tabuleiro.rules.outcome import Termination
+from tabuleiro.rules.base import Termination
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.commands import Draws
 from tabuleiro_server.room.permissions import acting_seat, refuse, running_match

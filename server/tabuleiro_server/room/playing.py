@@ -9,7 +9,7 @@ from tabuleiro.errors import CommandError, IllegalActionError, NotationError
 from tabuleiro.ids import AccountId, Player, Ply, opponent
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import ActionsPlayed, ActionsUndone, Events, MatchEnded
-from tabuleiro.rules.outcome import Termination
+from tabuleiro.rules.base import Termination
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.permissions import acting_seat, held_seats, refuse, running_match
 from tabuleiro_server.room.positions import state_after

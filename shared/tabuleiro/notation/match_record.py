@@ -12,8 +12,8 @@ from typing import Final
 
 from tabuleiro.ids import Player, TimestampMs
 from tabuleiro.rules import State, registry
+from tabuleiro.rules.base import RULE_TERMINATIONS, Outcome, Termination
 from tabuleiro.rules.options import Options
-from tabuleiro.rules.outcome import RULE_TERMINATIONS, Outcome, Termination
 
 UNFINISHED: Final = "unfinished"
 """The termination of a match that goes on, or whose end nobody recorded."""

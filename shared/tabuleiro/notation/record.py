@@ -51,8 +51,8 @@ from tabuleiro.notation.match_record import (
     turns,
 )
 from tabuleiro.rules import Game, State, registry
+from tabuleiro.rules.base import Outcome, Termination
 from tabuleiro.rules.options import OptionValue, parse_options
-from tabuleiro.rules.outcome import Outcome, Termination
 
 UNKNOWN: Final = "?"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import RecordPlayed
-from tabuleiro.rules.outcome import Outcome, Termination
+from tabuleiro.rules.base import Outcome, Termination
 
 
 def record_of(played: RecordPlayed) -> MatchRecord:

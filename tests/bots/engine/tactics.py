@@ -16,7 +16,7 @@ from tabuleiro.ids import Player
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.games.iris import IrisState
 from tabuleiro.rules.games.minefield import MinefieldState
-from tabuleiro.rules.games.minefield_connection import connection_distance
+from tabuleiro.rules.games.minefield.connection import connection_distance
 
 MAX_TURNS = 3
 MANY_TURNS = 12

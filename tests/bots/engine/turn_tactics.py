@@ -18,7 +18,7 @@ from tabuleiro.ids import Player
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.games.virus_wars import VirusWarsState
 from tabuleiro.rules.games.xero_g import XeroGState
-from tabuleiro.rules.games.xero_g_moves import BASE_BIT
+from tabuleiro.rules.games.xero_g.moves import BASE_BIT
 
 ANY_TURNS = None
 SIGN_TRAPS = {1: 9, 2: 2}

@@ -6,8 +6,8 @@ import pytest
 
 from tabuleiro.errors import NotationError
 from tabuleiro.rules import State, registry
+from tabuleiro_client.models.timeline import Timeline
 from tabuleiro_client.tui.ship_composer import BOOST, REPROGRAM, ShipComposer, composer_for
-from tabuleiro_client.tui.timeline import Timeline
 from tabuleiro_client.tui.turn_composer import PASS, SEND, SEND_TURN, UNDO, TurnComposer
 
 SHIPS = "123123/000000/000000/000000/000000/231231 0"

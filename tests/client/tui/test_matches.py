@@ -8,9 +8,9 @@ import pytest
 from textual.pilot import Pilot
 
 from tabuleiro.rules import State
-from tabuleiro.rules.games.xero_g_actions import NO_DROP, Placement, action_of
-from tabuleiro.rules.games.xero_g_moves import BASE
-from tabuleiro.rules.games.xero_g_state import XeroGState
+from tabuleiro.rules.games.xero_g.actions import NO_DROP, Placement, action_of
+from tabuleiro.rules.games.xero_g.moves import BASE
+from tabuleiro.rules.games.xero_g.state import XeroGState
 from tabuleiro_client.tui.present.overlay import Target
 from tests.client.tui.tables import Policy, Table, any_action, table, until
 

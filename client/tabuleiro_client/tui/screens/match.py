@@ -12,7 +12,7 @@ from tabuleiro.errors import CommandError, ConnectionLostError
 from tabuleiro.ids import Player
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import Abort, Answer, ClaimWin, Offer, Resign
-from tabuleiro_client.entered_room import EnteredRoom
+from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import OFFER_TEXTS, MatchModel
 from tabuleiro_client.tui.present.overlay import Target
@@ -22,8 +22,8 @@ from tabuleiro_client.tui.screens.live import LiveScreen, RoomEntry
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.ship_composer import ShipComposer
 from tabuleiro_client.tui.turn_composer import PASS_TEXT
+from tabuleiro_client.tui.widgets.bars import Choices
 from tabuleiro_client.tui.widgets.chat import Entry
-from tabuleiro_client.tui.widgets.choices import Choices
 
 _SHIP_ACTIONS = frozenset({"ship", "boost", "reprogram"})
 

@@ -1,0 +1,122 @@
+"""Xero-G: run, boost, reprogram, reach the base beyond. Source: RULES.md, "Xero-G".
+
+The game with its options; the position and its rules are :mod:`tabuleiro.rules.games.xero_g.state`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Self
+
+from tabuleiro.rules.base import Game
+from tabuleiro.rules.board import position_error, split_position
+from tabuleiro.rules.games.xero_g.moves import BOARD, SIDE, VALUES
+from tabuleiro.rules.games.xero_g.state import NO_PAST, SHIP_COUNT, SHIPS_PER_PLAYER_AND_VALUE, XeroGState
+from tabuleiro.rules.options import (
+    ChoiceOption,
+    IntOption,
+    Options,
+    OptionSpec,
+    OptionValue,
+    PositionOption,
+    check_options,
+)
+from tabuleiro.rules.shuffle import iter_splitmix64, shuffled
+
+__all__ = ["XeroG", "XeroGState"]
+
+_NO_SHIPS = bytes(BOARD.cell_count)
+_RULES_PAGE = """\
+XERO-G
+
+Twelve ships of value 1, 2 or 3 that belong to nobody. South sits below row 1
+and wins by moving a ship into the base above row 6; north sits above row 6
+and wins by moving one into the base below row 1.
+
+Setup: south puts two ships of each value on row 1 (3@c1), then north on
+row 6. With setup=random both rows are shuffled for you.
+
+Each turn, move a ship of your home row: the row nearest to you with a ship.
+It goes exactly as many steps as its value, up, down or sideways, and may turn
+at each step. The squares it passes must be empty. No edge between two squares
+may be crossed twice in a turn. It may end
+  - on an empty square, also the one it left:                    a1-b3
+  - in the base, straight from the last row:                     c6-base
+  - on a ship. Then choose:
+      Rocket Boost: run on by the value of that ship, which stays. Boosts
+      chain. Only where the run ends at last is written down:    a1-d5
+      Reprogram Coordinates: stay, and put that ship on any empty square
+      (variant gyges: not beyond the opponent's home row):       a1xb3@c4
+
+Whoever has no action loses. The same position, with the same player to move,
+for the third time is a draw.
+"""
+
+
+class XeroG(Game):
+    """The rules of Xero-G with a variant and a setup."""
+
+    name = "xero-g"
+    title = "Xero-G"
+    sides = ("south", "north")
+    option_specs: ClassVar[tuple[OptionSpec, ...]] = (
+        ChoiceOption("variant", ("xero-g", "gyges"), "xero-g", "gyges: no drop beyond the opponent's home row"),
+        ChoiceOption("setup", ("manual", "random"), "manual", "whether the players place the ships themselves"),
+        IntOption("seed", 0, 2**32 - 1, None, "what shuffles the random setup; a room draws one if left open"),
+        PositionOption("start from this position, after the setup"),
+    )
+    presets: ClassVar[Mapping[str, Options]] = {
+        "gyges": {"variant": "gyges"},
+        "random-setup": {"setup": "random"},
+    }
+    rules_page = _RULES_PAGE
+
+    def __init__(self, options: Mapping[str, OptionValue]) -> None:
+        super().__init__(options)
+        self.is_gyges = options["variant"] == "gyges"
+        self._start = self._read_start()
+
+    @classmethod
+    def from_options(cls, options: Options) -> Self:
+        checked = check_options(cls.option_specs, options)
+        if cls.needs_seed(checked):
+            checked["seed"] = 0
+        return cls(checked)
+
+    @classmethod
+    def needs_seed(cls, options: Options) -> bool:
+        return options.get("setup") == "random" and "seed" not in options and "position" not in options
+
+    def initial_state(self) -> XeroGState:
+        return self._start
+
+    def _read_start(self) -> XeroGState:
+        position = self.options.get("position")
+        if position is not None:
+            return self._read_position(str(position))
+        ships = _NO_SHIPS
+        if self.options["setup"] == "random":
+            numbers = iter_splitmix64(int(self.options["seed"]))
+            row_1, row_6 = (shuffled(VALUES * SHIPS_PER_PLAYER_AND_VALUE, numbers) for _ in (0, 1))
+            ships = bytes(row_1) + bytes(BOARD.cell_count - 2 * SIDE) + bytes(row_6)
+        return XeroGState(self, 0, ships, _occupied(ships), 0, 1, NO_PAST, None)
+
+    def _read_position(self, text: str) -> XeroGState:
+        """Read a position after the setup. One that was won by entering a base names that ship in a third part."""
+        base_field = ["value of the ship in the base"] if len(text.split()) > 2 else []
+        rows, mover, fields = split_position(text, [SIDE] * SIDE, "0123", base_field)
+        if fields and fields[0] not in ("1", "2", "3"):
+            raise position_error(text, f"1, 2 or 3 as the value of the ship in the base, got {fields[0][:9]!a}")
+        ships, base_ship = bytes(int(digit) for digit in "".join(rows)), int(fields[0]) if fields else 0
+        everything = [value for value in (*ships, base_ship) if value]
+        if len(everything) != SHIP_COUNT:
+            raise position_error(text, f"{SHIP_COUNT} ships, as there are after the setup, got {len(everything)}")
+        for value in VALUES:
+            count = everything.count(value)
+            if count != 2 * SHIPS_PER_PLAYER_AND_VALUE:
+                raise position_error(text, f"{2 * SHIPS_PER_PLAYER_AND_VALUE} ships of value {value}, got {count}")
+        return XeroGState(self, mover, ships, _occupied(ships), base_ship, 1, NO_PAST, None)
+
+
+def _occupied(ships: bytes) -> int:
+    return sum(1 << square for square, value in enumerate(ships) if value)
