@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui strength clean
+.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui structure trace strength clean
 
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
@@ -51,6 +51,14 @@ bench-tui: $(STAMP)
 
 bench-rules: $(STAMP)
 	$(BIN)/python -m tests.bench.bench_rules
+
+# Size and structure of the code; of another checkout with CHECKOUT=FOLDER.
+structure:
+	@$(PYTHON) tools/structure.py $(CHECKOUT)
+
+# The files of the product that one `play` passes through, from its frame to the disk and back.
+trace: $(STAMP)
+	@$(BIN)/python tools/trace_play.py
 
 GAMES ?= 200
 RESULTS ?= build/strength.jsonl

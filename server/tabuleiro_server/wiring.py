@@ -16,27 +16,24 @@ from tabuleiro.ids import TimestampMs
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seat import BotSeats
-from tabuleiro_server.bots.suggestions import Suggestions
+from tabuleiro_server.bots.seats import BotSeats, Suggestions
 from tabuleiro_server.config import Config
+from tabuleiro_server.metrics.exposition import LoopLagProbe, ServerCollector, render_metrics
 from tabuleiro_server.net.figures import NetFigures
 from tabuleiro_server.net.http_pages import HttpPages
 from tabuleiro_server.net.websocket_server import WebSocketServer
-from tabuleiro_server.obs.logs import configure_logs
-from tabuleiro_server.obs.loop_lag import LoopLagProbe
-from tabuleiro_server.obs.metrics import ServerCollector, render_metrics
-from tabuleiro_server.runtime.archive import Archive
-from tabuleiro_server.runtime.caretaker import Caretaker
-from tabuleiro_server.runtime.directory import Directory
-from tabuleiro_server.runtime.guests import Guests
-from tabuleiro_server.runtime.hints import Hints
-from tabuleiro_server.runtime.journal import Journal, rows_of_stored
-from tabuleiro_server.runtime.lifecycle import Lifecycle
-from tabuleiro_server.runtime.lobby import Lobby
-from tabuleiro_server.runtime.requests import Requests
-from tabuleiro_server.runtime.room_quota import RoomQuota
-from tabuleiro_server.runtime.room_task import RoomTask
-from tabuleiro_server.runtime.services import Services
+from tabuleiro_server.rooms.archive import Archive
+from tabuleiro_server.rooms.directory import Directory
+from tabuleiro_server.rooms.hints import Hints
+from tabuleiro_server.rooms.journal import Journal, rows_of_stored
+from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.sessions.guests import Guests
+from tabuleiro_server.sessions.janitor import Caretaker
+from tabuleiro_server.sessions.lifecycle import Lifecycle
+from tabuleiro_server.sessions.lobby import Lobby
+from tabuleiro_server.sessions.requests import Requests
+from tabuleiro_server.sessions.room_quota import RoomQuota
+from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.store.accounts import Accounts
 from tabuleiro_server.store.consistency import mend_query_tables
 from tabuleiro_server.store.database import Database
@@ -184,14 +181,3 @@ def _sockets(
     )
     pages = HttpPages(config, lambda: render_metrics(collector))
     return WebSocketServer(requests, config, pages, figures)
-
-
-@asynccontextmanager
-async def embedded_server(db: Path) -> AsyncIterator[RunningServer]:
-    """Run a server for this process alone: on a free loopback port, logging errors only.
-
-    Raises: as :func:`running_server`.
-    """
-    configure_logs("error")
-    async with running_server(Config(db=str(db), port=0)) as server:
-        yield server

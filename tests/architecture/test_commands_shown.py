@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 
-from tabuleiro_client.cli import make_app
+from tabuleiro_client.cli.main import make_app
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tabuleiro_client.cli import exit_status
+from tabuleiro_client.cli.main import exit_status
 from tests.server.bots_page import block, scripted, write_engine
 
 LIMIT_S = 120

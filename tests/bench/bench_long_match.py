@@ -33,11 +33,11 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import MakeOffer, Play, Undo, Watch
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import Audience, snapshot_of
-from tabuleiro_server.runtime.archive import Archive
-from tabuleiro_server.runtime.directory import Directory
-from tabuleiro_server.runtime.draws import draw
-from tabuleiro_server.runtime.journal import Journal
-from tabuleiro_server.runtime.room_task import RoomTask
+from tabuleiro_server.rooms.archive import Archive
+from tabuleiro_server.rooms.directory import Directory
+from tabuleiro_server.rooms.draws import draw
+from tabuleiro_server.rooms.journal import Journal
+from tabuleiro_server.rooms.room_task import RoomTask
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
 from tests.e2e.stored_rooms import room_code
@@ -162,10 +162,6 @@ async def bench(server: Server, code: RoomCode, name: str, options: dict[str, in
     print(f"  {name}: {len(actions)} actions")
     await measure("load from the events", lambda: server.rooms.find(code))
     room = await server.rooms.find(code)
-    await measure("save a snapshot", lambda: server.journal.save_snapshot(room.state))
-    others = server.directory()
-    await measure("load from the snapshot", lambda: others.find(code))
-    await others.stop()
     await measure("enter", lambda: enter(room, None))
     await measure("come back after 1,000 events", lambda: enter(room, Seq(max(room.state.seq - 1_000, 1))))
     await measure("the record", lambda: server.archive.find(code, None, Watch(ANA)))

@@ -13,8 +13,8 @@ import sys
 from typing import Final
 
 from tabuleiro.protocol.messages import Update
-from tabuleiro_client.cli import main
-from tabuleiro_client.mirror import Mirror, Step
+from tabuleiro_client.cli.main import main
+from tabuleiro_client.net.mirror import Mirror, Step
 
 COUNT: Final = struct.Struct("<q")
 

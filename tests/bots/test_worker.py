@@ -13,10 +13,19 @@ from pathlib import Path
 import pytest
 
 from tabuleiro.rules import registry
-from tabuleiro_server.bots.frames import Answer, Job, Ready, Refusal, WorkerMessage, encode_frame, receive
 from tabuleiro_server.bots.levels import SEARCH_LEVELS, choose_turn, level_names
+from tabuleiro_server.bots.messages import (
+    Answer,
+    Job,
+    Ready,
+    Refusal,
+    ThinkRequest,
+    WorkerMessage,
+    encode_frame,
+    receive,
+    texts_of,
+)
 from tabuleiro_server.bots.pool import BotPool, Thought
-from tabuleiro_server.bots.request import ThinkRequest, texts_of
 from tabuleiro_server.bots.worker import NICENESS
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND
 
@@ -213,7 +222,7 @@ async def test_a_killed_server_leaves_no_worker_behind(tmp_path: Path) -> None:
     server.write_text(
         "import asyncio\n"
         "from tabuleiro_server.bots.pool import BotPool\n"
-        "from tabuleiro_server.bots.request import ThinkRequest\n"
+        "from tabuleiro_server.bots.messages import ThinkRequest\n"
         "async def main():\n"
         "    pool = BotPool(1, 60_000)\n"
         "    await pool.start()\n"

@@ -16,13 +16,12 @@ from tabuleiro.notation.record import format_record
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.base import Outcome, Termination
-from tabuleiro_client import analyser
-from tabuleiro_client.analyser import load_analyser
-from tabuleiro_client.analysis_text import analysis_lines, progress_text
-from tabuleiro_client.cli import exit_status
-from tabuleiro_client.commands import analyse
-from tabuleiro_client.folders import CONFIG_VARIABLE
-from tabuleiro_client.library import ME, connect
+from tabuleiro_client.cli import analyse
+from tabuleiro_client.cli.analyse import load_analyser
+from tabuleiro_client.cli.main import exit_status
+from tabuleiro_client.net.files import CONFIG_VARIABLE
+from tabuleiro_client.net.library import ME, connect
+from tabuleiro_client.text.analysis import analysis_lines, progress_text
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 
@@ -143,7 +142,7 @@ def test_what_cannot_be_analysed_is_one_clear_message(quick_search, file, argume
 
 
 def test_a_client_without_the_servers_side_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(analyser, "entry_points", lambda **_: ())
+    monkeypatch.setattr(analyse, "entry_points", lambda **_: ())
     with pytest.raises(ConfigError, match=r"pip install 'tabuleiro\[bots\]'"):
         load_analyser()
 

@@ -11,7 +11,7 @@ import pytest
 from tabuleiro.ids import Player
 from tabuleiro.rules import registry
 from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark, Topology
-from tabuleiro_client.board_text import (
+from tabuleiro_client.text.board import (
     ASCII_GLYPHS,
     UNICODE_GLYPHS,
     TextStyle,

@@ -12,7 +12,7 @@ import pytest
 
 from tabuleiro import __version__
 from tabuleiro.errors import ConfigError, StoreError
-from tabuleiro_client import cli
+from tabuleiro_client.cli import main as cli
 
 MODULE = '''
 """Dances, one a command."""
@@ -181,8 +181,9 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_starting_up_loads_neither_the_network_nor_a_screen_nor_the_server() -> None:
     code = (
-        "import sys; from tabuleiro_client import cli; cli.exit_status(['perft', 'virus-wars', '--depth', '1']);"
-        "heavy = {'textual', 'websockets', 'asyncio', 'msgspec', 'rich', 'tabuleiro_server.cli', 'sqlite3'};"
+        "import sys; from tabuleiro_client.cli.main import exit_status; "
+        "exit_status(['perft', 'virus-wars', '--depth', '1']);"
+        "heavy = {'textual', 'websockets', 'asyncio', 'msgspec', 'rich', 'tabuleiro_server', 'sqlite3'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from tabuleiro.rules import registry
-from tabuleiro_client.library import ME, OPEN, connect
+from tabuleiro_client.net.library import ME, OPEN, connect
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 

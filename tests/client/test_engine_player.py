@@ -14,9 +14,9 @@ from tabuleiro.clock import Fischer
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_client import connect
-from tabuleiro_client.cli import exit_status
-from tabuleiro_client.engine_player import EngineWishes, play_matches
-from tabuleiro_client.library import ME, OPEN
+from tabuleiro_client.cli.bot import EngineWishes, play_matches
+from tabuleiro_client.cli.main import exit_status
+from tabuleiro_client.net.library import ME, OPEN
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
 from tests.server.bots_page import FAULTS, block, scripted, write_engine

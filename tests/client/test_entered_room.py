@@ -22,8 +22,8 @@ from tabuleiro.protocol.messages import (
     Update,
     WatchRoom,
 )
-from tabuleiro_client.backoff import Backoff
-from tabuleiro_client.entered_room import (
+from tabuleiro_client.net.link import Backoff, Link, LinkSettings
+from tabuleiro_client.net.room import (
     EnteredRoom,
     Gone,
     Happened,
@@ -34,8 +34,7 @@ from tabuleiro_client.entered_room import (
     Said,
     watch_room,
 )
-from tabuleiro_client.link import Link, LinkSettings
-from tabuleiro_client.subscription import Subscription
+from tabuleiro_client.net.subscription import Subscription
 
 SETTINGS = LinkSettings(backoff=Backoff(first_s=0, limit_s=0))
 CODE = "K7MQ4"

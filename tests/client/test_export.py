@@ -11,9 +11,9 @@ import pytest
 
 from tabuleiro.notation.record import format_record, parse_record
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.cli import exit_status
-from tabuleiro_client.folders import CONFIG_VARIABLE
-from tabuleiro_client.library import ME, connect
+from tabuleiro_client.cli.main import exit_status
+from tabuleiro_client.net.files import CONFIG_VARIABLE
+from tabuleiro_client.net.library import ME, connect
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import dedent
 
 from tabuleiro.rules import registry
-from tabuleiro_client.board_text import TextStyle, board_lines, legend
+from tabuleiro_client.text.board import TextStyle, board_lines, legend
 
 ASCII = TextStyle(color=False, ascii=True)
 UNICODE = TextStyle(color=False, ascii=False)

@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from tabuleiro.errors import ClientError
-from tabuleiro_client.identity import Identity, IdentityFolder
+from tabuleiro_client.net.identity import Identity, IdentityFolder
 
 SERVER = "ws://games.example.org:8765"
 ANA = Identity(SERVER, "ana", "secret-a")

@@ -4,8 +4,7 @@ import pytest
 
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
 from tabuleiro.protocol.messages import Error, Hello
-from tabuleiro_client.identity import Identity, IdentityFolder
-from tabuleiro_client.introduction import introduced_link
+from tabuleiro_client.net.identity import Identity, IdentityFolder, introduced_link
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ import pytest
 
 from tabuleiro.errors import CommandError
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client import connect, entered_room
-from tabuleiro_client.library import ME, OPEN, bot
+from tabuleiro_client import connect
+from tabuleiro_client.net import room as room_module
+from tabuleiro_client.net.library import ME, OPEN, bot
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
 
@@ -54,7 +55,7 @@ async def test_turns_of_several_actions_are_asked_for_one_by_one(server: Running
 async def test_both_sides_are_played_in_a_match_of_more_changes_than_are_kept_unread(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(entered_room, "_UNSEEN_MAX_COUNT", 5)
+    monkeypatch.setattr(room_module, "_UNSEEN_MAX_COUNT", 5)
     async with asyncio.timeout(LIMIT_S), connect(server.url, name="ana") as client:
         async with client.create("minefield", {"size": 5}, seats=(ME, ME)) as room:
             async for state in room.turns():

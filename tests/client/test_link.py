@@ -10,9 +10,8 @@ from websockets.asyncio.server import ServerConnection, serve
 from tabuleiro.errors import CommandError, ConnectionLostError, RemoteProtocolError
 from tabuleiro.protocol.codec import MsgpackCodec
 from tabuleiro.protocol.messages import Announcement, ClientMessage, Error, Hello, ListRooms, Ok, RoomList
-from tabuleiro_client.backoff import Backoff
-from tabuleiro_client.link import Link, LinkSettings, LinkState
-from tabuleiro_client.subscription import LinkLost, LinkRestored, Missed, Subscription
+from tabuleiro_client.net.link import Backoff, Link, LinkSettings, LinkState
+from tabuleiro_client.net.subscription import LinkLost, LinkRestored, Missed, Subscription
 
 AT_ONCE = Backoff(first_s=0, limit_s=0)
 

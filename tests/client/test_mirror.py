@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tabuleiro.errors import ClientError
 from tabuleiro.ids import AccountId
 from tabuleiro.protocol.messages import Update
-from tabuleiro_client.mirror import Mirror
+from tabuleiro_client.net.mirror import Mirror
 
 
 @pytest.fixture

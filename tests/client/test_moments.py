@@ -6,9 +6,9 @@ import pytest
 from tabuleiro.clock import Fischer, begin_turn, end_turn, new_clock
 from tabuleiro.protocol.messages import BotThought
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.moments import moments
-from tabuleiro_client.sentences import Cast
+from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.moments import moments
+from tabuleiro_client.text.sentences import Cast
 
 PLAIN = TextStyle(color=False, ascii=True)
 BLITZ = Fischer(60_000, 0)

@@ -10,12 +10,12 @@ import pytest
 
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.rules import registry
-from tabuleiro_client import plain
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.folders import CONFIG_VARIABLE, DATA_VARIABLE
-from tabuleiro_client.identity import IdentityFolder
-from tabuleiro_client.plain_client import PlainClient
-from tabuleiro_client.screen import Screen
+from tabuleiro_client.line import launch
+from tabuleiro_client.line.client import PlainClient
+from tabuleiro_client.line.terminal import Screen
+from tabuleiro_client.net.files import CONFIG_VARIABLE, DATA_VARIABLE
+from tabuleiro_client.net.identity import IdentityFolder
+from tabuleiro_client.text.board import TextStyle
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 
@@ -51,7 +51,7 @@ class Person:
         return self.paper.getvalue()
 
     def play(self, **wishes) -> asyncio.Task[None]:
-        return asyncio.create_task(plain.play(self.client, plain.PlayWishes(**wishes)))
+        return asyncio.create_task(launch.play(self.client, launch.PlayWishes(**wishes)))
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ async def test_two_people_and_a_watcher_play_a_whole_game_over_the_network(real_
     await ana.shows("rui sits down as red, o")
     await ana.shows("the match begins: ana (blue, x) against rui (red, o); blue begins")
     await rui.shows("ana (blue, x) to move")
-    playing.append(asyncio.create_task(plain.watch(watcher.client, code, real_server.url)))
+    playing.append(asyncio.create_task(launch.watch(watcher.client, code, real_server.url)))
     await watcher.shows("ana (blue, x) to move")
     for mover, actions in whole_game(seed=7):
         (ana, rui)[mover].type(" ".join(actions))
@@ -142,14 +142,14 @@ async def test_quitting_before_the_match_gives_the_seat_up_and_the_room_goes(rea
     ana, looker = person("ana"), person()
     playing = ana.play(server=real_server.url, options=SMALL)
     await ana.shows("--room ")
-    await plain.list_rooms(looker.client, real_server.url)
+    await launch.list_rooms(looker.client, real_server.url)
     assert re.search(
         r"\w{5}  virus-wars  rows=4 cols=4 steps=2  ana +\(free\)  none   0         0m   waiting\n", looker.text
     )
     ana.type("quit")
     await playing
     emptied = person()
-    await plain.list_rooms(emptied.client, real_server.url)
+    await launch.list_rooms(emptied.client, real_server.url)
     assert emptied.text == "ROOM  GAME  BOARD  FIRST  SECOND  CLOCK  WATCHING  AGE  STATE\n"
 
 

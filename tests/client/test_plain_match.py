@@ -9,13 +9,12 @@ from tabuleiro.clock import Correspondence, begin_turn, new_clock
 from tabuleiro.protocol.events import OfferView, Said
 from tabuleiro.protocol.messages import BotThought, Error, Play, RoomGone, Update
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.backoff import Backoff
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.entered_room import watch_room
-from tabuleiro_client.link import Link, LinkSettings
-from tabuleiro_client.plain_match import PlainMatch, Stay
-from tabuleiro_client.screen import Screen
-from tabuleiro_client.signposts import Signposts
+from tabuleiro_client.line.match import PlainMatch, Stay
+from tabuleiro_client.line.terminal import Screen
+from tabuleiro_client.net.link import Backoff, Link, LinkSettings
+from tabuleiro_client.net.room import watch_room
+from tabuleiro_client.net.server import Signposts
+from tabuleiro_client.text.board import TextStyle
 
 CODE = "K7MQ4"
 SIGNPOSTS = Signposts("JOIN", "WATCH", "RETURN")

@@ -46,7 +46,7 @@ async def test_ctrl_c_in_the_middle_of_a_match_leaves_with_a_sentence_and_status
 async def test_without_the_server_extra_one_line_says_what_to_install(environment):
     without_extra = (
         "import sys; sys.modules['aiosqlite'] = None; "
-        "from tabuleiro_client.cli import exit_status; sys.exit(exit_status(['play', '--bot', 'random']))"
+        "from tabuleiro_client.cli.main import exit_status; sys.exit(exit_status(['play', '--bot', 'random']))"
     )
     process = await start(environment, command=[sys.executable, "-c", without_extra])
     output, errors = await process.communicate(b"")

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import parse_record
 from tabuleiro.rules import registry
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.cli import exit_status
-from tabuleiro_client.record_browser import RecordBrowser
+from tabuleiro_client.cli.main import exit_status
+from tabuleiro_client.line.records import RecordBrowser
+from tabuleiro_client.text.board import TextStyle
 from tests.e2e.terminal_process import terminal
 
 RECORD = """\

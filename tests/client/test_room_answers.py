@@ -5,12 +5,11 @@ import pytest
 
 from tabuleiro.protocol.messages import RoomEntered, Snapshot
 from tabuleiro.rules import registry
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.match_report import MatchReport
-from tabuleiro_client.mirror import Mirror
-from tabuleiro_client.room_answers import RoomAnswers
-from tabuleiro_client.screen import Screen
-from tabuleiro_client.signposts import Signposts
+from tabuleiro_client.line.reports import MatchReport, RoomAnswers
+from tabuleiro_client.line.terminal import Screen
+from tabuleiro_client.net.mirror import Mirror
+from tabuleiro_client.net.server import Signposts
+from tabuleiro_client.text.board import TextStyle
 
 HARD_CORNER = "...../..b../.b.../...../....w 1"
 

@@ -5,11 +5,11 @@ import pytest
 from tabuleiro.clock import ByoYomi, Fischer
 from tabuleiro.errors import ConfigError
 from tabuleiro.protocol.settings import LateBot, RoomSettings
-from tabuleiro_client import plain
-from tabuleiro_client.cli import exit_status
-from tabuleiro_client.commands.room_options import chosen_late_bot, chosen_time_control
-from tabuleiro_client.plain_client import PlainClient
-from tabuleiro_client.settings_text import settings_text
+from tabuleiro_client.cli.main import exit_status
+from tabuleiro_client.cli.room_options import chosen_late_bot, chosen_time_control
+from tabuleiro_client.line import launch
+from tabuleiro_client.line.client import PlainClient
+from tabuleiro_client.text.settings import settings_text
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def wishes(monkeypatch):
     async def note(client, wanted):
         asked.append(wanted)
 
-    monkeypatch.setattr(plain, "play", note)
+    monkeypatch.setattr(launch, "play", note)
     monkeypatch.setattr(PlainClient, "of_this_process", lambda **_: None)
 
     def of(words):
@@ -119,7 +119,7 @@ def test_the_secret_of_an_invitation_reaches_the_watching_screen_too(monkeypatch
         return 0
 
     monkeypatch.setattr("tabuleiro_client.tui.launch.watch_in_room", note)
-    monkeypatch.setattr("tabuleiro_client.commands.watch.can_draw", lambda *_: True)
+    monkeypatch.setattr("tabuleiro_client.cli.watch.can_draw", lambda *_: True)
     assert exit_status(["watch", "K7MQ4", "--server", "ws://host:1", "--secret", "s3cret"]) == 0
     assert asked == [("ws://host:1", "K7MQ4", "s3cret")]
 
@@ -132,7 +132,7 @@ def test_everything_that_was_typed_reaches_the_playing_screens_too(monkeypatch):
         return 0
 
     monkeypatch.setattr("tabuleiro_client.tui.launch.play", note)
-    monkeypatch.setattr("tabuleiro_client.commands.play.can_draw", lambda *_: True)
+    monkeypatch.setattr("tabuleiro_client.cli.play.can_draw", lambda *_: True)
     assert exit_status(["play", "--room", "K7MQ4", "--server", "ws://host:1", "--secret", "s3cret"]) == 0
     assert exit_status(["play", "--game", "iris", "--time", "5+3", "--server", "ws://host:1"]) == 0
     (joined, opened) = asked

@@ -11,11 +11,11 @@ import pytest
 from tabuleiro.clock import Fischer
 from tabuleiro.errors import CommandError
 from tabuleiro.protocol.settings import LateBot, RoomSettings
-from tabuleiro_client import plain
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.identity import IdentityFolder
-from tabuleiro_client.plain_client import PlainClient
-from tabuleiro_client.screen import Screen
+from tabuleiro_client.line import launch
+from tabuleiro_client.line.client import PlainClient
+from tabuleiro_client.line.terminal import Screen
+from tabuleiro_client.net.identity import IdentityFolder
+from tabuleiro_client.text.board import TextStyle
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 
@@ -37,7 +37,7 @@ class Person:
         self.client = PlainClient(typist, screen, IdentityFolder(folder), name)
 
     def play(self, **wishes) -> asyncio.Task[None]:
-        return asyncio.create_task(plain.play(self.client, plain.PlayWishes(**wishes)))
+        return asyncio.create_task(launch.play(self.client, launch.PlayWishes(**wishes)))
 
 
 @pytest.fixture
@@ -84,14 +84,14 @@ async def test_a_private_room_prints_its_invitations_and_lets_in_who_has_them(re
     invite = re.findall(rf"--room {code} --secret (\S+)", ana.paper.getvalue())[-1]
     await ana.shows("to watch only:\n  tabuleiro watch ")
     watch = re.findall(rf"watch {code} .* --secret (\S+)", ana.paper.getvalue())[-1]
-    await plain.list_rooms(nosy.client, real_server.url)
+    await launch.list_rooms(nosy.client, real_server.url)
     assert code not in nosy.paper.getvalue()
     for secret in (None, watch, "wrong"):
         with pytest.raises(CommandError, match="bad-secret"):
             await nosy.play(server=real_server.url, room=code, secret=secret)
     with pytest.raises(CommandError, match="bad-secret"):
-        await plain.watch(nosy.client, code, real_server.url, invite[:-1])
-    eva_watches = asyncio.create_task(plain.watch(eva.client, f"{code.lower()}-{watch}", real_server.url))
+        await launch.watch(nosy.client, code, real_server.url, invite[:-1])
+    eva_watches = asyncio.create_task(launch.watch(eva.client, f"{code.lower()}-{watch}", real_server.url))
     await eva.shows("is private, its host has the invitation")
     rui_plays = rui.play(server=real_server.url, room=code, secret=invite)
     await eva.shows("rui sits down as red, o")
@@ -175,7 +175,7 @@ async def test_offers_undo_and_takeback_between_two_people(two_at_a_table):
 async def test_a_host_seats_a_bot_takes_it_off_swaps_and_mutes(real_server, person):
     ana, eva = person("ana"), person("eva")
     ana_plays, code = await opens(ana, real_server)
-    eva_watches = asyncio.create_task(plain.watch(eva.client, code, real_server.url))
+    eva_watches = asyncio.create_task(launch.watch(eva.client, code, real_server.url))
     await eva.shows("waiting for an opponent")
     eva.type("bot random")
     await eva.shows("the server refuses: only ana, who made room")
@@ -221,8 +221,8 @@ async def test_a_bot_comes_to_who_has_waited_in_vain(real_server, person):
 
 async def test_the_lobby_is_told_as_it_changes_and_only_what_was_asked_for(real_server, person):
     ana, rui, looker = person("ana"), person("rui"), person()
-    wanted = plain.RoomsWanted("virus-wars", ("waiting",))
-    following = asyncio.create_task(plain.follow_rooms(looker.client, real_server.url, wanted))
+    wanted = launch.RoomsWanted("virus-wars", ("waiting",))
+    following = asyncio.create_task(launch.follow_rooms(looker.client, real_server.url, wanted))
     await looker.shows("ROOM  GAME")
     other = rui.play(server=real_server.url, game="minefield")
     await rui.shows("waiting for an opponent")

@@ -5,8 +5,8 @@ import io
 import pytest
 
 from tabuleiro.rules import registry
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.screen import Screen
+from tabuleiro_client.line.terminal import Screen
+from tabuleiro_client.text.board import TextStyle
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tabuleiro.errors import ConfigError
-from tabuleiro_client.server_address import DEFAULT_SERVER, default_server, parse_server_url
+from tabuleiro_client.net.addresses import DEFAULT_SERVER, default_server, parse_server_url
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabuleiro_client.server_clock import ServerClock
+from tabuleiro_client.net.link import ServerClock
 
 delays = st.integers(0, 5_000)
 

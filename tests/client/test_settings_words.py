@@ -5,7 +5,7 @@ import pytest
 from tabuleiro.clock import NO_CLOCK, Fischer
 from tabuleiro.errors import NotationError
 from tabuleiro.protocol.settings import LateBot, RoomSettings
-from tabuleiro_client.settings_words import changed_settings
+from tabuleiro_client.line.settings_words import changed_settings
 
 OTHER = RoomSettings(
     time_control=Fischer(initial_ms=300_000, increment_ms=3_000),

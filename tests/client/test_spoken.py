@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tabuleiro.rules import State, registry
-from tabuleiro_client.spoken import change_text, choices_text, place_text, position_lines, score_lines
+from tabuleiro_client.text.spoken import change_text, choices_text, place_text, position_lines, score_lines
 
 
 def state_of(game: str, **options: int | str) -> State:

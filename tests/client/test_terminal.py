@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.terminal import can_draw, detect_style
+from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.terminal import can_draw, detect_style
 
 
 class Stream(io.TextIOWrapper):

@@ -4,7 +4,7 @@ import pytest
 
 from tabuleiro.ids import AccountId
 from tabuleiro.protocol import events
-from tabuleiro_client.told_seats import seats_after, seats_of, with_seats
+from tabuleiro_client.text.told_seats import seats_after, seats_of, with_seats
 
 ANA = events.SeatInfo("person", AccountId("a1"), "ana")
 RUI = events.SeatInfo("person", AccountId("a2"), "rui")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tabuleiro_client.cli import exit_status
+from tabuleiro_client.cli.main import exit_status
 
 VECTORS = Path(__file__).parent.parent / "data" / "vectors"
 

@@ -28,8 +28,8 @@ from tabuleiro.protocol.messages import RoomHead, SeatRequest
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.base import Termination
-from tabuleiro_client.entered_room import EnteredRoom, Happened
-from tabuleiro_client.library import Client, connect
+from tabuleiro_client.net.library import Client, connect
+from tabuleiro_client.net.room import EnteredRoom, Happened
 from tabuleiro_server.bots.worker import NICENESS
 from tests.e2e.server_process import serving
 

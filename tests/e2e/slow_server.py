@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from tabuleiro_server import cli
+from tabuleiro_server.cli.serve import serve
 from tabuleiro_server.wiring import running_server
 
 COMMIT_MAX_S: Final = 0.04
@@ -35,8 +35,8 @@ def main() -> None:
     parser.add_argument("--db", type=Path, required=True)
     parser.add_argument("--port", type=int, required=True)
     arguments = parser.parse_args()
-    cli.running_server = partial(running_server, connection_class=SlowDisk)  # type: ignore[assignment]
-    cli.serve(port=arguments.port, db=arguments.db)
+    serve.running_server = partial(running_server, connection_class=SlowDisk)  # type: ignore[assignment]
+    serve.serve(port=arguments.port, db=arguments.db)
 
 
 if __name__ == "__main__":

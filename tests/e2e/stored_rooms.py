@@ -19,7 +19,7 @@ from tabuleiro_server.room.commands import Draws, Join, OpenRoom, Play
 from tabuleiro_server.room.decide import decide, open_room
 from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.runtime.journal import Journal
+from tabuleiro_server.rooms.journal import Journal
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
 

@@ -26,10 +26,9 @@ from tabuleiro.clock import ByoYomi, Correspondence, Fischer, FixedTurn, NoClock
 from tabuleiro.errors import ConnectionLostError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.backoff import Backoff
-from tabuleiro_client.entered_room import EnteredRoom
-from tabuleiro_client.library import Client, connect
-from tabuleiro_client.link import LinkSettings
+from tabuleiro_client.net.library import Client, connect
+from tabuleiro_client.net.link import Backoff, LinkSettings
+from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
 from tests.e2e.faulty_network import FaultyNetwork, faulty_network

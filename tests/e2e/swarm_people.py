@@ -11,7 +11,7 @@ from tabuleiro.ids import Seq
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import MatchView
-from tabuleiro_client.entered_room import EnteredRoom, Gone, Happened, Refreshed, Restored
+from tabuleiro_client.net.room import EnteredRoom, Gone, Happened, Refreshed, Restored
 from tests.e2e.ledger import Ledger, Move
 from tests.e2e.random_play import RESIGN_AFTER_TURNS, some_actions
 

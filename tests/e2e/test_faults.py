@@ -21,8 +21,8 @@ from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import CreateRoom, RoomSummary, Say, SeatRequest
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.entered_room import EnteredRoom, create_room, join_room
-from tabuleiro_client.link import Link
+from tabuleiro_client.net.link import Link
+from tabuleiro_client.net.room import EnteredRoom, create_room, join_room
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 from tests.e2e.ledger import Ledger, Move

@@ -23,9 +23,8 @@ from tabuleiro.protocol.messages import (
     SubscribeLobby,
 )
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.backoff import Backoff
-from tabuleiro_client.entered_room import EnteredRoom, Restored, create_room, join_room
-from tabuleiro_client.link import Link, LinkSettings
+from tabuleiro_client.net.link import Backoff, Link, LinkSettings
+from tabuleiro_client.net.room import EnteredRoom, Restored, create_room, join_room
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 from tests.e2e.server_process import LIMIT_S, serving

@@ -20,9 +20,8 @@ from tabuleiro.protocol.codes import CloseCode, ErrorCode
 from tabuleiro.protocol.events import ActionsPlayed
 from tabuleiro.protocol.messages import Announcement, CreateRoom, Hello, QuickPlay, RoomEntered, SeatRequest
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
-from tabuleiro_client.backoff import Backoff
-from tabuleiro_client.entered_room import EnteredRoom, Happened, create_room
-from tabuleiro_client.link import Link, LinkSettings
+from tabuleiro_client.net.link import Backoff, Link, LinkSettings
+from tabuleiro_client.net.room import EnteredRoom, Happened, create_room
 from tests.e2e.server_process import LIMIT_S, ServerProcess, serving
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM there")
@@ -178,7 +177,8 @@ async def test_client_that_does_not_answer_the_close_is_cut_off(tmp_path: Path) 
 
 def test_process_that_hangs_is_ended_all_the_same() -> None:
     script = (
-        "import threading; from tabuleiro_server.cli import end_at_last; end_at_last(0); threading.Event().wait()"
+        "import threading; from tabuleiro_server.cli.serve import end_at_last; "
+        "end_at_last(0); threading.Event().wait()"
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=LIMIT_S)
     assert (ended.returncode, ended.stderr) == (1, "tabuleiro did not stop in time and is ended\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tabuleiro_client.mirror import Mirror
+from tabuleiro_client.net.mirror import Mirror
 from tests.e2e.faulty_network import FAULTS
 from tests.e2e.swarm import Swarm
 

@@ -24,10 +24,9 @@ from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import CreateRoom, RoomEntered, Say, SeatRequest
 from tabuleiro.rules import State
-from tabuleiro_client.backoff import Backoff
-from tabuleiro_client.entered_room import EnteredRoom, Happened, Restored, enter_room
-from tabuleiro_client.link import Link, LinkSettings, LinkState
-from tabuleiro_client.subscription import LinkRestored
+from tabuleiro_client.net.link import Backoff, Link, LinkSettings, LinkState
+from tabuleiro_client.net.room import EnteredRoom, Happened, Restored, enter_room
+from tabuleiro_client.net.subscription import LinkRestored
 from tests.e2e.ledger import Ledger, Move, StoredRooms
 from tests.e2e.random_play import GAMES, RESIGN_AFTER_TURNS, Options, some_actions
 from tests.e2e.server_process import LIMIT_S, ServerProcess

@@ -58,7 +58,7 @@ from tabuleiro_server.room.decide import decide, open_room
 from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.state import Match, RoomState, bot_account
 from tabuleiro_server.room.views import Audience, event_for, head_of, snapshot_of, summary_of
-from tabuleiro_server.runtime import room_snapshots
+from tabuleiro_server.rooms import room_snapshots
 from tests.room.room_strategies import (
     LAG_MAX_MS,
     SOME_ACTIONS,

@@ -19,18 +19,18 @@ from tabuleiro.protocol.events import Event, SeatTaken, SequencedEvent
 from tabuleiro.protocol.messages import Ok, RoomEntered, RoomGone, SeatRequest, Update
 from tabuleiro_server.config import Config
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.runtime.archive import Archive
-from tabuleiro_server.runtime.directory import Directory
-from tabuleiro_server.runtime.guests import Guests
-from tabuleiro_server.runtime.hints import Hints
-from tabuleiro_server.runtime.journal import Journal
-from tabuleiro_server.runtime.lifecycle import Lifecycle
-from tabuleiro_server.runtime.lobby import Lobby
-from tabuleiro_server.runtime.requests import Requests
-from tabuleiro_server.runtime.room_quota import RoomQuota
-from tabuleiro_server.runtime.room_task import RoomTask
-from tabuleiro_server.runtime.services import Services
-from tabuleiro_server.runtime.session import Session
+from tabuleiro_server.rooms.archive import Archive
+from tabuleiro_server.rooms.directory import Directory
+from tabuleiro_server.rooms.hints import Hints
+from tabuleiro_server.rooms.journal import Journal
+from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.sessions.guests import Guests
+from tabuleiro_server.sessions.lifecycle import Lifecycle
+from tabuleiro_server.sessions.lobby import Lobby
+from tabuleiro_server.sessions.requests import Requests
+from tabuleiro_server.sessions.room_quota import RoomQuota
+from tabuleiro_server.sessions.services import Services
+from tabuleiro_server.sessions.session import Session
 from tabuleiro_server.store.accounts import Accounts
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import BEFORE_FIRST, EventLog

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tabuleiro_server.runtime.alarm import Alarm
+from tabuleiro_server.rooms.room_task import Alarm
 
 LIMIT_S = 30.0
 LONG_S = 3_600.0

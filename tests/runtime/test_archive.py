@@ -11,9 +11,9 @@ from tabuleiro.errors import CommandError, DamagedRoomError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import Event, MatchStarted, RoomOpened, Said, SeatInfo, SequencedEvent
 from tabuleiro_server.room.commands import Watch
-from tabuleiro_server.runtime import pieces
-from tabuleiro_server.runtime.archive import Archive
-from tabuleiro_server.runtime.pieces import AT_ONCE_COUNT
+from tabuleiro_server.rooms import pieces
+from tabuleiro_server.rooms.archive import Archive
+from tabuleiro_server.rooms.pieces import AT_ONCE_COUNT
 
 LIMIT_S = 60
 PIECES_COUNT = 20

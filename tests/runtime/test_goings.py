@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tabuleiro.ids import AccountId, TimestampMs
-from tabuleiro_server.runtime.goings import GOING_EVERY_MS, Goings
+from tabuleiro_server.rooms.room_task import GOING_EVERY_MS, Goings
 
 ANA, RUI = AccountId("ana-id"), AccountId("rui-id")
 DAY_MS = 86_400_000

@@ -10,7 +10,7 @@ from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import LobbyUpdate, RoomEntered, RoomSummary, SeatRequest
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_server.runtime.lobby import LISTED_ROOMS_COUNT, Lobby, RoomFilter
+from tabuleiro_server.sessions.lobby import LISTED_ROOMS_COUNT, Lobby, RoomFilter
 
 
 def codes(rooms: Any) -> list[str]:

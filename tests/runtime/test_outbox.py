@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tabuleiro_server.runtime.outbox import Outbox
+from tabuleiro_server.sessions.outbox import Outbox
 
 
 async def test_frames_are_taken_in_order_all_at_once() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from structlog.testing import capture_logs
 
-from tabuleiro_server.runtime.refusals import COMPLAINT_EVERY_S, StorageComplaints
+from tabuleiro_server.rooms.refusals import COMPLAINT_EVERY_S, StorageComplaints
 
 
 def test_the_same_reason_is_told_once_in_a_while_with_how_often_it_was_not() -> None:

@@ -27,7 +27,7 @@ from tabuleiro.protocol.messages import (
 )
 from tabuleiro_server import wiring
 from tabuleiro_server.net import peer as peer_module
-from tabuleiro_server.runtime.guests import Guests
+from tabuleiro_server.sessions.guests import Guests
 from tabuleiro_server.store.accounts import Accounts
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog

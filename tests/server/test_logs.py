@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 import structlog
 
-from tabuleiro_server.obs.logs import configure_logs
+from tabuleiro_server.cli.logs import configure_logs
 
 
 def fail_with(secret: str) -> None:

@@ -8,8 +8,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom
-from tabuleiro_server.obs import loop_lag
-from tabuleiro_server.obs.loop_lag import LoopLagProbe
+from tabuleiro_server.metrics import exposition
+from tabuleiro_server.metrics.exposition import LoopLagProbe
 from tabuleiro_server.wiring import RunningServer
 from tests.server.wire_client import SMALL, MatchOnTheWire, StartServer, raw_request, wire
 
@@ -97,7 +97,7 @@ async def test_metrics_are_for_whom_the_config_says(
 
 
 async def test_the_lag_of_the_loop_is_observed_until_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop_lag, "PROBE_INTERVAL_S", 0.0)
+    monkeypatch.setattr(exposition, "PROBE_INTERVAL_S", 0.0)
     probe = LoopLagProbe()
     probe.start()
     for _ in range(100):

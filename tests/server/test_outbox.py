@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tabuleiro_server.runtime.outbox import Outbox
+from tabuleiro_server.sessions.outbox import Outbox
 
 
 @pytest.fixture

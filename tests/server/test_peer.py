@@ -10,8 +10,8 @@ import pytest
 from tabuleiro.protocol.events import Said
 from tabuleiro.protocol.messages import CreateRoom, Hello, JoinRoom, ListRooms, Say, SubscribeLobby
 from tabuleiro_server.net import peer as peer_module
-from tabuleiro_server.runtime.guests import Guests
-from tabuleiro_server.runtime.lobby import Lobby
+from tabuleiro_server.sessions.guests import Guests
+from tabuleiro_server.sessions.lobby import Lobby
 from tests.server.wire_client import LIMIT_S, SMALL, StartServer, wire
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from textual.drivers.linux_driver import LinuxDriver
 
-from tabuleiro_client.standard_output import let_go
+from tabuleiro_client.text.standard_output import let_go
 from tabuleiro_client.tui.terminal_output import TerminalOutput
 
 MODES_LEFT: Final = "\x1b[?1016l\x1b[?2026l"

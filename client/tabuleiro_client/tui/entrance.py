@@ -8,13 +8,13 @@ from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, RoomEntered, WatchRoom
-from tabuleiro_client.link_state import LinkState
-from tabuleiro_client.tui.match_shelf import ShelvedMatch
+from tabuleiro_client.models.saved_matches import ShelvedMatch
+from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.tui.session import Session
 
 if TYPE_CHECKING:
+    from tabuleiro_client.net.server import Venue
     from tabuleiro_client.tui.app import TabuleiroApp
-    from tabuleiro_client.venue import Venue
 
 EntryRequest = CreateRoom | QuickPlay | JoinRoom | WatchRoom
 
@@ -72,7 +72,7 @@ def holds_seat(venue: Venue, entered: RoomEntered) -> bool:
 def screen_of_room(venue: Venue, entered: RoomEntered, secret: str | None, *, is_to_watch: bool) -> Screen[Any]:
     """The screen for a room just entered: who only looks on sees the board at once."""
     # These are many modules: they are loaded when the first room is entered.
-    from tabuleiro_client.library import Client
+    from tabuleiro_client.net.library import Client
     from tabuleiro_client.tui.screens.room import RoomScreen
     from tabuleiro_client.tui.screens.watch import WatchScreen
 

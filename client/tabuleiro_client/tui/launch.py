@@ -15,10 +15,9 @@ from textual.screen import Screen
 
 from tabuleiro.errors import TabuleiroError
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, SeatRequest
-from tabuleiro_client.play_wishes import PlayWishes
-from tabuleiro_client.room_address import named_room
-from tabuleiro_client.server_address import default_server
-from tabuleiro_client.terminal import detect_style
+from tabuleiro_client.models.play_options import PlayWishes
+from tabuleiro_client.net.addresses import default_server, named_room
+from tabuleiro_client.text.terminal import detect_style
 from tabuleiro_client.tui.app import FirstScreen, TabuleiroApp
 from tabuleiro_client.tui.entrance import screen_of_room
 from tabuleiro_client.tui.screens.home import HomeScreen
@@ -26,7 +25,7 @@ from tabuleiro_client.tui.terminal_output import TerminalOutput
 
 if TYPE_CHECKING:
     from tabuleiro.notation.match_record import MatchRecord
-    from tabuleiro_client.room_matches import RoomMatch, RoomMatches
+    from tabuleiro_client.models.records import RoomMatch, RoomMatches
 
 LEAVING_LIMIT_S: Final = 3.0
 """How long an orderly end may take: the last texts to the terminal, goodbye to the server, the end of our own."""
@@ -116,7 +115,7 @@ async def watch_in_room(
     url: str, code: str, *, name: str | None, is_ascii: bool, secret: str | None = None
 ) -> int:
     """Watch the room ``code`` of a server, which may hold the secret. Raises: ClientError, CommandError."""
-    from tabuleiro_client.entered_room import watch_room
+    from tabuleiro_client.net.room import watch_room
     from tabuleiro_client.tui.screens.watch import WatchScreen
 
     def first(app: TabuleiroApp) -> Screen[Any]:

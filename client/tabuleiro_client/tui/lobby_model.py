@@ -12,9 +12,9 @@ from tabuleiro.errors import GameOptionError
 from tabuleiro.ids import AccountId, Phase, RoomCode
 from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary
 from tabuleiro.rules import registry
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.sentences import brief_options_text, holder_text
-from tabuleiro_client.terminal import showable
+from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.sentences import brief_options_text, holder_text
+from tabuleiro_client.text.terminal import showable
 
 HEADINGS: Final = ("room", "game", "board", "first", "second", "clock", "state")
 

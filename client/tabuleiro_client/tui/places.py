@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 from tabuleiro.errors import CommandError, ConfigError, GuestNameTakenError, TabuleiroError
 from tabuleiro.ids import Phase
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro_client.identity import LOOKING_ON
-from tabuleiro_client.link_state import LinkState
-from tabuleiro_client.login_name import login_name
-from tabuleiro_client.server_address import DEFAULT_SERVER, default_server
+from tabuleiro_client.net.addresses import DEFAULT_SERVER, default_server
+from tabuleiro_client.net.identity import LOOKING_ON, login_name
+from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.tui.entrance import arrive_online, enter
 
 if TYPE_CHECKING:
+    from tabuleiro_client.net.server import Venue
     from tabuleiro_client.tui.app import TabuleiroApp
     from tabuleiro_client.tui.room_form import Opponent
-    from tabuleiro_client.venue import Venue
 
 
 def travel(client: TabuleiroApp, way: Coroutine[Any, Any, None]) -> None:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from tabuleiro.errors import CommandError, TabuleiroError
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro_client.identity import IdentityFolder
-from tabuleiro_client.link_state import LinkState
-from tabuleiro_client.subscription import LinkLost, LinkRestored
+from tabuleiro_client.net.identity import IdentityFolder
+from tabuleiro_client.net.link import LinkState
+from tabuleiro_client.net.subscription import LinkLost, LinkRestored
 
 if TYPE_CHECKING:
-    from tabuleiro_client.venue import Venue
+    from tabuleiro_client.net.server import Venue
 
 Listener = Callable[[], None]
 
@@ -48,13 +48,13 @@ class Session:
 
         Raises: ClientError, CommandError, ConnectionLostError.
         """
-        from tabuleiro_client.venue import remote_venue
+        from tabuleiro_client.net.server import remote_venue
 
         return await self._go(remote_venue(url, self._identities, name, None))
 
     async def go_looking_on(self, url: str) -> Venue:
         """Leave where we are and connect to ``url`` only to watch. Raises: as :meth:`go_online`."""
-        from tabuleiro_client.venue import remote_gallery
+        from tabuleiro_client.net.server import remote_gallery
 
         return await self._go(remote_gallery(url, self._identities))
 
@@ -63,7 +63,7 @@ class Session:
 
         Raises: ModuleNotFoundError when the extra `server` is not installed, StoreError, ClientError.
         """
-        from tabuleiro_client.venue import local_venue
+        from tabuleiro_client.net.server import local_venue
 
         return await self._go(local_venue(self._identities, name))
 

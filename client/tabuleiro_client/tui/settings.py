@@ -13,8 +13,8 @@ import msgspec
 
 from tabuleiro.errors import ClientError, NotationError, shown
 from tabuleiro.protocol.names import parse_name
+from tabuleiro_client.net.files import replacement
 from tabuleiro_client.tui.themes import THEMES
-from tabuleiro_client.whole_file import replacement
 
 FILE_NAME: Final = "settings.json"
 

@@ -21,9 +21,9 @@ from tabuleiro_server.net.credits import Credits, Spending
 from tabuleiro_server.net.figures import NetFigures
 from tabuleiro_server.net.message_inbox import Received
 from tabuleiro_server.net.newcomer import Newcomer
-from tabuleiro_server.runtime.outbox import Outbox
-from tabuleiro_server.runtime.requests import Requests
-from tabuleiro_server.runtime.session import Session
+from tabuleiro_server.sessions.outbox import Outbox
+from tabuleiro_server.sessions.requests import Requests
+from tabuleiro_server.sessions.session import Session
 
 log = structlog.get_logger(__name__)
 

@@ -20,7 +20,7 @@ from tabuleiro_server.net.figures import NetFigures
 from tabuleiro_server.net.http_pages import HttpPages
 from tabuleiro_server.net.newcomer import Newcomer, newcomers_at
 from tabuleiro_server.net.peer import Peer, close_or_cut
-from tabuleiro_server.runtime.requests import Requests
+from tabuleiro_server.sessions.requests import Requests
 
 log = structlog.get_logger(__name__)
 

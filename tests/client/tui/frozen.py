@@ -14,8 +14,8 @@ from tabuleiro.protocol.events import OfferView, SeatInfo
 from tabuleiro.protocol.messages import BotThought, ChatLine, MatchView, RoomEntered, RoomHead, SeatView, Snapshot
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
-from tabuleiro_client.entered_room import Change
-from tabuleiro_client.mirror import Mirror
+from tabuleiro_client.net.mirror import Mirror
+from tabuleiro_client.net.room import Change
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.screens.match import MatchScreen

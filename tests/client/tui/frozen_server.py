@@ -14,10 +14,10 @@ from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary, SeatView, Welcome
 from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro.rules import registry
-from tabuleiro_client.link import LinkState
-from tabuleiro_client.subscription import Subscription
+from tabuleiro_client.net.link import LinkState
+from tabuleiro_client.net.server import Venue
+from tabuleiro_client.net.subscription import Subscription
 from tabuleiro_client.tui.screens.room import RoomScreen
-from tabuleiro_client.venue import Venue
 from tests.client.tui.frozen import NOW_MS, FrozenRoom, frozen_head
 
 URL = "wss://games.example.org"

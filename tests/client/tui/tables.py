@@ -12,8 +12,8 @@ from textual.pilot import Pilot
 from tabuleiro.protocol.messages import CreateRoom, SeatRequest
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import State
-from tabuleiro_client.entered_room import EnteredRoom, enter_room, join_room
-from tabuleiro_client.link import Link
+from tabuleiro_client.net.link import Link
+from tabuleiro_client.net.room import EnteredRoom, enter_room, join_room
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.screens.match import MatchScreen

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tabuleiro_client.library import ME, OPEN, connect
+from tabuleiro_client.net.library import ME, OPEN, connect
 from tabuleiro_client.tui.crash_report import FILE_NAME
 from tabuleiro_client.tui.launch import CLEAN_TERMINAL, clean_terminal
 from tests.e2e.server_process import serving
@@ -108,7 +108,7 @@ async def test_a_crash_on_a_terminal_that_takes_nothing_ends_the_program(tmp_pat
 
 
 LITTLE_WAITS = """
-from tabuleiro_client.cli import main
+from tabuleiro_client.cli.main import main
 from tabuleiro_client.tui import terminal_output
 
 terminal_output.WAITING_MAX_CHARS = 100
@@ -137,7 +137,7 @@ async def test_a_move_made_while_the_terminal_takes_nothing_is_played_and_shown_
 
 
 CRASHING = """
-from tabuleiro_client.cli import main
+from tabuleiro_client.cli.main import main
 from tabuleiro_client.tui.screens.home import HomeScreen
 
 def crash(self, name):
@@ -168,7 +168,7 @@ async def test_a_crash_leaves_a_clean_terminal_and_says_where_its_report_is(tmp_
 HOLDING_UP = """
 import asyncio
 import threading
-from tabuleiro_client.cli import main
+from tabuleiro_client.cli.main import main
 from tabuleiro_client.tui.screens.home import HomeScreen
 
 def look_up(self, name):

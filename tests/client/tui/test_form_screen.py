@@ -8,16 +8,14 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tabuleiro.rules import registry
-from tabuleiro_client import venue as venues
-from tabuleiro_client.library import Client
-from tabuleiro_client.link_state import LinkState
+from tabuleiro_client.net import server as venues
+from tabuleiro_client.net.library import Client
+from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
-from tabuleiro_client.tui.widgets.chooser import Chooser
-from tabuleiro_client.tui.widgets.field_row import FieldRow
-from tabuleiro_client.tui.widgets.form_box import FormBox
+from tabuleiro_client.tui.widgets.forms import Chooser, FieldRow, FormBox
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 from tests.client.tui.tables import until

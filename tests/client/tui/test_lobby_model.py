@@ -11,7 +11,7 @@ from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
-from tabuleiro_client.board_text import TextStyle
+from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui.lobby_model import LobbyModel
 
 ANA = SeatInfo("person", AccountId("a1"), "ana")

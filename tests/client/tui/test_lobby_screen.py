@@ -9,14 +9,14 @@ from textual.widgets import DataTable, Input
 
 from tabuleiro.protocol.messages import Announcement, LobbyUpdate, RoomList
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.library import ME, bot, connect
+from tabuleiro_client.net.library import ME, bot, connect
 from tabuleiro_client.tui.screens import lobby
 from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.join import JoinScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
-from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.forms import FieldRow
 from tests.client.tui.tables import until
 from tests.client.tui.visits import Visit, lobby_visit
 

@@ -13,11 +13,10 @@ from tabuleiro.ids import AccountId, Ply
 from tabuleiro.protocol.events import HintTaken, SequencedEvent
 from tabuleiro.protocol.messages import Answer, Error, Offer, Play, Say, Update
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.backoff import Backoff
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.entered_room import Happened, Said, watch_room
-from tabuleiro_client.link import Link, LinkSettings
-from tabuleiro_client.mirror import Mirror
+from tabuleiro_client.net.link import Backoff, Link, LinkSettings
+from tabuleiro_client.net.mirror import Mirror
+from tabuleiro_client.net.room import Happened, Said, watch_room
+from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui import redrawing, turnstile
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.match_model import MatchModel
@@ -25,9 +24,8 @@ from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.settings import Settings
+from tabuleiro_client.tui.widgets.bars import Line, TopBar
 from tabuleiro_client.tui.widgets.chat import Chat, Entry
-from tabuleiro_client.tui.widgets.line import Line
-from tabuleiro_client.tui.widgets.top_bar import TopBar
 from tests.client.tui.tables import Table, table, until
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}

@@ -7,9 +7,9 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 from tabuleiro.protocol.messages import Offer, Say
-from tabuleiro_client.entered_room import watch_room
-from tabuleiro_client.library import connect
-from tabuleiro_client.link import Link
+from tabuleiro_client.net.library import connect
+from tabuleiro_client.net.link import Link
+from tabuleiro_client.net.room import watch_room
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
@@ -17,7 +17,7 @@ from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
-from tabuleiro_client.tui.widgets.moves import Moves
+from tabuleiro_client.tui.widgets.panel import Moves
 from tests.client.tui.tables import Table, table, until
 from tests.client.tui.visits import Visit, lobby_visit, own_room, visit
 

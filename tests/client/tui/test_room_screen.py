@@ -10,8 +10,8 @@ from textual.widgets import OptionList
 from tabuleiro.clock import Fischer
 from tabuleiro.protocol.messages import JoinRoom, Offer, Resign, Say
 from tabuleiro.protocol.settings import LateBot, RoomSettings
-from tabuleiro_client.entered_room import EnteredRoom
-from tabuleiro_client.library import Client, connect
+from tabuleiro_client.net.library import Client, connect
+from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
@@ -19,7 +19,7 @@ from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
 from tabuleiro_client.tui.widgets.chat import Chat
-from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.forms import FieldRow
 from tabuleiro_server.wiring import RunningServer
 from tests.client.tui.tables import until
 from tests.client.tui.visits import Visit, lobby_visit, own_room

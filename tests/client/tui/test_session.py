@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tabuleiro.errors import ConnectionLostError
-from tabuleiro_client import venue as venues
-from tabuleiro_client.folders import config_folder
-from tabuleiro_client.identity import IdentityFolder
-from tabuleiro_client.link_state import LinkState
+from tabuleiro_client.net import server as venues
+from tabuleiro_client.net.files import config_folder
+from tabuleiro_client.net.identity import IdentityFolder
+from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.tui.session import Session
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server

@@ -6,8 +6,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
-from tabuleiro_client.entered_room import watch_room
-from tabuleiro_client.link import Link
+from tabuleiro_client.net.link import Link
+from tabuleiro_client.net.room import watch_room
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.try_board import TryScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen

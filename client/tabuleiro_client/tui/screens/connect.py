@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tabuleiro.errors import ConfigError, NotationError
 from tabuleiro.protocol.names import NAME_RULE, parse_name
-from tabuleiro_client.server_address import parse_server_url
+from tabuleiro_client.net.addresses import parse_server_url
 from tabuleiro_client.tui.room_form import Field
 from tabuleiro_client.tui.screens.dialog import DialogScreen
 

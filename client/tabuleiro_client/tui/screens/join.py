@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tabuleiro.errors import NotationError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.messages import JoinRoom, WatchRoom
-from tabuleiro_client.room_address import parse_room_address
+from tabuleiro_client.net.addresses import parse_room_address
 from tabuleiro_client.tui.room_form import Field
 from tabuleiro_client.tui.screens.dialog import DialogScreen
 

@@ -13,8 +13,9 @@ from textual.widgets import DataTable, Input, Static
 
 from tabuleiro.ids import Phase
 from tabuleiro.protocol.messages import Announcement, JoinRoom, LobbyUpdate, RoomList, WatchRoom
-from tabuleiro_client.followed_lobby import follow_lobby
-from tabuleiro_client.terminal import showable
+from tabuleiro_client.net.lobby import follow_lobby
+from tabuleiro_client.net.server import Venue
+from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.entrance import EntryRequest, enter
 from tabuleiro_client.tui.keys import key
@@ -23,8 +24,7 @@ from tabuleiro_client.tui.places import ask_for_room
 from tabuleiro_client.tui.room_form import RoomForm
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.page import PageScreen
-from tabuleiro_client.tui.widgets.line import Line
-from tabuleiro_client.venue import Venue
+from tabuleiro_client.tui.widgets.bars import Line
 
 PEOPLE_MIN_COLUMNS = 104
 

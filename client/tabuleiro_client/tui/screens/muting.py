@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from tabuleiro_client.entered_room import EnteredRoom
-from tabuleiro_client.terminal import showable
+from tabuleiro_client.net.room import EnteredRoom
+from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.screens.picker import PickerScreen
 

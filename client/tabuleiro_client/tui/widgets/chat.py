@@ -15,8 +15,8 @@ from textual.widgets import Input
 from textual.widgets.input import Selection
 
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ChatLine
-from tabuleiro_client.board_text import TextStyle
-from tabuleiro_client.terminal import showable
+from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.line_history import LineHistory
 from tabuleiro_client.tui.widgets.line_list import LineList

@@ -31,6 +31,7 @@ from tabuleiro.rules.games.xero_g.moves import (
     SIDE,
     VALUES,
     boost_reach,
+    can_leave,
     home_row,
     loose_reach,
     reach,
@@ -143,13 +144,19 @@ class XeroGState(State):
 
     @property
     def outcome(self) -> Outcome | None:
-        if self.is_setup or self.ship_moves():
+        if self.is_setup or self._ship_moves:
             return None
         if self.base_ship:
             return Outcome(opponent(self.mover), Termination.BASE)
         if self._is_third_time():
             return Outcome(None, Termination.REPETITION)
-        return Outcome(opponent(self.mover), Termination.BLOCKED)
+        return None if self._can_move() else Outcome(opponent(self.mover), Termination.BLOCKED)
+
+    def _can_move(self) -> bool:
+        """Return whether a ship has a move; less work than finding all of them."""
+        ships, occupied, mover = self.ships, self.occupied, self.mover
+        starts = target_indexes(occupied & ROWS[home_row(occupied, mover)])
+        return any(can_leave(ships, occupied ^ 1 << start, mover, start) for start in starts)
 
     @property
     def earlier(self) -> tuple[bytes, ...]:

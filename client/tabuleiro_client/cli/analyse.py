@@ -1,0 +1,166 @@
+"""``tabuleiro analyse``: what a position of a match is worth and what would be best, by the engine's search."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from importlib.metadata import entry_points
+from typing import Annotated, Final, cast
+
+import typer
+
+from tabuleiro.errors import ClientError, ConfigError
+from tabuleiro.notation.match_record import MatchRecord, replay, turns
+from tabuleiro.rules import Game, State, registry
+from tabuleiro.rules.analysis import Analyser, Analysis
+from tabuleiro_client.cli.export import MatchOption, SourceArgument, find_record
+from tabuleiro_client.cli.play import NameOption, SecretOption, ServerOption
+from tabuleiro_client.text.analysis import (
+    JudgedTurn,
+    analysis_json,
+    analysis_lines,
+    judged_json,
+    judged_lines,
+    progress_text,
+    turns_of,
+)
+
+ANALYSER_GROUP: Final = "tabuleiro.analysers"
+"""The entry point group that holds the search, named ``engine``."""
+
+
+def load_analyser() -> Analyser:
+    """The search of this installation. Raises: ConfigError when there is none."""
+    for found in entry_points(group=ANALYSER_GROUP, name="engine"):
+        try:
+            return cast(Analyser, found.load())
+        except ModuleNotFoundError as error:
+            if not (error.name or "").startswith("tabuleiro_server"):
+                raise
+    raise ConfigError(
+        "analyse", "the engine", "the server's side beside the client: pip install 'tabuleiro[bots]'"
+    )
+
+
+SECONDS_DEFAULT: Final = 5.0
+SECONDS_OF_EACH_DEFAULT: Final = 1.0
+_PLAIN_NOTICE: Final = (
+    "searched in plain Python, about a hundred times slower than the engine: pip install 'tabuleiro[bots]'"
+)
+
+
+def analyse(
+    source: SourceArgument,
+    turn: Annotated[
+        int | None,
+        typer.Option("--turn", metavar="N", min=1, help="The position before this turn; else the last one."),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1, max=3_600, metavar="SECONDS", help="How long to search; 5, or 1 for each turn with --all."
+        ),
+    ] = None,
+    lines: Annotated[int, typer.Option(min=1, max=20, metavar="N", help="How many candidates to tell.")] = 3,
+    all_turns: Annotated[
+        bool, typer.Option("--all", help="Judge every turn of the match, and tell those that cost most.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+    match: MatchOption = None,
+    server: ServerOption = None,
+    secret: SecretOption = None,
+    name: NameOption = None,
+) -> None:
+    """Tell the best turns of a position of a match and what they are worth, or judge a whole match."""
+    search = load_analyser()
+    record = find_record(source, match, server, secret, name).record
+    game = registry.load(record.game, record.options)
+    if all_turns:
+        judged = _judge(search, game, record, seconds or SECONDS_OF_EACH_DEFAULT)
+        _print(judged_json(game, judged) if as_json else "\n".join(judged_lines(game, judged)))
+        return
+    state = position_before(record, turn)
+    analysis = _result(search, game, state, seconds or SECONDS_DEFAULT, lines)
+    _tell_if_plain(analysis)
+    _print(analysis_json(game, state, analysis) if as_json else "\n".join(analysis_lines(game, state, analysis)))
+
+
+def position_before(record: MatchRecord, turn: int | None) -> State:
+    """The position before turn ``turn``; ``None``: the last one at which somebody is to move.
+
+    Raises: ClientError for a turn that the record does not have, or where the game was over.
+    """
+    states = replay(record)
+    played = turns(record, states)
+    if turn is None:
+        if not states[-1].is_terminal:
+            return states[-1]
+        if not played:
+            raise ClientError("there is nothing to analyse: the game is over at its start")
+        return states[played[-1].ply]
+    for each in played:
+        if each.number == turn:
+            return states[each.ply]
+    if not states[-1].is_terminal and states[-1].turn_number == turn:
+        return states[-1]
+    last = states[-1].turn_number
+    raise ClientError(f"turn {turn} is not in this record: it has turns up to {last}")
+
+
+def _result(search: Analyser, game: Game, state: State, seconds: float, lines: int, label: str = "") -> Analysis:
+    """The last word of an analysis; on a terminal, those before it are shown as they come."""
+    last: Analysis | None = None
+    started_s = time.monotonic()
+    is_shown = sys.stderr.isatty()
+    if is_shown:
+        typer.echo(f"\r\x1b[K{label}searching", err=True, nl=False)
+    for analysis in search(game, state, seconds, lines):
+        last = analysis
+        if is_shown:
+            text = progress_text(state, analysis, time.monotonic() - started_s)
+            typer.echo(f"\r\x1b[K{(label + text)[: shutil.get_terminal_size().columns - 1]}", err=True, nl=False)
+    if is_shown:
+        typer.echo("\r\x1b[K", err=True, nl=False)
+    assert last is not None
+    return last
+
+
+def _tell_if_plain(analysis: Analysis) -> None:
+    if not analysis.is_compiled:
+        typer.echo(_PLAIN_NOTICE, err=True)
+
+
+def _judge(search: Analyser, game: Game, record: MatchRecord, seconds: float) -> list[JudgedTurn]:
+    """Judge each turn by what the positions before and after it are worth."""
+    states = replay(record)
+    played = turns(record, states)
+    analyses = [
+        _result(search, game, states[turn.ply], seconds, 1, f"turn {turn.number} of {played[-1].number}, ")
+        for turn in played
+    ]
+    for analysis in analyses[:1]:
+        _tell_if_plain(analysis)
+    judged = []
+    for place, (turn, analysis) in enumerate(zip(played, analyses, strict=True)):
+        state = states[turn.ply]
+        if place + 1 < len(played):
+            value = analyses[place + 1].best.value
+            after = value if played[place + 1].player == turn.player else -value
+        else:
+            after = _value_at_end(search, game, states[-1], turn.player, seconds)
+        best = tuple(turns_of(state, analysis.best.actions)[0][1])
+        judged.append(JudgedTurn(turn, analysis.best, best, after))
+    return judged
+
+
+def _value_at_end(search: Analyser, game: Game, state: State, player: int, seconds: float) -> float:
+    if state.outcome is not None:
+        return 0.0 if state.outcome.winner is None else 1.0 if state.outcome.winner == player else -1.0
+    value = _result(search, game, state, seconds, 1, "the last position, ").best.value
+    return value if state.to_move == player else -value
+
+
+def _print(result: object) -> None:
+    typer.echo(result if isinstance(result, str) else json.dumps(result, indent=2, ensure_ascii=False))

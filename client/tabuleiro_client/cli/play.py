@@ -1,0 +1,187 @@
+"""``tabuleiro play``: menus, or at once what the options say."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from tabuleiro.errors import ConfigError, GameOptionError, shown
+from tabuleiro.ids import Player
+from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro_client.cli import room_options
+from tabuleiro_client.cli.game_choice import GameOptions, PresetOption, chosen_options
+from tabuleiro_client.models.play_options import PlayWishes
+from tabuleiro_client.net.addresses import parse_server_url
+from tabuleiro_client.text.standard_output import while_output_is_taken
+from tabuleiro_client.text.terminal import can_draw
+
+ServerOption = Annotated[
+    str | None,
+    typer.Option("--server", "-s", metavar="URL", help="The server, e.g. ws://HOST:8765."),
+]
+NameOption = Annotated[str | None, typer.Option("--name", "-n", metavar="NAME", help="Who you are on the server.")]
+PlainOption = Annotated[bool, typer.Option("--plain", help="Line by line, for screen readers and scripts.")]
+SpokenOption = Annotated[
+    bool, typer.Option("--spoken", help="Each event in one line of words, no boards; line by line.")
+]
+SecretOption = Annotated[
+    str | None, typer.Option("--secret", metavar="SECRET", help="The secret part of a private room.")
+]
+AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.")]
+RoomOption = Annotated[
+    str | None, typer.Option("--room", metavar="CODE", help="Join this room; CODE-SECRET for a private one.")
+]
+QuickOption = Annotated[
+    str | None, typer.Option("--quick", metavar="GAME", help="Play against whoever waits for this game.")
+]
+GameOption = Annotated[str | None, typer.Option("--game", metavar="GAME", help="Play this game.")]
+BotOption = Annotated[
+    str | None, typer.Option("--bot", metavar="LEVEL", help="Play against the computer, e.g. minimax-1.")
+]
+SeatOption = Annotated[
+    str | None, typer.Option("--seat", metavar="SEAT", help="Your seat: first, second, or the side's name.")
+]
+
+
+# Longer than other functions: it takes a line for each option.
+def play(
+    server: ServerOption = None,
+    room: RoomOption = None,
+    secret: SecretOption = None,
+    quick: QuickOption = None,
+    game: GameOption = None,
+    preset: PresetOption = None,
+    option: GameOptions = None,
+    bot: BotOption = None,
+    seat: SeatOption = None,
+    time: room_options.TimeOption = None,
+    is_private: room_options.PrivateOption = False,
+    is_casual: room_options.CasualOption = True,
+    hints: room_options.HintsOption = False,
+    is_drawn: room_options.DrawFirstOption = False,
+    no_undo: room_options.NoUndoOption = False,
+    late_bot: room_options.LateBotOption = None,
+    stand_in: room_options.StandInOption = None,
+    away_s: room_options.AwayOption = room_options.USUAL_AWAY_S,
+    hides_chat: room_options.HideChatOption = False,
+    counts_downtime: room_options.CountDowntimeOption = False,
+    name: NameOption = None,
+    plain_only: PlainOption = False,
+    is_spoken: SpokenOption = False,
+    ascii_only: AsciiOption = False,
+) -> None:
+    """Play a game: over a network, against the computer, or two at one keyboard."""
+    settings = RoomSettings(
+        time_control=room_options.chosen_time_control(time),
+        is_private=is_private,
+        is_casual=is_casual,
+        first="draw" if is_drawn else "seated",
+        may_undo=not no_undo,
+        late_bot=room_options.chosen_late_bot(late_bot),
+        stand_in_level=stand_in,
+        away_after_ms=away_s * 1000,
+        hides_watcher_chat=hides_chat,
+        counts_downtime=counts_downtime,
+        hints=hints,
+    )
+    typed = _Typed(server, room, secret, quick, game, preset, tuple(option or ()), bot, seat, settings)
+    wishes = typed.wishes()
+    if not (plain_only or is_spoken) and can_draw(sys.stdin, sys.stdout, os.environ):
+        from tabuleiro_client.tui import launch
+
+        raise typer.Exit(asyncio.run(launch.play(wishes, name=name, is_ascii=ascii_only)))
+    asyncio.run(while_output_is_taken(_play(wishes, name, ascii_only, is_spoken)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """What was typed on the command line."""
+
+    server: str | None
+    room: str | None
+    secret: str | None
+    quick: str | None
+    game: str | None
+    preset: str | None
+    options: tuple[str, ...]
+    bot: str | None
+    seat: str | None
+    settings: RoomSettings
+
+    def wishes(self) -> PlayWishes:
+        """What it means. Raises: ConfigError, GameOptionError."""
+        self._check()
+        game = self.game or self.quick
+        if game is None and self._is_about_a_new_room:
+            from tabuleiro.rules import registry
+
+            game = registry.names()[0]
+        return PlayWishes(
+            server=None if self.server is None else parse_server_url(self.server),
+            room=self.room,
+            secret=self.secret,
+            game=game,
+            is_quick=self.quick is not None,
+            options={} if game is None else _checked_options(game, self.preset, self.options),
+            level=self.bot,
+            seat=None if self.seat is None else parse_seat(self.seat, game),
+            settings=self.settings,
+        )
+
+    @property
+    def _is_about_a_new_room(self) -> bool:
+        return bool(self.preset or self.options or self.settings != RoomSettings())
+
+    def _check(self) -> None:
+        if self.room is not None and (self.game or self.bot or self._is_about_a_new_room):
+            raise ConfigError(
+                "--room", shown(self.room), "no --game, --preset, --option, --bot or settings beside it"
+            )
+        if self.quick is not None and (self.room or self.game or self.bot or self.seat):
+            raise ConfigError("--quick", shown(self.quick), "no --room, --game, --bot or --seat beside it")
+        if self.secret is not None and self.room is None:
+            raise ConfigError("--secret", "a secret part", "--room CODE beside it")
+
+
+async def _play(wishes: PlayWishes, name: str | None, is_ascii: bool, is_spoken: bool) -> None:
+    # Loaded for those who want lines only: the screens start quicker without.
+    from tabuleiro_client.line import launch
+    from tabuleiro_client.line.client import PlainClient
+
+    client = PlainClient.of_this_process(is_ascii=is_ascii, name=name, is_spoken=is_spoken)
+    await launch.play(client, wishes)
+
+
+def _checked_options(game: str, preset: str | None, option: Sequence[str]) -> dict[str, int | str]:
+    options = chosen_options(game, preset, option)
+    from tabuleiro.rules import registry
+
+    registry.load(game, options)
+    return options
+
+
+def parse_seat(text: str, game: str | None) -> Player:
+    """Read a seat: ``first``, ``second``, or what the side is called in ``game`` (``None``: in any game).
+
+    Raises: GameOptionError.
+
+    >>> parse_seat("second", None), parse_seat("Blue", "virus-wars")
+    (1, 0)
+    """
+    from tabuleiro.rules import registry
+
+    word = text.strip().lower()
+    names = registry.names() if game is None else (game,)
+    sides = [registry.game_type(name).sides for name in names]
+    if word == "first" or word in {first for first, _ in sides}:
+        return 0
+    if word == "second" or word in {second for _, second in sides}:
+        return 1
+    known = dict.fromkeys(side for both in sides for side in both)
+    raise GameOptionError("seat", text, f"first, second, or one of {', '.join(known)}")

@@ -1,0 +1,115 @@
+"""``tabuleiro replay``: step through a record in any terminal, or through a pipe."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from typing import Annotated
+
+import typer
+
+from tabuleiro.errors import CommandError, TabuleiroError
+from tabuleiro_client.cli.export import MatchOption, SourceArgument
+from tabuleiro_client.cli.play import NameOption, PlainOption, SecretOption, ServerOption
+from tabuleiro_client.line.records import RecordBrowser
+from tabuleiro_client.models.records import (
+    RoomMatch,
+    RoomMatches,
+    RoomSource,
+    is_file,
+    matches_of_room,
+    numbers_text,
+    record_in_file,
+)
+from tabuleiro_client.net.addresses import chosen_server
+from tabuleiro_client.text.terminal import can_draw, detect_style
+
+
+def replay(
+    source: SourceArgument,
+    match: MatchOption = None,
+    server: ServerOption = None,
+    secret: SecretOption = None,
+    name: NameOption = None,
+    plain_only: PlainOption = False,
+    ascii_only: Annotated[bool, typer.Option("--ascii", help="Use nothing beyond ASCII.")] = False,
+) -> None:
+    """Step through the matches of a room, or through the record of one in a file."""
+    matches: RoomMatches | None = None
+    found: RoomMatch | None = None
+    if is_file(source):
+        record = record_in_file(source, match).record
+    else:
+        matches = matches_of_room(source, RoomSource(chosen_server(server), secret, name))
+        found = asyncio.run(_first(matches, match))
+        record = found.record
+    if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
+        from tabuleiro_client.tui import launch
+
+        raise typer.Exit(asyncio.run(launch.replay_record(record, found, matches, is_ascii=ascii_only)))
+    style = detect_style(sys.stdout, os.environ, force_ascii=ascii_only)
+    if matches is None:
+        _browse(RecordBrowser(record, style))
+        return
+    while found is not None:
+        others = numbers_text(matches.last)
+        typer.echo(f"match {found.number} of {matches.last} of room {found.room}")
+        found = _browse_match(RecordBrowser(found.record, style, others), matches)
+
+
+async def _first(matches: RoomMatches, number: int | None) -> RoomMatch:
+    """The match to begin with, once it is known which there are."""
+    newest = await matches.newest()
+    return newest if number in (None, newest.number) else await matches.get(number)
+
+
+def _browse_match(browser: RecordBrowser, matches: RoomMatches) -> RoomMatch | None:
+    """Step through a match until another one is wanted, and return that; ``None`` when none is."""
+    _show(browser)
+    while (number := _obey_on(browser)) is not None:
+        try:
+            return asyncio.run(matches.get(number))
+        except CommandError as error:
+            typer.echo(f"the server refuses: {error.message}")
+        except TabuleiroError as error:
+            typer.echo(str(error))
+    return None
+
+
+def _browse(browser: RecordBrowser) -> None:
+    _show(browser)
+    _obey_on(browser)
+
+
+def _show(browser: RecordBrowser) -> None:
+    typer.echo("\n".join(browser.introduction() + browser.position_lines()))
+
+
+def _obey_on(browser: RecordBrowser) -> int | None:
+    """Obey what is typed until another match is wanted, and return its number; ``None`` at the end."""
+    browser.wanted_match = None
+    while not browser.is_done and browser.wanted_match is None:
+        typed = _typed_line()
+        if typed is None:
+            return None
+        for line in browser.obey(typed):
+            typer.echo(line)
+    return browser.wanted_match
+
+
+def _typed_line() -> str | None:
+    """The next line of a pipe, or of a person, who can mend it and recall earlier ones; ``None`` at the end."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline() or None
+    with suppress(ImportError):  # not every system has it; then lines are typed as they are
+        import readline  # noqa: F401
+    try:
+        return input("replay> ")
+    except EOFError:
+        typer.echo()
+        return None
+    except KeyboardInterrupt:
+        typer.echo()  # after the mark of Ctrl-C
+        raise

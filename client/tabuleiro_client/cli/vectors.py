@@ -1,0 +1,27 @@
+"""``tabuleiro check-vectors``: compare the rules with games that another program played."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tabuleiro.errors import ClientError, VectorError
+from tabuleiro.notation.vectors import check_vectors as check_lines
+from tabuleiro_client.net.files import read_text
+
+
+def check_vectors(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file with one JSON object a line, or - .")],
+) -> None:
+    """Replay the games of a vector file through the rules."""
+    try:
+        count = check_lines(read_text(file).split("\n"))
+    except VectorError as error:
+        if error.ply is None:
+            raise ClientError(f"{file}: {error}") from error
+        typer.echo(f"{file}: {error}")
+        raise typer.Exit(1) from error
+    if not count.games:
+        raise ClientError(f"{file}: there are no games in it")
+    typer.echo(f"{count.games} games, {count.plies} plies checked: no difference")

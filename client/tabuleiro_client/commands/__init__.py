@@ -1,1 +1,0 @@
-"""The client's commands, one a module; :mod:`tabuleiro_client.cli` says how they are found."""

@@ -1,0 +1,1 @@
+"""The line client: plain text, one line at a time."""

@@ -1,0 +1,138 @@
+"""The commands play, watch and rooms in line mode: what the command line asks for, done.
+
+Menus are left to :mod:`tabuleiro_client.line.main_menu`, a stay in a room to :mod:`tabuleiro_client.line.match`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tabuleiro.ids import Phase, Player, RoomCode
+from tabuleiro.protocol.messages import Announcement, LobbyUpdate, RoomList, RoomSummary, SeatRequest
+from tabuleiro.rules import registry
+from tabuleiro.rules.options import OptionValue
+from tabuleiro_client.line.client import ME, OPEN, PlainClient, Seats, seats_for
+from tabuleiro_client.line.main_menu import MainMenu, OnlineMenu
+from tabuleiro_client.line.menu import WentAway, WentBack
+from tabuleiro_client.line.terminal import Screen
+from tabuleiro_client.models.play_options import PlayWishes
+from tabuleiro_client.net.addresses import default_server
+from tabuleiro_client.net.lobby import LobbyNews, follow_lobby
+from tabuleiro_client.text.rooms import room_line, room_lines
+
+
+class LobbyReport:
+    """Tells news of a lobby on ``screen``; ``now_ms`` gives the server's time."""
+
+    def __init__(self, screen: Screen, now_ms: Callable[[], int]) -> None:
+        self._screen = screen
+        self._now_ms = now_ms
+        self._rooms: dict[RoomCode, RoomSummary] = {}
+
+    def tell(self, news: LobbyNews) -> None:
+        """Tell the whole list, or what is new, changed and gone since."""
+        match news:
+            case RoomList(rooms=rooms, is_cut=is_cut):
+                self._rooms = {room.room: room for room in rooms}
+                self._screen.say(*room_lines(rooms, self._now_ms()))
+                if is_cut:
+                    self._screen.say("there are more rooms than are listed")
+            case LobbyUpdate():
+                self._tell_update(news)
+            case Announcement(text=text):
+                self._screen.say(f"the server says: {text}")
+            case _:
+                self._screen.say(f"connection lost ({news.reason}); trying to come back")
+
+    def _tell_update(self, update: LobbyUpdate) -> None:
+        for room in update.rooms:
+            before = self._rooms.get(room.room)
+            if room != before:
+                word = "new:    " if before is None else "changed:"
+                self._screen.say(f"{word} {room_line(room, self._now_ms())}")
+            self._rooms[room.room] = room
+        for code in update.gone:
+            if self._rooms.pop(code, None) is not None:
+                self._screen.say(f"gone:    {code}")
+
+
+DEMO_GAME: Final = "virus-wars"
+DEMO_OPTIONS: Final[Mapping[str, OptionValue]] = {"rows": 6, "cols": 6, "steps": 3}
+DEMO_SEATS: Final[Seats] = (SeatRequest("bot", "random"), SeatRequest("bot", "minimax-1"))
+
+
+async def play(client: PlainClient, wishes: PlayWishes) -> None:
+    """Run `tabuleiro play`. Raises: ClientError, CommandError, StoreError, ModuleNotFoundError."""
+    try:
+        if wishes.is_nothing and not client.lines.is_terminal:
+            await _show_a_game(client)
+        elif wishes.is_direct:
+            await _play_directly(client, wishes)
+        elif wishes.server is not None:
+            async with client.remote(wishes.server) as venue:
+                await OnlineMenu(client, venue).run()
+        else:
+            await MainMenu(client).run()
+    except (WentAway, WentBack):
+        return
+    finally:
+        client.screen.close_prompt()
+
+
+@dataclass(frozen=True, slots=True)
+class RoomsWanted:
+    """Which rooms `tabuleiro rooms` shows; ``None`` stands for every game, and for unfinished rooms."""
+
+    game: str | None = None
+    phases: tuple[Phase, ...] | None = None
+
+
+async def watch(client: PlainClient, code: str, server: str, secret: str | None = None) -> None:
+    """Run `tabuleiro watch`. Raises: ClientError, CommandError."""
+    try:
+        async with client.gallery(server) as venue:
+            await client.watch(venue, code, secret)
+    finally:
+        client.screen.close_prompt()
+
+
+async def list_rooms(client: PlainClient, server: str, wanted: RoomsWanted = RoomsWanted()) -> None:
+    """Run `tabuleiro rooms`. Raises: ClientError, CommandError."""
+    async with client.gallery(server) as venue:
+        listed = await venue.link.list_rooms(wanted.game, wanted.phases)
+        LobbyReport(client.screen, venue.link.server_now_ms).tell(listed)
+
+
+async def follow_rooms(client: PlainClient, server: str, wanted: RoomsWanted = RoomsWanted()) -> None:
+    """Run `tabuleiro rooms --follow`, until it is stopped. Raises: ClientError, CommandError."""
+    async with client.gallery(server) as venue, follow_lobby(venue.link, wanted.game, wanted.phases) as lobby:
+        report = LobbyReport(client.screen, venue.link.server_now_ms)
+        async for news in lobby:
+            report.tell(news)
+
+
+async def _show_a_game(client: PlainClient) -> None:
+    """Let two computers play a short game, for whoever just runs the program without a terminal."""
+    async with client.local() as venue:
+        await client.open_room(venue, DEMO_GAME, DEMO_OPTIONS, DEMO_SEATS)
+
+
+async def _play_directly(client: PlainClient, wishes: PlayWishes) -> None:
+    if wishes.room is not None:
+        async with client.remote(wishes.server or default_server()) as venue:
+            await client.join(venue, wishes.room, wishes.seat, wishes.secret)
+        return
+    if wishes.is_quick and wishes.game is not None:
+        async with client.remote(wishes.server or default_server()) as venue:
+            await client.quick_play(venue, wishes.game, wishes.options, wishes.settings)
+        return
+    game = wishes.game or registry.names()[0]
+    mine: Player = wishes.seat or 0
+    async with client.local() if wishes.server is None else client.remote(wishes.server) as venue:
+        if wishes.level is not None:
+            other = SeatRequest("bot", wishes.level)
+        else:
+            other = ME if venue.is_local else OPEN
+        await client.open_room(venue, game, wishes.options, seats_for(mine, ME, other), wishes.settings)

@@ -1,0 +1,200 @@
+"""The menus of `tabuleiro play`: matches on this machine, and rooms of a server."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+
+from tabuleiro.errors import ClientError, CommandError
+from tabuleiro.ids import Player, RoomCode
+from tabuleiro.protocol.messages import RoomSummary, SeatRequest
+from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.rules import Game
+from tabuleiro_client.line.client import ME, OPEN, PlainClient, seats_for
+from tabuleiro_client.line.match import Stay
+from tabuleiro_client.line.menu import WentAway, WentBack
+from tabuleiro_client.line.settings_menu import ask_settings, ask_time_control
+from tabuleiro_client.net.addresses import default_server, parse_room_address, parse_server_url
+from tabuleiro_client.net.server import Venue
+from tabuleiro_client.text.rooms import room_lines
+
+Choice = Callable[[], Awaitable[None]]
+
+
+class MainMenu:
+    """What to play on this machine, or the way to a server."""
+
+    def __init__(self, client: PlainClient) -> None:
+        self._client = client
+        self._menu = client.menu
+        self._stack = AsyncExitStack()
+        self._local: Venue | None = None
+
+    async def run(self) -> None:
+        """Ask and obey until the person leaves by WentAway or WentBack."""
+        choices: list[tuple[str, Choice]] = [
+            ("two players on this keyboard", self._two_players),
+            ("a player against the computer", self._against_computer),
+            ("computer against computer", self._computers),
+            ("go on with a match on this machine", self._go_on),
+            ("play over the network", self._online),
+            ("read the rules of a game", self._rules),
+        ]
+        async with self._stack:
+            while True:
+                await obey(self._client, await self._menu.choose("What shall it be?", choices))
+
+    async def _venue(self) -> Venue:
+        """The server of this process, started when it is first needed."""
+        if self._local is None:
+            self._local = await self._stack.enter_async_context(self._client.local())
+        return self._local
+
+    async def _two_players(self) -> None:
+        game = await self._menu.game()
+        options = await self._menu.options(game)
+        stay(await self._client.open_room(await self._venue(), game.name, options, (ME, ME)))
+
+    async def _against_computer(self) -> None:
+        game = await self._menu.game()
+        options = await self._menu.options(game)
+        venue = await self._venue()
+        bot = SeatRequest("bot", await self._menu.level(venue.levels(game)))
+        seats = seats_for(await ask_who_begins(self._client, game), ME, bot)
+        stay(await self._client.open_room(venue, game.name, options, seats))
+
+    async def _computers(self) -> None:
+        game = await self._menu.game()
+        options = await self._menu.options(game)
+        venue = await self._venue()
+        levels = venue.levels(game)
+        first = await self._menu.level(levels, f"Which computer plays {game.sides[0]}, who begins?")
+        second = await self._menu.level(levels, f"Which computer plays {game.sides[1]}?")
+        seats = (SeatRequest("bot", first), SeatRequest("bot", second))
+        stay(await self._client.open_room(venue, game.name, options, seats))
+
+    async def _go_on(self) -> None:
+        venue = await self._venue()
+        rooms = (await venue.link.list_rooms(phases=("playing",))).rooms
+        if not rooms:
+            self._client.screen.say("there is no unfinished match on this machine")
+            return
+        heading, *lines = room_lines(rooms, venue.link.server_now_ms())
+        choices = [(line, room) for line, room in zip(lines, rooms, strict=True)]
+        room = await self._menu.choose("Which match?", choices, heading=heading)
+        stay(await self._client.reenter(venue, room.room))
+
+    async def _online(self) -> None:
+        url = await self._menu.ask("address of the server", parse_server_url, default_server())
+        async with self._client.remote(url) as venue:
+            await OnlineMenu(self._client, venue).run()
+
+    async def _rules(self) -> None:
+        game = await self._menu.game()
+        self._client.screen.say(*game.rules_page.splitlines())
+
+
+class OnlineMenu:
+    """What to do on the server of ``venue``."""
+
+    def __init__(self, client: PlainClient, venue: Venue) -> None:
+        self._client = client
+        self._menu = client.menu
+        self._venue = venue
+
+    async def run(self) -> None:
+        """Ask and obey until the person leaves by WentAway or WentBack."""
+        choices: list[tuple[str, Choice]] = [
+            ("play against whoever waits for the same game", self._quick),
+            ("open a room and wait for an opponent", self._open),
+            ("open a room against the computer", self._open_against_computer),
+            ("join a room by its code", self._join),
+            ("watch a room by its code", self._watch),
+            ("list the rooms", self._list),
+        ]
+        while True:
+            chosen = await self._menu.choose(f"On {self._venue.url}", choices)
+            await obey(self._client, chosen)
+
+    async def _open(self) -> None:
+        await self._open_against(OPEN, await self._menu.game())
+
+    async def _open_against_computer(self) -> None:
+        game = await self._menu.game()
+        level = await self._menu.level(self._venue.levels(game))
+        await self._open_against(SeatRequest("bot", level), game)
+
+    async def _open_against(self, other: SeatRequest, game: type[Game]) -> None:
+        options = await self._menu.options(game)
+        seats = seats_for(await ask_who_begins(self._client, game), ME, other)
+        settings = await ask_settings(self._menu, self._venue.levels(game))
+        stay(await self._client.open_room(self._venue, game.name, options, seats, settings))
+
+    async def _quick(self) -> None:
+        game = await self._menu.game()
+        options = await self._menu.options(game)
+        settings = RoomSettings(time_control=await ask_time_control(self._menu))
+        stay(await self._client.quick_play(self._venue, game.name, options, settings))
+
+    async def _join(self) -> None:
+        code, secret = await self._ask_room()
+        stay(await self._client.join(self._venue, code, secret=secret))
+
+    async def _watch(self) -> None:
+        code, secret = await self._ask_room()
+        stay(await self._client.watch(self._venue, code, secret))
+
+    async def _ask_room(self) -> tuple[RoomCode, str | None]:
+        """Ask for a code, and for the secret of a private room unless that is written behind the code."""
+        code, secret = await self._menu.ask("code of the room", parse_room_address)
+        return code, secret or await self._menu.ask_or_skip("secret part of a private room", str)
+
+    async def _list(self) -> None:
+        rooms = (await self._venue.link.list_rooms()).rooms
+        if not rooms:
+            self._client.screen.say("there are no rooms now")
+            return
+        heading, *lines = room_lines(rooms, self._venue.link.server_now_ms())
+        choices = [(line, room) for line, room in zip(lines, rooms, strict=True)]
+        room = await self._menu.choose("Which room?", choices, heading=heading)
+        await self._enter(room)
+
+    async def _enter(self, room: RoomSummary) -> None:
+        """Take the own seat again, or a free one, or watch."""
+        is_free = any(seat.kind == "open" for seat in room.seats)
+        is_own = any(seat.account == self._venue.link.account for seat in room.seats)
+        if is_own or is_free:
+            stay(await self._client.join(self._venue, room.room))
+        else:
+            stay(await self._client.watch(self._venue, room.room))
+
+
+async def obey(client: PlainClient, choice: Choice) -> None:
+    """Do what was chosen; going back returns here, and what goes wrong is told. Raises: WentAway."""
+    try:
+        await choice()
+    except WentBack:
+        return
+    except CommandError as error:
+        client.screen.say(f"the server refuses: {error.message}")
+    except ClientError as error:
+        client.screen.say(str(error))
+
+
+async def ask_who_begins(client: PlainClient, game: type[Game]) -> Player:
+    """Ask who begins and return the seat of the person."""
+    first, second = game.sides
+    drawn: Player = random.choice((0, 1))
+    choices: list[tuple[str, Player]] = [
+        (f"you begin, as {first}", 0),
+        (f"the other begins, you are {second}", 1),
+        ("draw lots", drawn),
+    ]
+    return await client.menu.choose("Who begins?", choices)
+
+
+def stay(ended: Stay) -> None:
+    """Go on with the menu after a stay in a room. Raises: WentAway when the input has ended."""
+    if ended is Stay.INPUT_ENDED:
+        raise WentAway

@@ -1,0 +1,1 @@
+"""Models without a user interface that the line client and the screens share."""

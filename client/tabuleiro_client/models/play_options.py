@@ -1,0 +1,52 @@
+"""The options of `tabuleiro play`, for both kinds of client, and the order in which bots are offered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from tabuleiro.ids import Player
+from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.rules.options import OptionValue
+
+FIRST_OFFERED: Final = "easy"
+"""The level for somebody who does not know any yet: it plays sensibly and can be beaten."""
+
+
+def levels_to_offer(levels: Sequence[str]) -> tuple[str, ...]:
+    """The levels (weakest first) in the order in which a list offers them: first the usual one, if it is there.
+
+    >>> levels_to_offer(("random", "greedy", "easy", "hard"))
+    ('easy', 'random', 'greedy', 'hard')
+    """
+    return tuple(sorted(levels, key=lambda level: level != FIRST_OFFERED))
+
+
+@dataclass(frozen=True, slots=True)
+class PlayWishes:
+    """What the command line of `tabuleiro play` says; ``None`` and empty stand for nothing said.
+
+    ``server`` is a checked URL, ``options`` those of the preset and of the single options together. ``secret``
+    belongs to ``room``. ``is_quick`` asks for whoever waits for ``game``.
+    """
+
+    server: str | None = None
+    room: str | None = None
+    secret: str | None = None
+    game: str | None = None
+    is_quick: bool = False
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    level: str | None = None
+    seat: Player | None = None
+    settings: RoomSettings = RoomSettings()
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether enough was said to play without a menu."""
+        return bool(self.room or self.game or self.options or self.level or self.seat is not None)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing was said."""
+        return not (self.is_direct or self.server)

@@ -1,0 +1,76 @@
+"""Where this user's files live. Reads and writes none of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from tabuleiro.errors import ClientError
+
+APP_NAME: Final = "tabuleiro"
+
+CONFIG_VARIABLE: Final = "TABULEIRO_CONFIG_DIR"
+"""The environment variable that moves the folder of names and settings."""
+
+DATA_VARIABLE: Final = "TABULEIRO_DATA_DIR"
+"""The environment variable that moves the folder of local matches."""
+
+
+def config_folder() -> Path:
+    """The folder of names and settings; it need not exist yet."""
+    return Path(os.environ.get(CONFIG_VARIABLE) or platformdirs.user_config_path(APP_NAME, appauthor=False))
+
+
+def data_folder() -> Path:
+    """The folder of local matches; it need not exist yet."""
+    return Path(os.environ.get(DATA_VARIABLE) or platformdirs.user_data_path(APP_NAME, appauthor=False))
+
+
+@contextmanager
+def replacement(path: Path, data: bytes, *, is_flushed: bool = False) -> Iterator[str]:
+    """Write ``data`` beside ``path``, and put it in the place of ``path`` when the context ends without a fault.
+
+    Gives the name of the new file, which nobody else can read, not even for a moment. The folder must be there.
+    ``is_flushed``: it is on the disk before it takes the place.
+
+    Raises: OSError, and then the file is as it was.
+    """
+    # mkstemp makes the file with mode 0600: it may hold a token, or the secret of a private room.
+    handle, temporary = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+            if is_flushed:
+                file.flush()
+                os.fsync(file.fileno())
+        yield temporary
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+STANDARD_INPUT = "-"
+
+
+def read_text(name: str) -> str:
+    """The whole text of the file ``name`` in UTF-8; ``-`` is standard input. Line ends are kept as they are.
+
+    Raises: ClientError that says why it cannot be read.
+    """
+    try:
+        content = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
+    except OSError as error:
+        raise ClientError(f"cannot read {name}: {error.strerror or error}") from error
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ClientError(f"cannot read {name}: it is not UTF-8 text (byte {error.start})") from error

@@ -1,0 +1,110 @@
+"""The client library: what a program needs to be a guest on a server. No user interface.
+
+``connect`` is all there is to import; :class:`Client` opens rooms, and a room is an async iterator of changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from tabuleiro.ids import Phase, Player
+from tabuleiro.notation.match_record import MatchRecord
+from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, RoomList, SeatRequest, WatchRoom
+from tabuleiro.protocol.records import record_of
+from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro_client.net.link import Link, LinkSettings
+from tabuleiro_client.net.lobby import LobbyNews, follow_lobby
+from tabuleiro_client.net.room import EnteredRoom, enter_room
+
+ME, OPEN = SeatRequest("me"), SeatRequest("open")
+
+
+def bot(level: str) -> SeatRequest:
+    """A seat for a bot of the server, for :meth:`Client.create`."""
+    return SeatRequest("bot", level)
+
+
+class Client:
+    """A guest on a server. Get one from :func:`connect`."""
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+
+    @property
+    def name(self) -> str:
+        """The own name on the server."""
+        return self.link.welcome.name
+
+    @property
+    def token(self) -> str | None:
+        """The secret that proves who one is; told once, when the guest was made, else ``None``. Keep it."""
+        return self.link.welcome.token
+
+    @property
+    def levels(self) -> Mapping[str, tuple[str, ...]]:
+        """The levels of the server's bots for each game, weakest first."""
+        return self.link.welcome.levels
+
+    async def rooms(self, game: str | None = None, phases: Sequence[Phase] | None = None) -> RoomList:
+        """The listed rooms, with ``None`` those that wait or play. Raises: CommandError, ConnectionLostError."""
+        return await self.link.list_rooms(game, phases)
+
+    def lobby(
+        self, game: str | None = None, phases: Sequence[Phase] | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[LobbyNews]]:
+        """The listed rooms at first, then what changes; one lobby at a time. Raises on entry: as :meth:`rooms`."""
+        return follow_lobby(self.link, game, phases)
+
+    async def record(self, code: str, match: int | None = None, *, secret: str | None = None) -> MatchRecord:
+        """A match of a room, with ``None`` the last one. Raises: CommandError, ConnectionLostError."""
+        return record_of(await self.link.get_record(code, match, secret))
+
+    def create(
+        self,
+        game: str,
+        options: Mapping[str, int | str] | None = None,
+        *,
+        seats: tuple[SeatRequest, SeatRequest] = (ME, OPEN),
+        settings: RoomSettings = RoomSettings(),
+    ) -> AbstractAsyncContextManager[EnteredRoom]:
+        """Make a room and enter it. Raises on entry: CommandError, ConnectionLostError."""
+        message = CreateRoom(id=0, game=game, options=dict(options or {}), seats=seats, settings=settings)
+        return enter_room(self.link, lambda: self.link.enter(message))
+
+    def quick_play(
+        self,
+        game: str,
+        options: Mapping[str, int | str] | None = None,
+        *,
+        settings: RoomSettings = RoomSettings(),
+    ) -> AbstractAsyncContextManager[EnteredRoom]:
+        """Sit down in the oldest fitting open room, or make one. Raises on entry: as :meth:`create`."""
+        message = QuickPlay(id=0, game=game, options=dict(options or {}), settings=settings)
+        return enter_room(self.link, lambda: self.link.enter(message))
+
+    def join(
+        self, code: str, *, seat: Player | None = None, secret: str | None = None
+    ) -> AbstractAsyncContextManager[EnteredRoom]:
+        """Sit down in a room. ``secret`` is the invite of a private one. Raises on entry: as :meth:`create`."""
+        message = JoinRoom(id=0, room=code, seat=seat, secret=secret)
+        return enter_room(self.link, lambda: self.link.enter(message), secret)
+
+    def watch(self, code: str, *, secret: str | None = None) -> AbstractAsyncContextManager[EnteredRoom]:
+        """Enter a room without asking for a seat. Raises on entry: as :meth:`create`."""
+        message = WatchRoom(id=0, room=code, secret=secret)
+        return enter_room(self.link, lambda: self.link.enter(message), secret)
+
+
+@asynccontextmanager
+async def connect(
+    url: str, *, name: str | None = None, token: str | None = None, settings: LinkSettings | None = None
+) -> AsyncIterator[Client]:
+    """Be a guest on the server at ``url``: a new one called ``name``, or the one that ``token`` belongs to.
+
+    A lost connection is mended by itself; ``settings`` tell how, ``None`` as usual.
+
+    Raises: ConnectionLostError when the server can't be reached, CommandError when it refuses the guest.
+    """
+    async with Link(url, name=name, token=token, settings=settings) as link:
+        yield Client(link)

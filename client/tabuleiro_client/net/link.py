@@ -1,0 +1,503 @@
+"""A connection to one server: hello, requests and their answers, messages told unasked, and coming back.
+
+The only client module that imports websockets. It knows messages, not what they mean for a room: entering rooms
+again after a lost connection is left to :mod:`tabuleiro_client.net.room`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import random
+import socket
+import ssl
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import count
+from types import TracebackType
+from typing import Final, Self, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.typing import Subprotocol
+
+from tabuleiro import __version__
+from tabuleiro.clock import offset_bound_ms
+from tabuleiro.errors import (
+    CommandError,
+    ConnectionLostError,
+    RemoteProtocolError,
+    TabuleiroError,
+)
+from tabuleiro.ids import AccountId, Phase, Player
+from tabuleiro.notation.plain_text import strip_controls
+from tabuleiro.protocol.codec import SERVER_FRAME_MAX_BYTES, MsgpackCodec
+from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.protocol.messages import (
+    ClientMessage,
+    CreateRoom,
+    Error,
+    GetRecord,
+    Hello,
+    HintGiven,
+    JoinRoom,
+    ListRooms,
+    Ok,
+    Play,
+    QuickPlay,
+    RecordPlayed,
+    RoomEntered,
+    RoomList,
+    ServerMessage,
+    SubscribeLobby,
+    TakeHint,
+    Update,
+    WatchRoom,
+    Welcome,
+)
+from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
+from tabuleiro_client.net.subscription import LinkLost, LinkRestored, Subscription, Told
+
+
+class LinkState(StrEnum):
+    """What a person wants to know about the connection."""
+
+    CONNECTING = "connecting"
+    CONNECTED = "connected"
+    RECONNECTING = "reconnecting"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Waiting times that grow by ``factor`` from ``first_s`` up to ``limit_s`` seconds.
+
+    Each is shortened by a random part of at most ``jitter`` (0 to 1) of itself, so that many clients of a
+    restarted server don't all come at once. ``attempt_count`` ``None``: there is no last one. ``draw`` gives
+    numbers from 0 to 1.
+    """
+
+    first_s: float = 0.25
+    factor: float = 2.0
+    limit_s: float = 20.0
+    jitter: float = 0.5
+    attempt_count: int | None = None
+    draw: Callable[[], float] = random.random
+
+    def delays(self) -> Iterator[float]:
+        """Yield how many seconds to wait before each attempt.
+
+        >>> list(Backoff(first_s=1, limit_s=3, jitter=0, attempt_count=4).delays())
+        [1, 2.0, 3, 3]
+        """
+        delay_s, made_count = min(self.first_s, self.limit_s), 0
+        while self.attempt_count is None or made_count < self.attempt_count:
+            yield delay_s * (1 - self.jitter * self.draw()) if self.jitter else delay_s
+            delay_s = min(delay_s * self.factor, self.limit_s)
+            made_count += 1
+
+
+class ServerClock:
+    """How far the server's clock can be ahead of the own one, on one connection.
+
+    As long as neither clock is set, :meth:`at` is never before the server's time: who reads a match clock by it
+    shows no more than is left. Before anything is known the two are taken to be the same.
+    """
+
+    def __init__(self) -> None:
+        self._ahead_ms: int | None = None
+
+    def forget(self) -> None:
+        """Begin anew, as on a new connection: since the last one a clock may have been set."""
+        self._ahead_ms = None
+
+    def bound(self, asked_ms: int, server_ms: int) -> None:
+        """Take in an answer: asked at ``asked_ms`` by the own clock, written at ``server_ms`` by the server's.
+
+        The closest of all bounds counts.
+        """
+        ahead_ms = offset_bound_ms(asked_ms, server_ms)
+        self._ahead_ms = ahead_ms if self._ahead_ms is None else min(self._ahead_ms, ahead_ms)
+
+    def hear(self, heard_ms: int, server_ms: int) -> None:
+        """Take in what was told unasked and came at ``heard_ms``: the server's clock is at least so far ahead."""
+        if self._ahead_ms is not None:
+            self._ahead_ms = max(self._ahead_ms, server_ms - heard_ms)
+
+    def at(self, own_ms: int) -> int:
+        """The latest that it can be at the server when the own clock shows ``own_ms``."""
+        return own_ms + (self._ahead_ms or 0)
+
+
+def own_now_ms() -> int:
+    """The time of day by the own clock, in milliseconds since 1970-01-01 UTC.
+
+    Not a monotonic clock: this one goes on while the machine sleeps, as the server's does.
+    """
+    return time.time_ns() // 1_000_000
+
+
+def connecting_reason(error: Exception) -> str:
+    """Why a connection could not be made, as the end of a sentence."""
+    if isinstance(error, ConnectionRefusedError):
+        return "no server listens there"
+    if isinstance(error, TimeoutError):
+        return "it does not answer"
+    if isinstance(error, socket.gaierror):
+        return "there is no such host"
+    if isinstance(error, ssl.SSLError):
+        return f"no secure connection: {strip_controls(error.reason or str(error))}"
+    return strip_controls(str(error)) or type(error).__name__
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the server of ``url`` is this machine."""
+    host = urlsplit(url).hostname or ""
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"
+
+
+Result = Welcome | RoomEntered | RoomList | RecordPlayed | HintGiven | None
+ResultT = TypeVar("ResultT", Welcome, RoomEntered, RoomList, RecordPlayed, HintGiven)
+
+_HELLO_REFUSED_FOR_GOOD: Final = frozenset(
+    {
+        ErrorCode.BAD_MESSAGE,
+        ErrorCode.HELLO_FIRST,
+        ErrorCode.BAD_NAME,
+        ErrorCode.NAME_TAKEN,
+        ErrorCode.BAD_TOKEN,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSettings:
+    """Limits of a link, in seconds unless named otherwise. ``backoff`` ``None``: never come back."""
+
+    backoff: Backoff | None = field(default_factory=Backoff)
+    open_timeout_s: float = 10.0
+    request_timeout_s: float = 15.0
+    close_timeout_s: float = 2.0
+    ping_interval_s: float = 20.0
+    unread_max_count: int = 1000
+
+
+class Link:
+    """A connection that mends itself; an async context manager that connects on entry.
+
+    ``name`` asks for a new guest, ``token`` shows who one is; the token of a new guest is in ``welcome``.
+    ``connection_count`` counts the connections made so far.
+
+    Raises: on entry ConnectionLostError when the server can't be reached, CommandError when it refuses the guest.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str | None = None,
+        token: str | None = None,
+        settings: LinkSettings | None = None,
+    ) -> None:
+        self.url = url
+        self.state = LinkState.CLOSED
+        self.connection_count = 0
+        self._name = name
+        self._token = token
+        self._settings = settings or LinkSettings()
+        self._codec = MsgpackCodec()
+        self._clock = ServerClock()
+        self._ids = count(1)
+        self._pending: dict[int, asyncio.Future[Result]] = {}
+        self._subscriptions: list[Subscription] = []
+        self._connection: ClientConnection | None = None
+        self._welcome: Welcome | None = None
+        self._failure: TabuleiroError | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def welcome(self) -> Welcome:
+        """The answer to the first hello. Raises: ConnectionLostError before there is one."""
+        if self._welcome is None:
+            raise ConnectionLostError(f"not connected to {self.url}")
+        return self._welcome
+
+    @property
+    def account(self) -> AccountId:
+        """Who we are on this server."""
+        return self.welcome.account
+
+    def server_now_ms(self) -> int:
+        """The latest that it can be now by the server's clock, in milliseconds since 1970-01-01 UTC."""
+        return self._clock.at(own_now_ms())
+
+    async def __aenter__(self) -> Self:
+        self.state = LinkState.CONNECTING
+        try:
+            connection = await self._connect()
+        except BaseException:
+            self.state = LinkState.CLOSED
+            raise
+        self._task = asyncio.create_task(self._stay_connected(connection), name=f"link to {self.url}")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End the connection and the coming back. Closing twice is fine."""
+        task, self._task = self._task, None
+        if task is None:
+            return
+        connection = self._connection
+        task.cancel()
+        await asyncio.wait([task])
+        if connection is not None:
+            # A task cancelled before its first step never came to close it.
+            await connection.close()
+        if not task.cancelled():
+            task.result()
+        elif self.state is not LinkState.CLOSED:
+            self._end(None)
+
+    def subscribe(self) -> Subscription:
+        """Listen to what the server tells from now on, until :meth:`unsubscribe`."""
+        subscription = Subscription(self._settings.unread_max_count)
+        if self.state is LinkState.CLOSED:
+            subscription.end(self._failure)
+        self._subscriptions.append(subscription)
+        return subscription
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        """Listen no longer."""
+        self._subscriptions.remove(subscription)
+
+    async def request(self, message: ClientMessage) -> Result:
+        """Send a request and return what its ``ok`` carries. The link chooses the ``id`` itself.
+
+        Raises: CommandError when the server refuses, ConnectionLostError when there is no connection, or it is
+        lost, or no answer comes in time; then the request may or may not have been done.
+        """
+        connection = self._connection
+        if connection is None:
+            raise self._failure or ConnectionLostError(f"not connected to {self.url}")
+        number = next(self._ids)
+        answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._pending[number] = answer
+        try:
+            async with asyncio.timeout(self._settings.request_timeout_s):
+                await connection.send(self._codec.encode(msgspec.structs.replace(message, id=number)))
+                return await answer
+        except TimeoutError as error:
+            # A server this late is taken for gone: a half-open connection would never say so itself.
+            connection.transport.abort()
+            raise ConnectionLostError(f"no answer from {self.url} in time") from error
+        except ConnectionClosed as error:
+            raise ConnectionLostError(_closing_reason(error)) from error
+        finally:
+            del self._pending[number]
+            if answer.done() and not answer.cancelled():
+                # When sending itself has failed nobody waits for the answer, and asyncio would complain of that.
+                answer.exception()
+
+    async def enter(self, message: CreateRoom | QuickPlay | JoinRoom | WatchRoom) -> RoomEntered:
+        """Enter a room in one of the ways there are. Raises: as :meth:`request`."""
+        asked_ms = own_now_ms()
+        entered = _expected(RoomEntered, await self.request(message))
+        self._clock.bound(asked_ms, entered.head.now_ms)
+        return entered
+
+    async def create_room(self, message: CreateRoom) -> RoomEntered:
+        """Make a room and enter it. Raises: as :meth:`request`."""
+        return await self.enter(message)
+
+    async def list_rooms(self, game: str | None = None, phases: Sequence[Phase] | None = None) -> RoomList:
+        """Ask for the list of rooms; ``None`` as in the message. Raises: as :meth:`request`."""
+        wanted = None if phases is None else tuple(phases)
+        return _expected(RoomList, await self.request(ListRooms(id=0, game=game, phases=wanted)))
+
+    async def follow_lobby(self, game: str | None = None, phases: Sequence[Phase] | None = None) -> RoomList:
+        """As :meth:`list_rooms`, and be told of changes from then on, on this connection. Raises: as there."""
+        wanted = None if phases is None else tuple(phases)
+        return _expected(RoomList, await self.request(SubscribeLobby(id=0, game=game, phases=wanted)))
+
+    async def get_record(self, room: str, match: int | None = None, secret: str | None = None) -> RecordPlayed:
+        """Ask for a match of a room; ``None`` as in the message. Raises: as :meth:`request`."""
+        return _expected(RecordPlayed, await self.request(GetRecord(id=0, room=room, match=match, secret=secret)))
+
+    async def join_room(self, room: str, seat: Player | None = None) -> RoomEntered:
+        """Sit down in a room, on any open seat when ``seat`` is ``None``. Raises: as :meth:`request`."""
+        return await self.enter(JoinRoom(id=0, room=room, seat=seat))
+
+    async def watch_room(self, room: str, since: int | None = None, secret: str | None = None) -> RoomEntered:
+        """Enter a room, after the event ``since`` or with a snapshot. Raises: as :meth:`request`."""
+        return await self.enter(WatchRoom(id=0, room=room, since=since, secret=secret))
+
+    async def play(self, room: str, match: int, ply: int, actions: Sequence[str], revision: int = 0) -> None:
+        """Make actions of the own turn, all or none; numbers as in the message. Raises: as :meth:`request`."""
+        message = Play(id=0, room=room, match=match, ply=ply, actions=tuple(actions), revision=revision)
+        await self.request(message)
+
+    async def take_hint(self, room: str, match: int, ply: int, revision: int = 0) -> HintGiven:
+        """Ask what to play; numbers as in the message. Raises: as :meth:`request`."""
+        message = TakeHint(id=0, room=room, match=match, ply=ply, revision=revision)
+        return _expected(HintGiven, await self.request(message))
+
+    async def _stay_connected(self, connection: ClientConnection) -> None:
+        failure: TabuleiroError | None = None
+        try:
+            while True:
+                reason = await self._read_until_lost(connection)
+                self._drop_connection(ConnectionLostError(reason))
+                self.state = LinkState.RECONNECTING
+                self._tell(LinkLost(reason))
+                connection = await self._come_back(reason)
+                self._tell(LinkRestored())
+        except TabuleiroError as error:
+            failure = error
+        finally:
+            self._end(failure)
+
+    def _end(self, failure: TabuleiroError | None) -> None:
+        self.state, self._failure = LinkState.CLOSED, failure
+        self._drop_connection(failure or ConnectionLostError("the link was closed"))
+        for subscription in self._subscriptions:
+            subscription.end(failure)
+
+    async def _come_back(self, reason: str) -> ClientConnection:
+        delays = () if self._settings.backoff is None else self._settings.backoff.delays()
+        for delay_s in delays:
+            await asyncio.sleep(delay_s)
+            try:
+                return await self._connect()
+            except ConnectionLostError as error:
+                reason = str(error)
+            except CommandError as error:
+                if error.code in _HELLO_REFUSED_FOR_GOOD:
+                    raise
+                reason = error.message
+        raise ConnectionLostError(reason)
+
+    async def _connect(self) -> ClientConnection:
+        connection = await _open(self.url, self._settings)
+        try:
+            async with asyncio.timeout(self._settings.request_timeout_s):
+                welcome = await self._greet(connection)
+        except (TimeoutError, ConnectionClosed) as error:
+            await connection.close()
+            reason = _closing_reason(error) if isinstance(error, ConnectionClosed) else "no answer to hello"
+            raise ConnectionLostError(f"cannot connect to {self.url}: {reason}") from error
+        except BaseException:
+            await connection.close()
+            raise
+        self._welcome = self._welcome or welcome
+        self._token = welcome.token or self._token
+        self._connection = connection
+        self.connection_count += 1
+        self.state = LinkState.CONNECTED
+        return connection
+
+    async def _greet(self, connection: ClientConnection) -> Welcome:
+        number = next(self._ids)
+        name = None if self._token else self._name
+        hello = Hello(id=number, name=name, token=self._token, client=f"tabuleiro/{__version__}")
+        asked_ms = own_now_ms()
+        await connection.send(self._codec.encode(hello))
+        while True:
+            message = self._decode(await connection.recv())
+            if isinstance(message, Ok) and message.id == number:
+                welcome = _expected(Welcome, message.result)
+                self._clock.forget()
+                self._clock.bound(asked_ms, welcome.now_ms)
+                return welcome
+            if isinstance(message, Error):
+                raise CommandError(message.code, strip_controls(message.message))
+
+    async def _read_until_lost(self, connection: ClientConnection) -> str:
+        """Take in messages until the connection ends, and return why it did."""
+        try:
+            while True:
+                self._take(self._decode(await connection.recv()))
+        except ConnectionClosed as error:
+            return _closing_reason(error)
+        finally:
+            await connection.close()
+
+    def _decode(self, frame: str | bytes) -> ServerMessage:
+        if isinstance(frame, str):
+            raise RemoteProtocolError("the server sent text where binary was agreed")
+        return self._codec.decode_server(frame)
+
+    def _take(self, message: ServerMessage) -> None:
+        if isinstance(message, Ok):
+            answer = self._pending.get(message.id)
+            if answer is not None and not answer.done():
+                answer.set_result(message.result)
+        elif isinstance(message, Error) and message.id is not None:
+            answer = self._pending.get(message.id)
+            if answer is not None and not answer.done():
+                answer.set_exception(CommandError(message.code, strip_controls(message.message)))
+        else:
+            if isinstance(message, Update):
+                self._clock.hear(own_now_ms(), message.head.now_ms)
+            self._tell(message)
+
+    def _tell(self, item: Told) -> None:
+        for subscription in self._subscriptions:
+            subscription.put(item)
+
+    def _drop_connection(self, reason: TabuleiroError) -> None:
+        self._connection = None
+        for answer in self._pending.values():
+            if not answer.done():
+                answer.set_exception(reason)
+
+
+async def check_reachable(url: str, settings: LinkSettings | None = None) -> None:
+    """Find out whether a server listens at ``url``, without being anybody there. Raises: ConnectionLostError."""
+    connection = await _open(url, settings or LinkSettings())
+    await connection.close()
+
+
+async def _open(url: str, settings: LinkSettings) -> ClientConnection:
+    try:
+        connection = await connect(
+            url,
+            subprotocols=[Subprotocol(SUBPROTOCOL_MSGPACK)],
+            user_agent_header=f"tabuleiro/{__version__}",
+            compression=None,
+            proxy=None if is_loopback(url) else True,
+            open_timeout=settings.open_timeout_s,
+            close_timeout=settings.close_timeout_s,
+            ping_interval=settings.ping_interval_s,
+            ping_timeout=settings.ping_interval_s,
+            max_size=SERVER_FRAME_MAX_BYTES,
+        )
+    except (OSError, WebSocketException, TimeoutError) as error:
+        raise ConnectionLostError(f"cannot connect to {url}: {connecting_reason(error)}") from error
+    if connection.subprotocol is None:
+        await connection.close()
+        raise ConnectionLostError(f"cannot connect to {url}: this is no tabuleiro server")
+    return connection
+
+
+def _expected(kind: type[ResultT], answer: Result) -> ResultT:
+    if not isinstance(answer, kind):
+        raise RemoteProtocolError(f"the server answered {type(answer).__name__}, expected {kind.__name__}")
+    return answer
+
+
+def _closing_reason(error: ConnectionClosed) -> str:
+    if error.rcvd is None:
+        return "the connection broke"
+    reason = strip_controls(error.rcvd.reason) or f"code {error.rcvd.code}"
+    return f"the server closed the connection: {reason}"

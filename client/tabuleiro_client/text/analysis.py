@@ -1,0 +1,214 @@
+"""Analyses as text and as JSON: candidates with their values and lines, and the turns that cost most.
+
+What is analysed, and for how long, is left to the command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tabuleiro.notation.match_record import RecordTurn
+from tabuleiro.protocol.messages import HintGiven
+from tabuleiro.rules import Game, State
+from tabuleiro.rules.analysis import Analysis, Candidate
+
+EVEN_BELOW: Final = 0.1
+SLIGHT_BELOW: Final = 0.3
+CLEAR_BELOW: Final = 0.6
+GREAT_BELOW: Final = 0.9
+
+
+def worth_text(value: float, *, is_proven: bool = False, turns_to_end: int | None = None) -> str:
+    """Say what ``value`` (-1 to 1) means for the player it belongs to; or what is proven.
+
+    >>> worth_text(0.45), worth_text(-0.2), worth_text(0.0), worth_text(0.95)
+    ('better', 'slightly worse', 'about even', 'winning, it seems')
+    >>> worth_text(1.0, is_proven=True, turns_to_end=3), worth_text(-1.0, is_proven=True)
+    ('wins in 3 turns', 'loses by force')
+    """
+    if is_proven:
+        return _proven_text(value, turns_to_end)
+    size = abs(value)
+    if size < EVEN_BELOW:
+        return "about even"
+    if size >= GREAT_BELOW:
+        return "winning, it seems" if value > 0 else "losing, it seems"
+    degree = "slightly " if size < SLIGHT_BELOW else "" if size < CLEAR_BELOW else "much "
+    return degree + ("better" if value > 0 else "worse")
+
+
+def hint_text(hint: HintGiven) -> str:
+    """A hint in words.
+
+    >>> hint_text(HintGiven(("c3", "d4"), 0.42))
+    'hint: c3 d4 (+0.42 better)'
+    """
+    words = worth_text(hint.value, is_proven=hint.is_proven, turns_to_end=hint.turns_to_end)
+    return f"hint: {' '.join(hint.actions)} ({number_text(hint.value)} {words})"
+
+
+def _proven_text(value: float, turns_to_end: int | None) -> str:
+    if not value:
+        return "a draw by force"
+    verb = "wins" if value > 0 else "loses"
+    if turns_to_end is None:
+        return f"{verb} by force"
+    return f"{verb} in {turns_to_end} {'turn' if turns_to_end == 1 else 'turns'}"
+
+
+def number_text(value: float) -> str:
+    """A value as a number of fixed width, with its sign.
+
+    >>> number_text(0.456), number_text(-1.0), number_text(-0.001)
+    ('+0.46', '-1.00', '+0.00')
+    """
+    return f"{round(value, 2) + 0.0:+.2f}"
+
+
+MISTAKE_COST: Final = 0.25
+BLUNDER_COST: Final = 0.5
+"""What a turn has to lose, in value, to be called so."""
+
+_LINE_TURNS_COUNT: Final = 8
+"""Turns of a line that are shown."""
+
+
+def turns_of(state: State, line: Sequence[int]) -> list[tuple[int, list[str]]]:
+    """The number and the canonical texts of each turn of ``line``, legal from ``state`` on."""
+    found: list[tuple[int, list[str]]] = []
+    for action in line:
+        if not found or found[-1][0] != state.turn_number:
+            found.append((state.turn_number, []))
+        found[-1][1].append(state.action_to_string(action))
+        state = state.child(action)
+    return found
+
+
+def line_text(state: State, line: Sequence[int]) -> str:
+    """A line as numbered turns, like those of a record."""
+    found = turns_of(state, line)
+    shown = [f"{number}. {' '.join(texts)}" for number, texts in found[:_LINE_TURNS_COUNT]]
+    return "  ".join(shown) + ("  ..." if len(found) > _LINE_TURNS_COUNT else "")
+
+
+def effort_text(analysis: Analysis) -> str:
+    """How far a search has got."""
+    looked = f"{analysis.nodes:,} positions looked at"
+    if analysis.depth is None:
+        return looked
+    return f"{analysis.depth} {'turn' if analysis.depth == 1 else 'turns'} deep, {looked}"
+
+
+def value_text(candidate: Candidate) -> str:
+    """A value as a number and in words."""
+    words = worth_text(candidate.value, is_proven=candidate.is_proven, turns_to_end=candidate.turns_to_end)
+    return f"{number_text(candidate.value)} {words}"
+
+
+def progress_text(state: State, analysis: Analysis, seconds: float) -> str:
+    """One line that tells how an analysis stands."""
+    best = analysis.best
+    turn = " ".join(turns_of(state, best.actions)[0][1])
+    return f"{seconds:.0f} s: {value_text(best)}, {turn} ({effort_text(analysis)})"
+
+
+def analysis_lines(game: Game, state: State, analysis: Analysis) -> list[str]:
+    """The candidates of a position, best first, as a block of text."""
+    side = game.sides[state.to_move or 0]
+    lines = [
+        f"{game.title}, before turn {state.turn_number}: {side} to move",
+        f"position {state.to_position()}",
+        f"{effort_text(analysis)}; values are for {side}, from -1 (lost) to +1 (won)",
+    ]
+    for rank, candidate in enumerate(analysis.candidates, start=1):
+        effort = "" if candidate.nodes is None else f" ({candidate.nodes:,} positions)"
+        lines.append(f"{rank}. {value_text(candidate)}{effort}")
+        lines.append(f"   {line_text(state, candidate.line)}")
+    return lines
+
+
+def analysis_json(game: Game, state: State, analysis: Analysis) -> dict[str, Any]:
+    """The same for programs; ``value`` is for the side to move, ``None`` stands for what is not known."""
+    return {
+        "turn": state.turn_number,
+        "position": state.to_position(),
+        "to_move": state.to_move,
+        "side": game.sides[state.to_move or 0],
+        "nodes": analysis.nodes,
+        "depth": analysis.depth,
+        "is_compiled": analysis.is_compiled,
+        "candidates": [
+            {
+                "actions": turns_of(state, candidate.actions)[0][1],
+                "line": [texts for _, texts in turns_of(state, candidate.line)],
+                "value": round(candidate.value, 4),
+                "is_proven": candidate.is_proven,
+                "turns_to_end": candidate.turns_to_end,
+                "nodes": candidate.nodes,
+            }
+            for candidate in analysis.candidates
+        ],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTurn:
+    """A turn that was played: what the position before it was worth to its player, and what was left after it.
+
+    Both are what the player could expect with the best play, from -1 to 1.
+    """
+
+    turn: RecordTurn
+    before: Candidate
+    best: tuple[str, ...]
+    value_after: float
+
+    @property
+    def cost(self) -> float:
+        """What the turn lost; 0 where it gained."""
+        return max(0.0, self.before.value - self.value_after)
+
+    @property
+    def verdict(self) -> str:
+        """``blunder``, ``mistake``, or nothing."""
+        if self.cost >= BLUNDER_COST:
+            return "blunder"
+        return "mistake" if self.cost >= MISTAKE_COST else ""
+
+
+def judged_lines(game: Game, turns: Sequence[JudgedTurn]) -> list[str]:
+    """A line for each turn, with the best one where it cost much, and at the end the most expensive of all."""
+    lines = []
+    for judged in turns:
+        turn = judged.turn
+        text = f"{turn.number}. {game.sides[turn.player]} {' '.join(turn.actions)}: "
+        text += f"{value_text(judged.before)}, then {number_text(judged.value_after)}"
+        if judged.verdict:
+            text += f"  {judged.verdict.upper()}, better was {' '.join(judged.best)}"
+        lines.append(text)
+    worst = max(turns, key=lambda judged: judged.cost, default=None)
+    if worst is None or not worst.verdict:
+        return [*lines, "no turn cost much"]
+    return [*lines, f"the worst was turn {worst.turn.number}: it cost {worst.cost:.2f}"]
+
+
+def judged_json(game: Game, turns: Sequence[JudgedTurn]) -> list[dict[str, Any]]:
+    """The same for programs; values are for the player of the turn."""
+    return [
+        {
+            "turn": judged.turn.number,
+            "player": judged.turn.player,
+            "side": game.sides[judged.turn.player],
+            "actions": list(judged.turn.actions),
+            "best": list(judged.best),
+            "value_before": round(judged.before.value, 4),
+            "is_proven": judged.before.is_proven,
+            "turns_to_end": judged.before.turns_to_end,
+            "value_after": round(judged.value_after, 4),
+            "cost": round(judged.cost, 4),
+            "verdict": judged.verdict or None,
+        }
+        for judged in turns
+    ]

@@ -1,0 +1,1 @@
+"""The commands of the host: serve, db and bots."""

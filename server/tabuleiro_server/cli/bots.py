@@ -1,0 +1,33 @@
+"""``tabuleiro bots``: look after the computer players of this machine."""
+
+from __future__ import annotations
+
+import time
+
+import typer
+
+from tabuleiro_server.bots.engine.readiness import KERNELS
+
+app = typer.Typer(no_args_is_help=True, help="Look after the computer players.")
+
+
+@app.callback()
+def bots() -> None:
+    """Look after the computer players."""
+
+
+@app.command()
+def warm() -> None:
+    """Compile the search of every game now, so that no bot waits for it; a minute or two at the first time."""
+    started_s = time.monotonic()
+    # Imported first for the message about the extra, should it be missing.
+    from tabuleiro_server.bots.engine.kernels import CACHE_FOLDER, IS_KEPT
+
+    if not IS_KEPT:
+        message = (
+            f"{CACHE_FOLDER} cannot be written; set NUMBA_CACHE_DIR to a folder that can, here and for the server"
+        )
+        typer.echo(f"tabuleiro: {message}", err=True)
+        raise typer.Exit(1)
+    KERNELS.finish()
+    typer.echo(f"the bots are ready after {time.monotonic() - started_s:.1f} s, kept in {CACHE_FOLDER}")

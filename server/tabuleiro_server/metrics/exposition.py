@@ -1,0 +1,150 @@
+"""The figures of all parts of the server in Prometheus' text format.
+
+Every part counts for itself in plain numbers; here they are only read, when somebody asks. Who may ask is up to
+`net`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from tabuleiro_server.bots.pool import PoolCounts
+from tabuleiro_server.net.figures import NetFigures
+from tabuleiro_server.sessions.figures import RequestFigures
+from tabuleiro_server.store.figures import CommitFigures, Distribution
+
+PROBE_INTERVAL_S: Final = 0.5
+
+
+class LoopLagProbe:
+    """Asks the loop for a wake-up twice a second; ``lags_us`` are the delays, in microseconds."""
+
+    def __init__(self) -> None:
+        self.lags_us = Distribution([500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 500_000])
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Measure from now on, in the running loop."""
+        loop = asyncio.get_running_loop()
+        due_s = loop.time() + PROBE_INTERVAL_S
+        self._timer = loop.call_at(due_s, self._awake, due_s)
+
+    def stop(self) -> None:
+        """Measure no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _awake(self, due_s: float) -> None:
+        late_s = asyncio.get_running_loop().time() - due_s
+        self.lags_us.observe(max(int(late_s * 1_000_000), 0))
+        self.start()
+
+
+US_PER_S = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ServerCollector(Collector):
+    """All that is told about a server. What changes as a whole is asked for by a call."""
+
+    version: str
+    net: NetFigures
+    requests: RequestFigures
+    commits: CommitFigures
+    loop_lags_us: Distribution
+    rooms_count: Callable[[], int]
+    bots: Callable[[], PoolCounts]
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics as they are now."""
+        yield InfoMetricFamily("tabuleiro", "The program that runs", value={"version": self.version})
+        yield GaugeMetricFamily("tabuleiro_rooms_in_memory", "Rooms in memory", value=self.rooms_count())
+        yield _histogram("tabuleiro_event_loop_lag_seconds", "Delay of what is due", self.loop_lags_us, US_PER_S)
+        yield from self._connection_metrics()
+        yield _labelled(
+            "tabuleiro_requests",
+            "What clients asked for, and what became of it",
+            ("type", "result"),
+            self.requests.counts.items(),
+        )
+        yield from self._store_metrics()
+        yield from self._bot_metrics()
+
+    def _connection_metrics(self) -> Iterator[Metric]:
+        net = self.net
+        yield GaugeMetricFamily("tabuleiro_connections", "Open connections", value=net.open_count)
+        yield CounterMetricFamily("tabuleiro_connections_admitted", "Connections let in", value=net.admitted_count)
+        yield CounterMetricFamily("tabuleiro_frames_received", "Frames of clients", value=net.frame_count)
+        refused = (((limit,), count) for limit, count in net.refused_counts.items())
+        yield _labelled("tabuleiro_connections_refused", "Connections over a limit", ("limit",), refused)
+        closed = (((str(int(code)),), count) for code, count in net.closed_counts.items())
+        yield _labelled("tabuleiro_connections_closed", "Connections that the server closed", ("code",), closed)
+
+    def _store_metrics(self) -> Iterator[Metric]:
+        commits = self.commits
+        yield GaugeMetricFamily("tabuleiro_writes_waiting", "Writes not on disk yet", value=commits.waiting_count)
+        yield CounterMetricFamily("tabuleiro_commits", "Commits", value=commits.commit_count)
+        yield CounterMetricFamily("tabuleiro_commits_failed", "Failed commits", value=commits.failed_commit_count)
+        yield CounterMetricFamily("tabuleiro_events_stored", "Events of rooms on disk", value=commits.event_count)
+        yield CounterMetricFamily(
+            "tabuleiro_append_conflicts",
+            "Appends refused because the log had moved on",
+            value=commits.conflict_count,
+        )
+        yield _histogram("tabuleiro_commit_group_size", "Writes a commit", commits.group_sizes, 1)
+        durations = commits.commit_durations_us
+        yield _histogram("tabuleiro_commit_duration_seconds", "Duration of a commit", durations, US_PER_S)
+
+    def _bot_metrics(self) -> Iterator[Metric]:
+        bots = self.bots()
+        yield GaugeMetricFamily("tabuleiro_bot_turns_waiting", "Turns waiting for a bot", value=bots.waiting_count)
+        yield GaugeMetricFamily("tabuleiro_bots_thinking", "Bots that think now", value=bots.thinking_count)
+        yield CounterMetricFamily(
+            "tabuleiro_bot_workers_started", "Worker processes started", value=bots.started_workers_count
+        )
+        yield CounterMetricFamily(
+            "tabuleiro_bot_failures", "Failed attempts of workers", value=bots.failures_count
+        )
+        yield CounterMetricFamily(
+            "tabuleiro_bot_fallbacks",
+            "Turns made by chance because no worker answered",
+            value=bots.fallbacks_count,
+        )
+
+
+def render_metrics(collector: Collector) -> str:
+    """Write what ``collector`` tells in Prometheus' text format."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(collector)
+    return generate_latest(registry).decode()
+
+
+def _labelled(
+    name: str, text: str, labels: tuple[str, ...], counts: Iterable[tuple[tuple[str, ...], int]]
+) -> CounterMetricFamily:
+    family = CounterMetricFamily(name, text, labels=labels)
+    for values, count in counts:
+        family.add_metric(values, count)
+    return family
+
+
+def _histogram(name: str, text: str, values: Distribution, per_unit: int) -> HistogramMetricFamily:
+    """A distribution as a histogram in units of ``per_unit`` of its own."""
+    bounds = [*(str(bound / per_unit) for bound in values.bounds), "+Inf"]
+    buckets = list(zip(bounds, accumulate(values.counts), strict=True))
+    return HistogramMetricFamily(name, text, buckets=buckets, sum_value=values.total / per_unit)

@@ -1,0 +1,1 @@
+"""Running rooms: tasks, directory, journal and archive around the pure room core."""

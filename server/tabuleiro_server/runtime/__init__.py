@@ -1,1 +1,0 @@
-"""What keeps rooms alive: one task a room, their directory, sessions and the life of the server."""

@@ -1,0 +1,98 @@
+"""Who is who: guests with a name and a secret token, of which only the hash is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+
+from tabuleiro.errors import CommandError, NameTakenError, NotationError, StorageUnavailableError, StoreError
+from tabuleiro.ids import AccountId, TimestampMs
+from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.protocol.names import parse_name
+from tabuleiro_server.rooms.refusals import unavailable
+from tabuleiro_server.store.accounts import Account, Accounts
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """A guest who has said hello; ``token`` is there only when the guest was made just now."""
+
+    account: Account
+    token: str | None = None
+
+
+class Guests:
+    """Makes guests and recognises them."""
+
+    def __init__(self, accounts: Accounts, now_ms: Callable[[], TimestampMs]) -> None:
+        self._accounts = accounts
+        self._now_ms = now_ms
+        self._connected: Counter[AccountId] = Counter()
+
+    def arrive(self, account_id: AccountId) -> None:
+        """A guest has a connection more."""
+        self._connected[account_id] += 1
+
+    def depart(self, account_id: AccountId) -> None:
+        """A guest has a connection less."""
+        self._connected[account_id] -= 1
+        if not self._connected[account_id]:
+            del self._connected[account_id]
+
+    async def free_unused(self, unused_ms: int) -> int:
+        """Forget who never played and has not been here for ``unused_ms``; return how many that were.
+
+        Who is connected is here, however long ago the hello was. Raises: StoreError.
+        """
+        now_ms = self._now_ms()
+        await self._accounts.touch_all(tuple(self._connected), now_ms)
+        return await self._accounts.free_unused(TimestampMs(now_ms - unused_ms))
+
+    async def identify(self, name: str | None, token: str | None) -> Identified:
+        """Recognise the owner of ``token``, or make a new guest called ``name`` when there is no token.
+
+        Raises: CommandError for a wrong token, a bad or taken name, or when the disk refuses.
+        """
+        try:
+            if token is not None:
+                return Identified(await self._find(token))
+            return await self._make(name)
+        except NameTakenError as error:
+            raise CommandError(ErrorCode.NAME_TAKEN, str(error)) from error
+        except StoreError as error:
+            raise unavailable(error) from error
+
+    async def _find(self, token: str) -> Account:
+        account = await self._accounts.find_by_token_hash(_hash(token))
+        if account is None:
+            raise CommandError(ErrorCode.BAD_TOKEN, "no guest of this server has this token")
+        try:
+            await self._accounts.touch(account.id, self._now_ms())
+        except StorageUnavailableError as error:
+            # Who is known can come in and look on while the disk is full: the visit is noted at the next round.
+            log.info("visit not noted", account=account.id, reason=str(error))
+        return account
+
+    async def _make(self, name: str | None) -> Identified:
+        if name is None:
+            raise CommandError(ErrorCode.BAD_NAME, "hello needs a name, or the token of a guest")
+        try:
+            checked = parse_name(name)
+        except NotationError as error:
+            raise CommandError(ErrorCode.BAD_NAME, str(error)) from error
+        token = secrets.token_urlsafe(24)
+        account_id = AccountId(secrets.token_hex(8))
+        account = await self._accounts.create(account_id, checked, _hash(token), self._now_ms())
+        return Identified(account, token)
+
+
+def _hash(token: str) -> bytes:
+    """A plain hash is enough: tokens are long and random, so there is nothing to guess."""
+    return hashlib.sha256(token.encode()).digest()

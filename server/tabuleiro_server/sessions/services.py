@@ -1,0 +1,33 @@
+"""What a session needs to answer its client, in one place. Put together by `wiring`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from tabuleiro.ids import TimestampMs
+from tabuleiro_server.config import Config
+from tabuleiro_server.rooms.archive import Archive
+from tabuleiro_server.rooms.directory import Directory
+from tabuleiro_server.rooms.hints import Hints
+from tabuleiro_server.sessions.guests import Guests
+from tabuleiro_server.sessions.lifecycle import Lifecycle
+from tabuleiro_server.sessions.lobby import Lobby
+from tabuleiro_server.sessions.room_quota import RoomQuota
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The parts of a running server that sessions talk to. ``levels`` are the bots' levels of each game."""
+
+    config: Config
+    guests: Guests
+    directory: Directory
+    lobby: Lobby
+    archive: Archive
+    lifecycle: Lifecycle
+    quota: RoomQuota
+    hints: Hints
+    levels: Mapping[str, tuple[str, ...]]
+    now_ms: Callable[[], TimestampMs]
+    version: str
