@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui structure strength clean
+.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui structure older strength clean
 
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
@@ -51,6 +51,10 @@ bench-tui: $(STAMP)
 
 bench-rules: $(STAMP)
 	$(BIN)/python -m tests.bench.bench_rules
+
+# This version and an older one play each other, and this one plays on in a file of the older: AGAINST=COMMIT.
+older: $(STAMP)
+	$(BIN)/python -m tests.e2e.older_release $(AGAINST)
 
 # Size and structure of the code; of another checkout with CHECKOUT=FOLDER.
 structure:
