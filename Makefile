@@ -1,9 +1,11 @@
+# Another version of Python has an environment of its own: `make test PYTHON=python3.13` makes and uses .venv-3.13.
 PYTHON ?= python3
-VENV := .venv
+version = $(shell $(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(call version,$(PYTHON)))
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui structure older strength clean
+.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui older structure trace strength clean
 
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
@@ -59,6 +61,10 @@ older: $(STAMP)
 # Size and structure of the code; of another checkout with CHECKOUT=FOLDER.
 structure:
 	@$(PYTHON) tools/structure.py $(CHECKOUT)
+
+# The files of the product that one `play` passes through, from its frame to the disk and back.
+trace: $(STAMP)
+	@$(BIN)/python tools/trace_play.py
 
 GAMES ?= 200
 RESULTS ?= build/strength.jsonl

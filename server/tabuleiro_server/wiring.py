@@ -16,9 +16,7 @@ from tabuleiro.ids import TimestampMs
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seat import BotSeats
-from tabuleiro_server.bots.suggestions import Suggestions
-from tabuleiro_server.cli.logs import configure_logs
+from tabuleiro_server.bots.seats import BotSeats, Suggestions
 from tabuleiro_server.config import Config
 from tabuleiro_server.metrics.exposition import LoopLagProbe, ServerCollector, render_metrics
 from tabuleiro_server.net.figures import NetFigures
@@ -183,14 +181,3 @@ def _sockets(
     )
     pages = HttpPages(config, lambda: render_metrics(collector))
     return WebSocketServer(requests, config, pages, figures)
-
-
-@asynccontextmanager
-async def embedded_server(db: Path) -> AsyncIterator[RunningServer]:
-    """Run a server for this process alone: on a free loopback port, logging errors only.
-
-    Raises: as :func:`running_server`.
-    """
-    configure_logs("error")
-    async with running_server(Config(db=str(db), port=0)) as server:
-        yield server

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import uvloop
 
-from tabuleiro_server.cli.open_files import allow_open_files
+from tabuleiro_server.cli.serve import allow_open_files
 from tests.bench.bots import bench_bots
 from tests.bench.idle import bench_idle
 from tests.bench.load import bench_against, bench_load

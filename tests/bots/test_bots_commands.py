@@ -13,7 +13,7 @@ from tabuleiro.rules import registry
 
 pytest.importorskip("numba", reason="the extra `bots` is not installed, so there is nothing to compile")
 
-from tabuleiro_server.bots.engine.compiled import CACHE_FOLDER
+from tabuleiro_server.bots.engine.kernels import CACHE_FOLDER
 from tabuleiro_server.bots.engine.readiness import KERNELS
 from tabuleiro_server.cli.bots import app
 
@@ -46,7 +46,7 @@ def test_warm_says_where_nothing_can_be_kept() -> None:
 
 def test_kernels_are_compiled_also_where_nothing_can_be_kept() -> None:
     lines = (
-        "from tabuleiro_server.bots.engine.compiled import IS_KEPT, kernel",
+        "from tabuleiro_server.bots.engine.kernels import IS_KEPT, kernel",
         "print(IS_KEPT, kernel(lambda number: number + 1)(41))",
     )
     ended = run_without_a_place("-c", "\n".join(lines))

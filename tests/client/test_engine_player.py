@@ -14,7 +14,7 @@ from tabuleiro.clock import Fischer
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_client import connect
-from tabuleiro_client.cli.engine_player import EngineWishes, play_matches
+from tabuleiro_client.cli.bot import EngineWishes, play_matches
 from tabuleiro_client.cli.main import exit_status
 from tabuleiro_client.net.library import ME, OPEN
 from tabuleiro_server.config import Config

@@ -10,11 +10,11 @@ from tabuleiro.protocol.events import OfferView, Said
 from tabuleiro.protocol.messages import BotThought, Error, Play, RoomGone, Update
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro_client.line.match import PlainMatch, Stay
-from tabuleiro_client.line.screen import Screen
+from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings
 from tabuleiro_client.net.room import watch_room
+from tabuleiro_client.net.server import Signposts
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.text.signposts import Signposts
 
 CODE = "K7MQ4"
 SIGNPOSTS = Signposts("JOIN", "WATCH", "RETURN")

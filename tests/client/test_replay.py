@@ -16,7 +16,7 @@ from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import parse_record
 from tabuleiro.rules import registry
 from tabuleiro_client.cli.main import exit_status
-from tabuleiro_client.line.record_browser import RecordBrowser
+from tabuleiro_client.line.records import RecordBrowser
 from tabuleiro_client.text.board import TextStyle
 from tests.e2e.terminal_process import terminal
 

@@ -13,7 +13,7 @@ from tabuleiro.errors import CommandError
 from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro_client.line import launch
 from tabuleiro_client.line.client import PlainClient
-from tabuleiro_client.line.screen import Screen
+from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_server.config import Config

@@ -10,7 +10,7 @@ from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.base import Termination
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.text.room_list import room_lines
+from tabuleiro_client.text.rooms import room_lines
 from tabuleiro_client.text.sentences import Cast, brief_options_text, options_text, side_glyphs
 
 PLAIN = TextStyle(color=False, ascii=True)

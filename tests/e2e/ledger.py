@@ -27,7 +27,7 @@ from tabuleiro.protocol.events import (
     Withheld,
 )
 from tabuleiro.rules import Game, State, registry
-from tabuleiro_server.rooms.journal import read_events, rows_of, snapshot_differences
+from tabuleiro_server.rooms.journal import read_events, rows_of
 from tabuleiro_server.store.consistency import verify
 from tabuleiro_server.store.log_tables import select_events
 
@@ -175,9 +175,7 @@ class Ledger:
             assert stored.sayings[text] == 0, f"refused and said: {text}"
         assert not stored.sayings or max(stored.sayings.values()) == 1, "something was said twice"
         if is_thorough:
-            report = await verify(
-                copy, lambda code, events, row: rows_of(read_events(code, events), row), snapshot_differences
-            )
+            report = await verify(copy, lambda code, events, row: rows_of(read_events(code, events), row))
             assert report.is_sound, f"{report.file_findings} {report.damaged} {report.differences}"
         self._settled |= {room for room, _ in stored.ended}
         return stored

@@ -16,7 +16,7 @@ from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed
 from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_server.rooms.journal import read_events, rows_of, snapshot_differences
+from tabuleiro_server.rooms.journal import read_events, rows_of
 from tabuleiro_server.rooms.room_rows import read_summary
 from tabuleiro_server.store.consistency import rebuild, verify
 from tabuleiro_server.store.event_log import BEFORE_FIRST, RoomRow
@@ -31,9 +31,7 @@ async def row_of(stage: Any, code: str) -> RoomRow:
 
 
 async def findings(path: Path) -> list[str]:
-    report = await verify(
-        path, lambda code, events, row: rows_of(read_events(code, events), row), snapshot_differences
-    )
+    report = await verify(path, lambda code, events, row: rows_of(read_events(code, events), row))
     assert report.damaged == []
     return [str(difference) for difference in report.differences]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from tabuleiro_server.cli.open_files import OTHER_FILES_COUNT, allow_open_files
+from tabuleiro_server.cli.serve import OTHER_FILES_COUNT, allow_open_files
 
 resource = pytest.importorskip("resource")
 

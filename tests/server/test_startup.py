@@ -110,7 +110,7 @@ async def test_a_loop_without_signal_handlers_is_told_to_stop_all_the_same(
     monkeypatch.setattr(type(asyncio.get_running_loop()), "add_signal_handler", refuse)
     monkeypatch.setattr(signal, "signal", lambda number, handler: handlers.setdefault(number, handler))
     lifecycle = Lifecycle(Config(), now_ms)
-    serve._stop_when_told(lifecycle)
+    serve._stop_on_signals(lifecycle)
     assert set(handlers) == {signal.SIGINT, signal.SIGTERM}
     handlers[signal.SIGTERM](signal.SIGTERM, None)
     async with asyncio.timeout(LIMIT_S):

@@ -14,8 +14,8 @@ import pytest
 from tabuleiro.errors import NotationError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.consistency import rebuild, verify
-from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, RoomRow, Snapshot, StoredEvent
-from tabuleiro_server.store.maintenance import read_room, read_stats
+from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, RoomRow, StoredEvent
+from tabuleiro_server.store.maintenance import read_room
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
@@ -44,16 +44,6 @@ def replay(
     return row, matches
 
 
-def compare_snapshot(
-    room: RoomCode, snapshot: Snapshot, events: Sequence[StoredEvent]
-) -> dict[str, tuple[object, object]]:
-    """A snapshot is the number of its last event in words; ``odd`` cannot be read."""
-    if snapshot.payload == b"odd":
-        raise NotationError("odd", "a number")
-    last = (b"zero", b"one", b"two", b"three", b"four", b"five", b"six", b"seven")[len(events)]
-    return {} if snapshot.payload == last else {"last": (snapshot.payload, last)}
-
-
 async def append(log: EventLog, room: RoomCode, expected: int, events: list[StoredEvent]) -> None:
     former = await log.load(room)
     row, matches = replay(room, former + events)
@@ -66,7 +56,6 @@ async def sound(open_log: Any, make: Any, database_path: Path) -> Path:
     async with open_log() as log:
         await append(log, ROOM, 0, make.events(1, 7))
         await append(log, OTHER, 0, make.events(1, 2))
-        await log.save_snapshot(ROOM, Seq(7), 1, b"seven")
         others = [RoomCode(f"R{number:04}") for number in range(68)]
         await asyncio.gather(*(append(log, room, 0, make.events(1, 4)) for room in others))
     return database_path
@@ -80,7 +69,7 @@ def change(path: Path, *statements: str) -> None:
 
 
 async def test_sound_file_has_no_findings(sound: Path) -> None:
-    report = await verify(sound, replay, compare_snapshot)
+    report = await verify(sound, replay)
     assert report.is_sound
     assert (report.room_count, report.event_count, report.match_count) == (70, 7 + 2 + 68 * 4, 3 + 1 + 68 * 2)
 
@@ -131,21 +120,21 @@ async def test_altered_tables_are_reported_and_rebuilt(
     sound: Path, statements: list[str], found: list[str]
 ) -> None:
     change(sound, *statements)
-    report = await verify(sound, replay, compare_snapshot)
+    report = await verify(sound, replay)
     assert sorted(str(difference) for difference in report.differences) == sorted(found)
     assert report.damaged == []
     assert not report.is_sound
     rebuilt = await rebuild(sound, replay)
     assert rebuilt.rebuilt_count + len(rebuilt.removed) == 70
     assert rebuilt.damaged == []
-    assert (await verify(sound, replay, compare_snapshot)).is_sound
+    assert (await verify(sound, replay)).is_sound
 
 
 async def test_emptied_tables_are_rebuilt(sound: Path) -> None:
     change(sound, "DELETE FROM players", "DELETE FROM matches", "DELETE FROM rooms")
-    assert len((await verify(sound, replay, compare_snapshot)).differences) == 70 + 3 + 1 + 68 * 2
+    assert len((await verify(sound, replay)).differences) == 70 + 3 + 1 + 68 * 2
     assert (await rebuild(sound, replay)).rebuilt_count == 70
-    assert (await verify(sound, replay, compare_snapshot)).is_sound
+    assert (await verify(sound, replay)).is_sound
 
 
 @pytest.mark.parametrize(
@@ -156,15 +145,13 @@ async def test_emptied_tables_are_rebuilt(sound: Path) -> None:
             "at event 5: its checksum does not fit",
         ),
         ("DELETE FROM events WHERE room = 'K7MQ4' AND seq = 5", "at event 5: it is missing, the next one is 6"),
-        ("DELETE FROM events WHERE room = 'K7MQ4' AND seq = 7", "at event 7: its snapshot is ahead of its events"),
-        ("UPDATE snapshots SET payload = x'00'", "at event 7: the checksum of its snapshot does not fit"),
     ],
 )
 async def test_damaged_room_is_reported_and_the_others_are_looked_at(
     sound: Path, statement: str, text: str
 ) -> None:
     change(sound, statement, "UPDATE rooms SET phase = 'over' WHERE code = 'W2XYZ'")
-    report = await verify(sound, replay, compare_snapshot)
+    report = await verify(sound, replay)
     assert [str(error) for error in report.damaged] == [f"room K7MQ4 is damaged {text}"]
     assert [difference.room for difference in report.differences] == [OTHER]
 
@@ -176,7 +163,7 @@ async def test_room_that_cannot_be_replayed_is_reported_and_left_as_it_is(
         await log.append(OTHER, Seq(2), make.events(3, 3, b"bad"))
     before = await read_room(sound, OTHER)
     text = "room W2XYZ is damaged: it cannot be replayed: cannot read 'bad': expected a number"
-    assert [str(error) for error in (await verify(sound, replay, compare_snapshot)).damaged] == [text]
+    assert [str(error) for error in (await verify(sound, replay)).damaged] == [text]
     rebuilt = await rebuild(sound, replay)
     assert [str(error) for error in rebuilt.damaged] == [text]
     assert rebuilt.rebuilt_count == 69
@@ -190,7 +177,7 @@ async def test_malformed_file_is_reported(sound: Path) -> None:
     content = bytearray(sound.read_bytes())  # noqa: ASYNC240
     content[(root - 1) * page_bytes : root * page_bytes] = bytes(page_bytes)
     sound.write_bytes(content)  # noqa: ASYNC240
-    report = await verify(sound, replay, compare_snapshot)
+    report = await verify(sound, replay)
     assert not report.is_sound
     assert report.file_findings
     assert {error.room for error in report.damaged} >= {ROOM, OTHER}
@@ -203,7 +190,7 @@ async def test_file_whose_table_of_rooms_is_damaged_is_reported_with_all_rooms(s
     content = bytearray(sound.read_bytes())  # noqa: ASYNC240
     content[(root - 1) * page_bytes : root * page_bytes] = bytes(page_bytes)
     sound.write_bytes(content)  # noqa: ASYNC240
-    report = await verify(sound, replay, compare_snapshot)
+    report = await verify(sound, replay)
     assert "rooms: database disk image is malformed" in report.file_findings
     assert "the rows of room K7MQ4 in the query tables cannot be read" in report.file_findings
     assert (report.room_count, report.damaged) == (70, [])
@@ -222,9 +209,9 @@ async def test_served_file_is_verified_and_rebuilt_while_rooms_play_on(
                 last += 1
 
         async def check() -> None:
-            assert (await verify(sound, replay, compare_snapshot)).is_sound
+            assert (await verify(sound, replay)).is_sound
             assert (await rebuild(sound, replay)).rebuilt_count == 70
-            assert (await verify(sound, replay, compare_snapshot)).is_sound
+            assert (await verify(sound, replay)).is_sound
 
         checking = asyncio.create_task(check())
         await asyncio.gather(play(), checking)
@@ -254,33 +241,4 @@ async def test_room_that_moves_on_during_the_rebuild_is_rebuilt_again(
         report = await rebuild(sound, replay_slowly)
         assert seen == [7, 8]
         assert report.rebuilt_count == 70
-    assert (await verify(sound, replay, compare_snapshot)).is_sound
-
-
-@pytest.mark.parametrize("seq", [7, 3])
-async def test_wrong_snapshot_is_found_and_dropped_by_rebuilding(sound: Path, open_log: Any, seq: int) -> None:
-    async with open_log() as log:
-        await log.save_snapshot(ROOM, Seq(seq), 1, b"six")
-    report = await verify(sound, replay, compare_snapshot)
-    right = {7: b"seven", 3: b"three"}[seq]
-    assert [str(found) for found in report.differences] == [
-        f"room K7MQ4, snapshot, last: stored b'six', the events say {right!r}"
-    ]
-    await rebuild(sound, replay)
-    assert (await verify(sound, replay, compare_snapshot)).is_sound
-    assert (await read_stats(sound)).snapshot_count == 0
-
-
-async def test_snapshot_that_cannot_be_read_is_found(sound: Path, open_log: Any) -> None:
-    async with open_log() as log:
-        await log.save_snapshot(ROOM, Seq(7), 1, b"odd")
-    (damage,) = (await verify(sound, replay, compare_snapshot)).damaged
-    assert "its snapshot cannot be compared" in str(damage)
-
-
-async def test_snapshot_without_events_is_found_and_dropped(sound: Path) -> None:
-    change(sound, "UPDATE snapshots SET room = 'GHOST'")
-    (damage,) = (await verify(sound, replay, compare_snapshot)).damaged
-    assert "GHOST" in str(damage)
-    assert (await rebuild(sound, replay)).removed == ["GHOST"]
-    assert (await read_stats(sound)).snapshot_count == 0
+    assert (await verify(sound, replay)).is_sound

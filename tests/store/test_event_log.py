@@ -12,7 +12,7 @@ import pytest
 
 from tabuleiro.errors import ConflictError, DamagedRoomError, StorageUnavailableError, StoreError
 from tabuleiro.ids import RoomCode, Seq, TimestampMs
-from tabuleiro_server.store.event_log import EventLog, Snapshot, StoredEvent
+from tabuleiro_server.store.event_log import EventLog, StoredEvent
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
@@ -124,14 +124,6 @@ async def test_rooms_are_due_from_their_deadline_on(log: EventLog, make: Any) ->
     assert await log.due_rooms(TimestampMs(500)) == ["AAAAA"]
 
 
-async def test_snapshot_takes_the_place_of_the_former_one(log: EventLog, make: Any) -> None:
-    await log.append(ROOM, Seq(0), make.events(1, 9))
-    assert await log.load_snapshot(ROOM) is None
-    await log.save_snapshot(ROOM, Seq(4), 1, b"four")
-    await log.save_snapshot(ROOM, Seq(9), 2, b"nine")
-    assert await log.load_snapshot(ROOM) == Snapshot(Seq(9), 2, b"nine")
-
-
 @pytest.mark.parametrize(
     ("damage", "seq"),
     [
@@ -156,16 +148,6 @@ async def test_altered_log_is_not_loaded_and_other_rooms_are(
             await log.load(ROOM)
         assert (caught.value.room, caught.value.seq) == (ROOM, seq)
         assert await log.load(RoomCode("CCCCC")) == make.events(1, 3)
-
-
-async def test_altered_snapshot_is_not_loaded(open_log: Any, make: Any, database_path: Path) -> None:
-    async with open_log() as log:
-        await log.append(ROOM, Seq(0), make.events(1, 3))
-        await log.save_snapshot(ROOM, Seq(3), 1, b"three")
-    alter(database_path, "UPDATE snapshots SET seq = 2")
-    async with open_log() as log:
-        with pytest.raises(DamagedRoomError, match="snapshot"):
-            await log.load_snapshot(ROOM)
 
 
 async def test_log_that_is_not_running_refuses(open_log: Any, make: Any) -> None:

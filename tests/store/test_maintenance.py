@@ -32,7 +32,6 @@ async def write(log: EventLog, make: Any) -> None:
         ROOM, Seq(0), make.events(1, 3), make.room(ROOM), [make.match(ROOM, winner=0), make.match(ROOM, 2)]
     )
     await log.append(RoomCode("AAAAA"), Seq(0), make.events(1, 1), make.room("AAAAA", "waiting"))
-    await log.save_snapshot(ROOM, Seq(3), 1, b"three")
 
 
 async def test_backup_of_a_served_file_is_one_moment_of_it(open_log: Any, make: Any, tmp_path: Path) -> None:
@@ -142,7 +141,7 @@ async def test_stats_count_what_is_there(open_log: Any, make: Any, database_path
         stats = await read_stats(database_path)
     assert stats.schema_version == MIGRATIONS[-1].number
     assert stats.room_counts == {"playing": 1, "waiting": 1}
-    assert (stats.event_count, stats.snapshot_count, stats.account_count) == (4, 1, 0)
+    assert (stats.event_count, stats.account_count) == (4, 0)
     assert (stats.match_count, stats.ended_match_count) == (2, 1)
     assert stats.file_bytes > 0
     assert stats.wal_bytes > 0

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from structlog.testing import capture_logs
@@ -20,7 +20,6 @@ from tabuleiro.errors import (
     DatabaseFormatError,
     DatabaseLockedError,
     StorageUnavailableError,
-    StoreError,
 )
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.accounts import Accounts
@@ -49,10 +48,6 @@ def replay(
     return row, [MatchRow(room, 1, "counting", "{}", players, TimestampMs(0), None, None, None, len(events))]
 
 
-def nothing_to_compare(*_: object) -> dict[str, tuple[object, object]]:
-    return {}
-
-
 def account_of(number: int) -> tuple[AccountId, str, bytes]:
     return AccountId(f"id-{number:03}"), f"Guest{number}", b"token-%d" % number
 
@@ -74,7 +69,6 @@ async def fill(path: Path) -> None:
         accounts = Accounts(database)
         log = EventLog(database)
         await asyncio.gather(*(log.append(room, Seq(0), events, *replay(room, events)) for room in ROOMS))
-        await asyncio.gather(*(log.save_snapshot(room, Seq(3), 1, bytes(40)) for room in ROOMS))
         await asyncio.gather(*(accounts.create(*account_of(n), TimestampMs(n)) for n in range(ACCOUNT_COUNT)))
         await writer.stop()
     finally:
@@ -117,7 +111,7 @@ async def open_mending(path: Path) -> Database:
 
 
 async def assert_whole(path: Path) -> None:
-    report = await verify(path, replay, nothing_to_compare)
+    report = await verify(path, replay)
     assert report.is_sound
     assert (report.room_count, report.event_count) == (ROOM_COUNT, ROOM_COUNT * EVENT_COUNT)
     assert (await read_stats(path)).account_count == ACCOUNT_COUNT
@@ -146,7 +140,7 @@ async def test_damaged_query_table_is_made_anew_when_the_file_is_opened(path: Pa
 
 
 @pytest.mark.parametrize(
-    "name", ["matches", "rooms_by_phase", "snapshots", "sqlite_autoindex_events_1", "sqlite_autoindex_accounts_2"]
+    "name", ["matches", "rooms_by_phase", "sqlite_autoindex_events_1", "sqlite_autoindex_accounts_2"]
 )
 async def test_rebuilding_loses_nothing_where_tables_that_follow_or_indexes_are_damaged(
     path: Path, name: str
@@ -337,27 +331,7 @@ async def test_text_that_is_none_does_not_stop_the_mending(path: Path) -> None:
         )
         connection.execute("UPDATE rooms SET phase = CAST(x'c0c0' AS TEXT) WHERE code = ?", (ROOMS[4],))
         connection.commit()
-    spoil(path, "snapshots", "root")
+    spoil(path, "rooms_by_phase", "root")
     report = await rebuild(path, replay)
     assert [error.room for error in report.damaged] == [ROOMS[3]]
     assert report.rebuilt_count == ROOM_COUNT - 1
-
-
-async def test_damaged_snapshots_keep_nobody_from_playing(path: Path, make: Any) -> None:
-    spoil(path, "snapshots", "root")
-    database = await open_mending(path)
-    try:
-        database.writer.start()
-        log = EventLog(database)
-        with pytest.raises(DamagedRoomError):
-            await log.load_snapshot(ROOMS[0])
-        refused = log.save_snapshot(ROOMS[0], Seq(3), 1, b"three")
-        last = Seq(EVENT_COUNT)
-        stored = log.append(ROOMS[1], last, make.events(EVENT_COUNT + 1, EVENT_COUNT + 1))
-        results = await asyncio.gather(refused, stored, return_exceptions=True)
-        assert isinstance(results[0], StoreError)
-        assert results[1] is None
-        assert len(await log.load(ROOMS[1])) == EVENT_COUNT + 1
-        await database.writer.stop()
-    finally:
-        await database.close()

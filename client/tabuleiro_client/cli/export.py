@@ -12,7 +12,7 @@ import typer
 from tabuleiro.notation.record import format_record
 from tabuleiro.notation.record_json import export_json
 from tabuleiro_client.cli.play import NameOption, SecretOption, ServerOption
-from tabuleiro_client.models.record_source import FoundRecord, RoomSource, is_file, record_in_file, record_of_room
+from tabuleiro_client.models.records import FoundRecord, RoomSource, is_file, record_in_file, record_of_room
 from tabuleiro_client.net.addresses import chosen_server
 
 SourceArgument = Annotated[

@@ -13,9 +13,16 @@ import typer
 from tabuleiro.errors import CommandError, TabuleiroError
 from tabuleiro_client.cli.export import MatchOption, SourceArgument
 from tabuleiro_client.cli.play import NameOption, PlainOption, SecretOption, ServerOption
-from tabuleiro_client.line.record_browser import RecordBrowser
-from tabuleiro_client.models.record_source import RoomSource, is_file, matches_of_room, record_in_file
-from tabuleiro_client.models.room_matches import RoomMatch, RoomMatches, numbers_text
+from tabuleiro_client.line.records import RecordBrowser
+from tabuleiro_client.models.records import (
+    RoomMatch,
+    RoomMatches,
+    RoomSource,
+    is_file,
+    matches_of_room,
+    numbers_text,
+    record_in_file,
+)
 from tabuleiro_client.net.addresses import chosen_server
 from tabuleiro_client.text.terminal import can_draw, detect_style
 

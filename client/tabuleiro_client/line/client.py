@@ -17,10 +17,9 @@ from tabuleiro.ids import Player
 from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.options import OptionValue
-from tabuleiro_client.line.line_input import LineReader
 from tabuleiro_client.line.match import PlainMatch, Stay
 from tabuleiro_client.line.menu import Menu
-from tabuleiro_client.line.screen import Screen
+from tabuleiro_client.line.terminal import LineReader, Screen
 from tabuleiro_client.net.addresses import named_room
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import IdentityFolder

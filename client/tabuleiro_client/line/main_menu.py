@@ -17,7 +17,7 @@ from tabuleiro_client.line.menu import WentAway, WentBack
 from tabuleiro_client.line.settings_menu import ask_settings, ask_time_control
 from tabuleiro_client.net.addresses import default_server, parse_room_address, parse_server_url
 from tabuleiro_client.net.server import Venue
-from tabuleiro_client.text.room_list import room_lines
+from tabuleiro_client.text.rooms import room_lines
 
 Choice = Callable[[], Awaitable[None]]
 

@@ -1,6 +1,6 @@
 """The standard output as other programs leave it: nobody reads it any more, or not for long.
 
-What is written there is left to :mod:`tabuleiro_client.line.screen` and the commands.
+What is written there is left to :mod:`tabuleiro_client.line.terminal` and the commands.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro.rules import Game, registry
 from tabuleiro.rules.options import ChoiceOption, IntOption, OptionSpec, OptionValue
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.models.bot_levels import levels_to_offer
+from tabuleiro_client.models.play_options import levels_to_offer
 from tabuleiro_client.tui.durations import format_duration, parse_duration_ms
 
 Opponent = Literal["person", "bot", "both", "bots"]

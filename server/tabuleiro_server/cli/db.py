@@ -16,7 +16,7 @@ from tabuleiro.notation.record_json import export_json
 from tabuleiro.protocol.records import record_of
 from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_server.rooms.archive import records_of
-from tabuleiro_server.rooms.journal import read_events, rows_of_stored, snapshot_differences
+from tabuleiro_server.rooms.journal import read_events, rows_of_stored
 from tabuleiro_server.store import consistency, maintenance
 from tabuleiro_server.store.salvage import Salvage
 
@@ -45,8 +45,8 @@ def backup(
 
 @app.command()
 def verify(db: DatabasePath = DEFAULT_PATH) -> None:
-    """Replay every match, compare it with tables and snapshots; exit status 1 when something differs."""
-    report = asyncio.run(consistency.verify(_existing(db), rows_of_stored, snapshot_differences))
+    """Replay every match, compare it with the tables; exit status 1 when something differs."""
+    report = asyncio.run(consistency.verify(_existing(db), rows_of_stored))
     for finding in report.file_findings:
         typer.echo(f"file: {finding}")
     for damage in report.damaged:
@@ -61,7 +61,7 @@ def verify(db: DatabasePath = DEFAULT_PATH) -> None:
 
 @app.command()
 def rebuild(db: DatabasePath = DEFAULT_PATH) -> None:
-    """Write the tables of rooms and matches anew from the events, and drop the snapshots of rooms.
+    """Write the tables of rooms and matches anew from the events.
 
     A damaged file is made whole, for which no server may be running on it; a copy is kept of it as it was.
     """
@@ -103,7 +103,6 @@ def stats(db: DatabasePath = DEFAULT_PATH) -> None:
     typer.echo(f"rooms       {sum(found.room_counts.values())} ({phases or 'none'})")
     typer.echo(f"matches     {found.match_count}, of which {found.ended_match_count} have ended")
     typer.echo(f"events      {found.event_count}")
-    typer.echo(f"snapshots   {found.snapshot_count}")
     typer.echo(f"guests      {found.account_count}")
 
 

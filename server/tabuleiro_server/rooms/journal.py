@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import msgspec
 import structlog
 
-from tabuleiro.errors import DamagedRoomError, StoreError
+from tabuleiro.errors import DamagedRoomError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import Event, SequencedEvent
 from tabuleiro.protocol.messages import RoomSummary
@@ -32,19 +32,9 @@ from tabuleiro_server.rooms.room_rows import (
     room_row,
     row_due,
 )
-from tabuleiro_server.rooms.room_snapshots import (
-    SNAPSHOT_VERSION,
-    SnapshotReader,
-    differences,
-    read_snapshot,
-    snapshot_of,
-)
-from tabuleiro_server.store.event_log import EventLog, MatchRow, RoomRow, Snapshot, StoredEvent
+from tabuleiro_server.store.event_log import EventLog, MatchRow, RoomRow, StoredEvent
 
 EVENT_VERSION: Final = 1
-
-NO_SNAPSHOT: Final = Seq(0)
-"""The place of the snapshot of a room that has none."""
 
 log = structlog.get_logger(__name__)
 
@@ -74,14 +64,9 @@ class Appended(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """A room read from disk, with what its row says.
-
-    ``snapshot_seq`` is the event after which its snapshot was taken, ``NO_SNAPSHOT`` without one, and for one that
-    could not be used.
-    """
+    """A room read from disk, with what its row says."""
 
     room: RoomState
-    snapshot_seq: Seq = NO_SNAPSHOT
     row: RowOnDisk = UNKNOWN_ROW
 
 
@@ -111,50 +96,21 @@ class Journal:
         return Appended(after, deadline, row, stored)
 
     async def load(self, code: RoomCode) -> Loaded | None:
-        """Read a room from disk; ``None`` when there is no such room.
-
-        It is its snapshot and the events since, replayed in pieces; where the snapshot is in doubt, all events.
+        """Read a room from disk and replay its events in pieces; return ``None`` when there is no such room.
 
         Raises: StoreError when an event cannot be read.
         """
-        try:
-            loaded = await self._load_by_snapshot(code)
-        except DamagedRoomError as error:
-            log.info("snapshot not used", room=code, reason=str(error))
-            loaded = None
-        if loaded is None:
-            room = await _replayed(code, None, await self._log.load(code))
-            loaded = None if room is None else Loaded(room)
-        row = await self._log.room(code)
-        if loaded is None or row is None:
-            return loaded
-        return loaded._replace(row=RowOnDisk(outline_of(loaded.room), row.is_provisional))
+        room: RoomState | None = None
 
-    async def _load_by_snapshot(self, code: RoomCode) -> Loaded | None:
-        """The room by way of its snapshot, ``None`` when it has none. Raises: StoreError."""
-        snapshot = await self._log.load_snapshot(code)
-        if snapshot is None:
+        def take(piece: Sequence[StoredEvent]) -> None:
+            nonlocal room
+            room = replay(read_events(code, piece), room)
+
+        await take_in_pieces(await self._log.load(code), take)
+        if room is None:
             return None
-        reader = SnapshotReader(code, snapshot)
-        await take_in_pieces(reader.actions, reader.take)
-        before = reader.result()
-        # The event that the snapshot was taken after is looked for as well: it must be there, and of that time.
-        events = await self._log.load(code, after_seq=Seq(snapshot.seq - 1))
-        if not events or events[0].at_ms != before.updated_at_ms:
-            raise DamagedRoomError(code, snapshot.seq, "its snapshot does not fit its events")
-        room = await _replayed(code, before, events[1:])
-        return None if room is None else Loaded(room, snapshot.seq)
-
-    async def save_snapshot(self, room: RoomState) -> None:
-        """Keep a room whose events are all on disk, for its next load.
-
-        A failure is no more than logged, for the events tell all.
-        """
-        snapshot = snapshot_of(room)
-        try:
-            await self._log.save_snapshot(room.code, snapshot.seq, snapshot.version, snapshot.payload)
-        except StoreError as error:
-            log.info("snapshot not saved", room=room.code, reason=str(error))
+        row = await self._log.room(code)
+        return Loaded(room) if row is None else Loaded(room, RowOnDisk(outline_of(room), row.is_provisional))
 
     async def save_row(self, room: RoomState) -> None:
         """Make the row of a room exact whose events are all on disk. Raises: StoreError."""
@@ -205,17 +161,6 @@ def read_events(code: RoomCode, stored: Iterable[StoredEvent]) -> list[Sequenced
     return [_read(code, event) for event in stored]
 
 
-async def _replayed(code: RoomCode, room: RoomState | None, stored: Sequence[StoredEvent]) -> RoomState | None:
-    """The room after the events, in pieces; ``room`` itself when there are none. Raises: DamagedRoomError."""
-
-    def take(piece: Sequence[StoredEvent]) -> None:
-        nonlocal room
-        room = replay(read_events(code, piece), room)
-
-    await take_in_pieces(stored, take)
-    return room
-
-
 def rows_of(events: Iterable[SequencedEvent], stored_row: RoomRow | None = None) -> tuple[RoomRow, list[MatchRow]]:
     """The rows of the query tables that a room's events lead to; ``events`` is not empty.
 
@@ -235,18 +180,6 @@ def rows_of_stored(
 ) -> tuple[RoomRow, list[MatchRow]]:
     """The rows of the query tables from a room's events as bytes, as :func:`rows_of`. Raises: DamagedRoomError."""
     return rows_of(read_events(code, stored), stored_row)
-
-
-def snapshot_differences(
-    code: RoomCode, snapshot: Snapshot, stored: Sequence[StoredEvent]
-) -> dict[str, tuple[object, object]]:
-    """What a snapshot says and the events up to it say, by field that differs; none for one of another version.
-
-    Raises: DamagedRoomError when the snapshot or an event cannot be read.
-    """
-    if snapshot.version != SNAPSHOT_VERSION:
-        return {}  # nobody will use it
-    return differences(read_snapshot(code, snapshot), replay(read_events(code, stored)))
 
 
 def _stored(sequenced: SequencedEvent) -> StoredEvent:

@@ -32,7 +32,6 @@ from tabuleiro_server.rooms.journal import Appended, Journal, Loaded
 from tabuleiro_server.rooms.refusals import damaged, unavailable
 from tabuleiro_server.rooms.room_items import Entry, Item, Missed, PresenceCheck, RoomUnloadedError, Wish, fail
 from tabuleiro_server.rooms.row_keeper import RowKeeper
-from tabuleiro_server.rooms.snapshot_keeper import SnapshotKeeper
 from tabuleiro_server.rooms.subscribers import Visitor, Visitors
 
 
@@ -254,7 +253,6 @@ class RoomTask:
         self._recent = RecentEvents(journal, self.state.code)
         self._pending = pending
         self._row = RowKeeper(journal, loaded.row)
-        self._snapshots = SnapshotKeeper(journal, loaded.snapshot_seq)
         self._thinking: BotThought | None = None
         self._presence_alarm = Alarm(self._check_presence)
         self._goings = Goings()
@@ -372,9 +370,6 @@ class RoomTask:
         What time brings goes before commands that wait, so that nobody can talk a flag up.
         """
         while True:
-            if self._is_snapshot_due():
-                # What is underway, and commands that find the room at rest, go on meanwhile.
-                await self._snapshots.keep(self.state)
             if self._underway is not None:
                 await asyncio.wait({self._underway})
                 continue
@@ -495,8 +490,6 @@ class RoomTask:
 
     def _has_to_look(self) -> bool:
         """Whether the task has to look what is due earlier than it means to."""
-        if self._is_snapshot_due():
-            return True
         deadline_ms = self._deadline_ms()
         return self.state.phase == "closed" or (deadline_ms is not None and deadline_ms < self._looks_at_ms)
 
@@ -565,10 +558,6 @@ class RoomTask:
         self._on_change(self)
         if again_in_ms is not None:
             self._presence_changed(again_in_ms / 1000)
-
-    def _is_snapshot_due(self) -> bool:
-        """A server that stops waits for commits alone: the snapshot before is close enough."""
-        return self._snapshots.is_due(self.state) and not self.is_damaged and not self._inbox.is_closed
 
     def _end(self) -> None:
         self._is_ended = True

@@ -1,15 +1,15 @@
-"""Whether the query tables and snapshots say what the events say, and making them do so.
+"""Comparing the query tables with the events, and making them anew from the events.
 
-The events are the truth, all else follows from them; how is known to the ``replay`` and ``compare_snapshot`` that
-the caller gives. Both commands work on the file of a running server: each room is seen at one moment, and what is
-rebuilt from events that have meanwhile been added to is rebuilt again.
+The events are the truth, all else follows from them by the ``replay`` that the caller gives. Both commands work on
+the file of a running server: each room is seen at one moment, and what is rebuilt from events that have meanwhile
+been added to is rebuilt again.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -23,10 +23,8 @@ from tabuleiro_server.store.connection import damage_error, primary_code
 from tabuleiro_server.store.event_log import BEFORE_FIRST
 from tabuleiro_server.store.log_tables import (
     blaming,
-    delete_snapshot,
     last_seq,
     select_events,
-    select_snapshot,
 )
 from tabuleiro_server.store.maintenance import beside_a_server, on_database, query_rows, reading, serving_nobody
 from tabuleiro_server.store.query_tables import (
@@ -35,7 +33,7 @@ from tabuleiro_server.store.query_tables import (
     upsert_matches,
     upsert_rooms,
 )
-from tabuleiro_server.store.rows import MatchRow, RoomRow, Snapshot, StoredEvent
+from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
 from tabuleiro_server.store.salvage import ALL_TABLES, QUERY_TABLES, Salvage, damage_in, salvage
 
 Replay = Callable[[RoomCode, Sequence[StoredEvent], RoomRow | None], tuple[RoomRow, list[MatchRow]]]
@@ -43,17 +41,11 @@ Replay = Callable[[RoomCode, Sequence[StoredEvent], RoomRow | None], tuple[RoomR
 
 Raises a TabuleiroError for events that cannot be; runs in another thread."""
 
-CompareSnapshot = Callable[[RoomCode, Snapshot, Sequence[StoredEvent]], Mapping[str, tuple[object, object]]]
-"""From a room's snapshot and the events up to it to what differs: by field, what it says and what they say.
-
-Raises a TabuleiroError for a snapshot that cannot be read; runs in another thread."""
-
 _BATCH_ROOM_COUNT = 64
 _ROOMS_IN: Final = {
     "events": "SELECT DISTINCT room FROM events",
     "rooms": "SELECT code FROM rooms",
     "matches": "SELECT DISTINCT room FROM matches",
-    "snapshots": "SELECT room FROM snapshots",
 }
 
 VALUE_MAX_CHARS: Final = 200
@@ -64,9 +56,9 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place where a query table or a snapshot does not say what the events say.
+    """One place where a query table does not say what the events say.
 
-    ``row`` is ``room``, ``match N`` or ``snapshot``. ``field`` is ``None`` when the whole row is missing
+    ``row`` is ``room`` or ``match N``. ``field`` is ``None`` when the whole row is missing
     (``stored`` is ``None``) or should not be there (``replayed`` is ``None``).
     """
 
@@ -121,16 +113,16 @@ class RebuildReport:
     salvage: Salvage | None = None
 
 
-async def verify(path: Path, replay: Replay, compare_snapshot: CompareSnapshot) -> VerifyReport:
-    """Replay every room and compare it with query tables and snapshot; check the file and every checksum.
+async def verify(path: Path, replay: Replay) -> VerifyReport:
+    """Replay every room and compare it with the query tables; check the file and every checksum.
 
     Raises: DatabaseFormatError; StorageUnavailableError.
     """
-    return await on_database(path, lambda connection: _verify(connection, replay, compare_snapshot), mode="ro")
+    return await on_database(path, lambda connection: _verify(connection, replay), mode="ro")
 
 
 async def rebuild(path: Path, replay: Replay) -> RebuildReport:
-    """Write the query tables anew from the events and drop the snapshots, a batch of rooms in each transaction.
+    """Write the query tables anew from the events, a batch of rooms in each transaction.
 
     A damaged file is made whole, for which no server may have it.
 
@@ -153,7 +145,6 @@ async def rebuild(path: Path, replay: Replay) -> RebuildReport:
 def mend_query_tables(connection: sqlite3.Connection, path: Path, replay: Replay) -> None:
     """See whether a file's query tables can be read, before it is served; make them anew where not.
 
-    Nobody needs snapshots to play, and looking through them takes long.
     Raises: DatabaseFormatError when other parts are damaged as well, which is for the operator to decide about;
     StorageUnavailableError; sqlite3.Error.
     """
@@ -175,7 +166,7 @@ def _salvage(connection: sqlite3.Connection, path: Path, replay: Replay) -> Rebu
     return report
 
 
-def _verify(connection: sqlite3.Connection, replay: Replay, compare_snapshot: CompareSnapshot) -> VerifyReport:
+def _verify(connection: sqlite3.Connection, replay: Replay) -> VerifyReport:
     rooms, findings = _room_codes(connection)
     findings = _findings(connection) + findings
     damaged: list[DamagedRoomError] = []
@@ -184,11 +175,9 @@ def _verify(connection: sqlite3.Connection, replay: Replay, compare_snapshot: Co
     for room in rooms:
         try:
             with blaming(room), reading(connection):
-                events, snapshot = _sound_log(connection, room)
+                events = select_events(connection, room, BEFORE_FIRST)
                 stored = query_rows(connection, room)
             replayed = _keyed(*_replay_room(room, events, replay, None if stored is None else stored[0]))
-            if snapshot is not None:
-                differences.extend(_compare_snapshot(room, snapshot, events, compare_snapshot))
         except DamagedRoomError as error:
             damaged.append(error)
             continue
@@ -223,26 +212,6 @@ def _room_codes(connection: sqlite3.Connection) -> tuple[list[RoomCode], list[st
                 raise
             findings.append(f"not all rooms of the table {table} can be listed: {error}")
     return sorted(codes), findings
-
-
-def _sound_log(connection: sqlite3.Connection, room: RoomCode) -> tuple[list[StoredEvent], Snapshot | None]:
-    events = select_events(connection, room, BEFORE_FIRST)
-    snapshot = select_snapshot(connection, room)
-    if snapshot is not None and snapshot.seq > len(events):
-        raise DamagedRoomError(room, snapshot.seq, "its snapshot is ahead of its events")
-    return events, snapshot
-
-
-def _compare_snapshot(
-    room: RoomCode, snapshot: Snapshot, events: Sequence[StoredEvent], compare_snapshot: CompareSnapshot
-) -> list[Difference]:
-    try:
-        found = compare_snapshot(room, snapshot, events[: snapshot.seq])
-    except DamagedRoomError:
-        raise
-    except TabuleiroError as error:
-        raise DamagedRoomError(room, snapshot.seq, f"its snapshot cannot be compared: {error}") from error
-    return [Difference(room, "snapshot", name, stored, replayed) for name, (stored, replayed) in found.items()]
 
 
 def _replay_room(
@@ -297,7 +266,6 @@ def _rebuild(connection: sqlite3.Connection, replay: Replay) -> RebuildReport:
                     continue
                 stored_row = select_room(connection, room)
                 delete_rows_of(connection, room)
-                delete_snapshot(connection, room)
                 if room_row is not None:
                     # A server that has the room in memory counts on the mark.
                     is_marked = stored_row is not None and stored_row.is_provisional

@@ -1,7 +1,7 @@
-"""The log of all rooms: append with an expected place, load, snapshots, and the query tables that go with it.
+"""The log of all rooms: append with an expected place, load, and the query tables that go with it.
 
 An append is answered after its commit, so what is acknowledged or announced after it is on disk. What events
-mean, when a snapshot is worth its place, and when rooms are loaded is up to ``room`` and ``runtime``.
+mean and when rooms are loaded is up to ``room`` and ``runtime``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from tabuleiro.ids import DurationMs, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.figures import CommitFigures
-from tabuleiro_server.store.log_tables import select_events, select_openings, select_snapshot, upsert_snapshot
+from tabuleiro_server.store.log_tables import select_events, select_openings
 from tabuleiro_server.store.query_tables import (
     select_codes,
     select_due_rooms,
@@ -23,11 +23,11 @@ from tabuleiro_server.store.query_tables import (
     select_rooms,
     upsert_rooms,
 )
-from tabuleiro_server.store.rows import MatchRow, PlayerRow, RoomRow, Snapshot, StoredEvent
+from tabuleiro_server.store.rows import MatchRow, PlayerRow, RoomRow, StoredEvent
 from tabuleiro_server.store.transaction import Append
 from tabuleiro_server.store.writer import STOP_LIMIT_MS
 
-__all__ = ["EventLog", "MatchRow", "PlayerRow", "RoomRow", "Snapshot", "StoredEvent"]
+__all__ = ["EventLog", "MatchRow", "PlayerRow", "RoomRow", "StoredEvent"]
 
 BEFORE_FIRST: Final = Seq(0)
 """The place before a room's first event."""
@@ -92,22 +92,6 @@ class EventLog:
             return select_openings(connection, select_codes(connection, phases))
 
         return await self.database.read(select)
-
-    async def save_snapshot(self, room: RoomCode, seq: Seq, version: int, payload: bytes) -> None:
-        """Keep what the room was after event ``seq``, in the place of its former snapshot.
-
-        Raises: StorageUnavailableError.
-        """
-        snapshot = Snapshot(seq, version, payload)
-        await self.database.writer.call(lambda connection: upsert_snapshot(connection, room, snapshot))
-
-    async def load_snapshot(self, room: RoomCode) -> Snapshot | None:
-        """Return the room's snapshot, ``None`` when there is none.
-
-        Raises: DamagedRoomError for an altered snapshot, without which the events still tell all;
-        StorageUnavailableError.
-        """
-        return await self.database.read(lambda connection: select_snapshot(connection, room))
 
     async def rooms(self, phases: Collection[str] | None = None) -> list[RoomRow]:
         """Return the rows of the rooms in any of ``phases`` (``None``: of all rooms), by code.

@@ -1,4 +1,4 @@
-"""The SQL of the log: events and snapshots, each with a checksum, as functions on a plain connection.
+"""The SQL of the log, whose events each have a checksum, as functions on a plain connection.
 
 They run inside whatever transaction the caller has begun; ``sqlite3.Error`` passes through. When they run and
 in which thread is up to :mod:`.writer`, :mod:`.event_log` and :mod:`.maintenance`.
@@ -17,7 +17,7 @@ from tabuleiro.errors import DamagedRoomError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.batches import insert_rows
 from tabuleiro_server.store.connection import primary_code
-from tabuleiro_server.store.rows import Snapshot, StoredEvent
+from tabuleiro_server.store.rows import StoredEvent
 
 _INSERT_EVENTS: Final = "INSERT INTO events (room, seq, at_ms, version, payload, checksum)"
 _LAST_SEQS: Final = (
@@ -117,30 +117,3 @@ def blaming(room: RoomCode) -> Iterator[None]:
         if is_undecodable or primary_code(error) == sqlite3.SQLITE_CORRUPT:
             raise DamagedRoomError(room, None, str(error)) from error
         raise
-
-
-def upsert_snapshot(connection: sqlite3.Connection, room: RoomCode, snapshot: Snapshot) -> None:
-    """Put the snapshot in the place of the room's former one."""
-    identity = (room, snapshot.seq, snapshot.version)
-    connection.execute(
-        "INSERT OR REPLACE INTO snapshots (room, seq, version, payload, checksum) VALUES (?, ?, ?, ?, ?)",
-        (*identity, snapshot.payload, checksum(snapshot.payload, *identity)),
-    )
-
-
-def delete_snapshot(connection: sqlite3.Connection, room: RoomCode) -> None:
-    """Forget the room's snapshot, if it has one."""
-    connection.execute("DELETE FROM snapshots WHERE room = ?", (room,))
-
-
-def select_snapshot(connection: sqlite3.Connection, room: RoomCode) -> Snapshot | None:
-    """Return the room's snapshot, ``None`` when it has none.
-
-    Raises: DamagedRoomError for a snapshot that was altered; the events are all there without it.
-    """
-    query = "SELECT seq, version, payload, checksum FROM snapshots WHERE room = ?"
-    for seq, version, payload, stored_checksum in _room_rows(connection, query, room):
-        if not isinstance(payload, bytes) or checksum(payload, room, seq, version) != stored_checksum:
-            raise DamagedRoomError(room, seq, "the checksum of its snapshot does not fit")
-        return Snapshot(seq, version, payload)
-    return None

@@ -42,7 +42,6 @@ class Stats:
     wal_bytes: int
     free_bytes: int
     event_count: int
-    snapshot_count: int
     room_counts: dict[str, int]
     match_count: int
     ended_match_count: int
@@ -145,7 +144,6 @@ async def read_stats(path: Path) -> Stats:
                 wal_bytes=wal.stat().st_size if wal.exists() else 0,
                 free_bytes=_page_bytes(connection, "freelist_count"),
                 event_count=_number(connection, "SELECT count(*) FROM events"),
-                snapshot_count=_number(connection, "SELECT count(*) FROM snapshots"),
                 room_counts=dict(
                     connection.execute("SELECT phase, count(*) FROM rooms GROUP BY phase ORDER BY phase")
                 ),

@@ -21,14 +21,6 @@ class StoredEvent(msgspec.Struct, frozen=True, gc=False):
     payload: bytes
 
 
-class Snapshot(msgspec.Struct, frozen=True, gc=False):
-    """What a room was right after event ``seq``: it saves replaying the events up to there."""
-
-    seq: Seq
-    version: int
-    payload: bytes
-
-
 class RoomRow(msgspec.Struct, frozen=True, gc=False):
     """What lists and the restart need to know of a room without loading it.
 

@@ -1,6 +1,6 @@
 """Making a damaged file whole: what can be read of it goes into a fresh one, and that in its place.
 
-Query tables, snapshots and indexes follow from the rest, so that damage there costs nothing. Of the events none is
+Query tables and indexes follow from the rest, so that damage there costs nothing. Of the events none is
 dropped: in the place of one that cannot be read stands one that does not fit its checksum, so that its room stays
 in quarantine. The file is overwritten page by page in one transaction rather than mended: a damaged page may lead
 into those of other tables, and what SQLite would free with it would be lost to them. A copy is kept of the file as
@@ -30,7 +30,7 @@ from tabuleiro_server.store.schema import MIGRATIONS, apply_migrations
 T = TypeVar("T")
 
 QUERY_TABLES: Final = ("rooms", "matches", "players")
-ALL_TABLES: Final = ("events", "accounts", "snapshots", *QUERY_TABLES)
+ALL_TABLES: Final = ("events", "accounts", *QUERY_TABLES)
 
 _EVENT_COLUMNS: Final = "room, seq, at_ms, version, payload, checksum"
 _INSERT_EVENT: Final = f"INSERT OR IGNORE INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"

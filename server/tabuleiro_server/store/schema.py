@@ -98,6 +98,8 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
             ) WITHOUT ROWID""",
         ),
     ),
+    # The events alone are replayed quickly enough.
+    Migration(number=2, name="no snapshots", statements=("DROP TABLE snapshots",)),
 )
 
 

@@ -10,9 +10,8 @@ import pytest
 from tabuleiro.errors import BotError
 from tabuleiro.rules import State, registry
 from tabuleiro_server.bots import engine
-from tabuleiro_server.bots.engine.base import Searcher
+from tabuleiro_server.bots.engine.base import Searcher, is_same_turn
 from tabuleiro_server.bots.engine.plain_search import PlainSearcher
-from tabuleiro_server.bots.turns import is_same_turn
 
 pytest.importorskip("numba", reason="the kernels need the extra bots")
 

@@ -15,9 +15,7 @@ from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
-from tabuleiro_client.tui.widgets.chooser import Chooser
-from tabuleiro_client.tui.widgets.field_row import FieldRow
-from tabuleiro_client.tui.widgets.form_box import FormBox
+from tabuleiro_client.tui.widgets.forms import Chooser, FieldRow, FormBox
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 from tests.client.tui.tables import until

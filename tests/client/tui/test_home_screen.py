@@ -11,11 +11,11 @@ import pytest
 from textual.widgets import DataTable, Input, OptionList
 
 from tabuleiro.ids import RoomCode, TimestampMs
+from tabuleiro_client.models.saved_matches import MatchShelf, ShelvedMatch
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import Identity, IdentityFolder
 from tabuleiro_client.net.library import ME, connect
 from tabuleiro_client.net.link import Link
-from tabuleiro_client.tui.match_shelf import MatchShelf, ShelvedMatch
 from tabuleiro_client.tui.screens.connect import ConnectScreen
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.home import HomeScreen

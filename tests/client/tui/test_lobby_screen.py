@@ -16,7 +16,7 @@ from tabuleiro_client.tui.screens.join import JoinScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
-from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.forms import FieldRow
 from tests.client.tui.tables import until
 from tests.client.tui.visits import Visit, lobby_visit
 

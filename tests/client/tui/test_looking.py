@@ -15,7 +15,7 @@ from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import parse_record
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.base import Outcome, Termination
-from tabuleiro_client.models.room_matches import RoomMatch, RoomMatches
+from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.net.link import Link
 from tabuleiro_client.net.room import join_room, watch_room
 from tabuleiro_client.tui import launch
@@ -24,7 +24,7 @@ from tabuleiro_client.tui.screens.export import ExportScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
-from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.forms import FieldRow
 from tests.client.tui.tables import Table, table, until
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}

@@ -24,9 +24,8 @@ from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.settings import Settings
+from tabuleiro_client.tui.widgets.bars import Line, TopBar
 from tabuleiro_client.tui.widgets.chat import Chat, Entry
-from tabuleiro_client.tui.widgets.line import Line
-from tabuleiro_client.tui.widgets.top_bar import TopBar
 from tests.client.tui.tables import Table, table, until
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}

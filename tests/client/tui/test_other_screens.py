@@ -12,12 +12,12 @@ from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import format_record
 from tabuleiro.protocol.messages import Resign
 from tabuleiro.rules import registry
-from tabuleiro_client.models.room_matches import RoomMatches
+from tabuleiro_client.models.records import RoomMatches
+from tabuleiro_client.models.saved_matches import MatchShelf, ShelvedMatch
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import Identity, IdentityFolder
 from tabuleiro_client.net.library import ME, Client, connect
 from tabuleiro_client.tui.app import TabuleiroApp
-from tabuleiro_client.tui.match_shelf import MatchShelf, ShelvedMatch
 from tabuleiro_client.tui.palette import PaletteCommands
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.home import HomeScreen

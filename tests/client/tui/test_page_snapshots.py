@@ -12,10 +12,10 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList
 
 from tabuleiro.ids import RoomCode, TimestampMs
+from tabuleiro_client.models.saved_matches import MatchShelf, ShelvedMatch
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import Identity, IdentityFolder
 from tabuleiro_client.tui.app import TabuleiroApp
-from tabuleiro_client.tui.match_shelf import MatchShelf, ShelvedMatch
 from tabuleiro_client.tui.room_form import RoomForm
 from tabuleiro_client.tui.screens.connect import ConnectScreen
 from tabuleiro_client.tui.screens.home import HomeScreen

@@ -11,12 +11,17 @@ from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import BotThought, SeatView
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro_client.models.timeline import Timeline
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.tui.present.clocks import Urgency, clock_face
-from tabuleiro_client.tui.present.moves import move_rows
-from tabuleiro_client.tui.present.notes import cell_note, compass, facts, hints_of_cell
-from tabuleiro_client.tui.present.players import brief_text, can_claim, claim_text, player_lines
-from tabuleiro_client.tui.timeline import Timeline
+from tabuleiro_client.tui.present.notes import cell_note, compass, facts, hints_of_cell, move_rows
+from tabuleiro_client.tui.present.players import (
+    Urgency,
+    brief_text,
+    can_claim,
+    claim_text,
+    clock_face,
+    player_lines,
+)
 
 STYLE = TextStyle(color=False, ascii=True)
 BLITZ = Fischer(60_000, 0)

@@ -17,7 +17,7 @@ from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
-from tabuleiro_client.tui.widgets.moves import Moves
+from tabuleiro_client.tui.widgets.panel import Moves
 from tests.client.tui.tables import Table, table, until
 from tests.client.tui.visits import Visit, lobby_visit, own_room, visit
 

@@ -19,7 +19,7 @@ from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
 from tabuleiro_client.tui.widgets.chat import Chat
-from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.forms import FieldRow
 from tabuleiro_server.wiring import RunningServer
 from tests.client.tui.tables import until
 from tests.client.tui.visits import Visit, lobby_visit, own_room

@@ -10,7 +10,7 @@ from tabuleiro.ids import RoomCode
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro.rules import registry
-from tabuleiro_client.models.room_matches import RoomMatch, RoomMatches
+from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen

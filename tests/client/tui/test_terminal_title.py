@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.terminal_title import GIVE_BACK, KEEP, TerminalTitle
-from tabuleiro_client.tui.widgets.moves import Moves
+from tabuleiro_client.tui.widgets.panel import Moves
 from tests.client.tui.tables import Table, table, until
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}

@@ -11,7 +11,7 @@ from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.screens.replay import ReplayScreen
-from tabuleiro_client.tui.widgets.top_bar import TopBar
+from tabuleiro_client.tui.widgets.bars import TopBar
 
 _MOVES = frozenset({"undo", "ship(1)", "ship(2)", "ship(3)", "boost", "reprogram", "why", "type", "pass_turn"})
 

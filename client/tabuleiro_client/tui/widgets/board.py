@@ -17,17 +17,17 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tabuleiro.rules.view import BoardView, CellView, EdgeSide, Mark
+from tabuleiro_client.models.turn_composer import Target
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.present.changes import changed_rows
-from tabuleiro_client.tui.present.glyphs import GlyphSet
-from tabuleiro_client.tui.present.ink import Row
+from tabuleiro_client.tui.present.ink import GlyphSet, Row
 from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout
-from tabuleiro_client.tui.present.overlay import NOTHING, Overlay, Target
-from tabuleiro_client.tui.present.picture import board_rows, some_rows
+from tabuleiro_client.tui.present.overlay import NOTHING, Overlay
+from tabuleiro_client.tui.present.picture import board_rows, changed_rows, some_rows
 from tabuleiro_client.tui.widgets.strips import finished
 
 if TYPE_CHECKING:
     from tabuleiro_client.tui.app import TabuleiroApp
+
 
 OverlayMaker = Callable[[Target | None, Target | None], Overlay]
 """Makes the overlay for a cursor and a hovered target."""
@@ -196,10 +196,8 @@ class Board(Widget, can_focus=True):
         self._strips = {}
         self.redraw()
 
-    def on_focus(self) -> None:
-        self.redraw()
-
-    def on_blur(self) -> None:
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
         self.redraw()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
@@ -301,3 +299,15 @@ class Board(Widget, can_focus=True):
         middle = min(view.cells, key=lambda cell: (abs(cell.x - x) + 2 * abs(cell.y - y), cell.index))
         self._wanted_x = middle.x
         return middle.index
+
+
+class BoardPicture(Board, can_focus=False, inherit_bindings=False):
+    """Draws what :meth:`show` was given last, as large as fits."""
+
+    BINDINGS: ClassVar[list[BindingType]] = []
+    DEFAULT_CSS = """
+    BoardPicture { width: 1fr; height: 1fr; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(lambda target: None, id=id)
