@@ -1,5 +1,7 @@
+# Another version of Python has an environment of its own: `make test PYTHON=python3.13` makes and uses .venv-3.13.
 PYTHON ?= python3
-VENV := .venv
+version = $(shell $(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(call version,$(PYTHON)))
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
