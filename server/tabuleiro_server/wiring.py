@@ -16,8 +16,7 @@ from tabuleiro.ids import TimestampMs
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seat import BotSeats
-from tabuleiro_server.bots.suggestions import Suggestions
+from tabuleiro_server.bots.seats import BotSeats, Suggestions
 from tabuleiro_server.config import Config
 from tabuleiro_server.metrics.exposition import LoopLagProbe, ServerCollector, render_metrics
 from tabuleiro_server.net.http import HttpPages
