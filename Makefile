@@ -11,13 +11,13 @@ play: $(STAMP)
 	@$(BIN)/tabuleiro play
 
 # How many processes the tests are shared out to; 0 runs them in one, all in order.
-TEST_PROCESSES ?= 0
+TEST_PROCESSES ?= 2
 
 test: $(STAMP)
 	$(BIN)/pytest -q -m "not slow" -n $(TEST_PROCESSES) --dist worksteal
 
 test-slow: $(STAMP)
-	$(BIN)/pytest -q -m slow
+	$(BIN)/pytest -q -m slow -n $(TEST_PROCESSES) --dist worksteal
 
 torture: $(STAMP)
 	$(BIN)/python -m tests.e2e.torture --kills 200
