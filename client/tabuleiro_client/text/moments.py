@@ -12,7 +12,7 @@ from typing import Final
 from tabuleiro.clock import flag_deadline_ms
 from tabuleiro.ids import SECOND_MS, Player, opponent
 from tabuleiro.protocol.messages import RoomHead
-from tabuleiro_client.text.clocks import format_duration
+from tabuleiro.text import spell_duration
 from tabuleiro_client.text.sentences import Cast
 
 THOUGHT_TOLD_AFTER_MS: Final = 1500
@@ -48,7 +48,7 @@ def _low_times(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> Ite
     deadline_ms = flag_deadline_ms(head.settings.time_control, clock)
     for low_ms in LOW_TIMES_MS:
         if deadline_ms is not None and deadline_ms - low_ms > clock.since_ms:
-            yield Moment(deadline_ms - low_ms, f"{format_duration(low_ms)} left for {cast.side(clock.running)}")
+            yield Moment(deadline_ms - low_ms, f"{spell_duration(low_ms)} left for {cast.side(clock.running)}")
 
 
 def _claims(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> Iterator[Moment]:
@@ -58,5 +58,5 @@ def _claims(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> Iterat
     seat, away_after_ms = head.seats[other], head.settings.away_after_ms
     if seat.holder.kind == "person" and seat.away_since_ms is not None:
         gain = "ends the match" if head.match is not None and head.match.can_abort else "takes the win"
-        text = f"{cast.title(other)} has been away for {format_duration(away_after_ms)}: claim {gain}, or wait on"
+        text = f"{cast.title(other)} has been away for {spell_duration(away_after_ms)}: claim {gain}, or wait on"
         yield Moment(seat.away_since_ms + away_after_ms, text)

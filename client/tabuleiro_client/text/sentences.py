@@ -37,6 +37,7 @@ from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.base import Termination
 from tabuleiro.rules.view import BoardView
+from tabuleiro.text import counted
 from tabuleiro_client.text.board import TextStyle, piece_glyph
 from tabuleiro_client.text.settings import settings_text
 
@@ -190,7 +191,7 @@ class Cast:
             return ""
         left = (view or state.view()).actions_left
         is_one_action = left == 1 and not state.actions_in_turn
-        steps = "" if left is None or is_one_action else f", {left} step{'' if left == 1 else 's'} left"
+        steps = "" if left is None or is_one_action else f", {counted(left, 'step')} left"
         if self._own_seats == (player,):
             return f"your turn ({self.side_with_glyph(player)}){steps}"
         return f"{self.title(player)} to move{steps}"
