@@ -196,7 +196,8 @@ async def test_the_event_loop_goes_on_while_a_worker_thinks(pool: BotPool) -> No
     os.kill(pid, signal.SIGSTOP)
     slow = asyncio.create_task(pool.think(request("slow", "minimax-3")))
     for number in range(5):
-        thought = await asyncio.wait_for(pool.think(request(f"room {number}", "minimax-1")), LIMIT_S)
+        # A task begins after `slow`, which therefore gets the stopped worker; a coroutine awaited here would not.
+        thought = await within_limit(asyncio.create_task(pool.think(request(f"room {number}", "minimax-1"))))
         assert not thought.is_fallback
     assert not slow.done()
     os.kill(pid, signal.SIGCONT)

@@ -59,7 +59,7 @@ def connection_lead(state: MinefieldState, player: Player) -> int:
     A player who is cut off counts as needing more stones than there are cells.
     """
     cut_off = state.game.board.cell_count + 1
-    own, other = (connection_distance(state, who) for who in (player, opponent(player)))
+    own, other = (connection_distance(state.game.board, state.stones, who) for who in (player, opponent(player)))
     return (cut_off if other is None else other) - (cut_off if own is None else own)
 
 

@@ -196,10 +196,8 @@ class Board(Widget, can_focus=True):
         self._strips = {}
         self.redraw()
 
-    def on_focus(self) -> None:
-        self.redraw()
-
-    def on_blur(self) -> None:
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
         self.redraw()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
