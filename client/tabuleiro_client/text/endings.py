@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tabuleiro.ids import Player, opponent
-from tabuleiro.notation.match_record import WITHOUT_RESULT
+from tabuleiro.notation.record import WITHOUT_RESULT
 from tabuleiro.protocol.events import OfferEnd, OfferKind
 from tabuleiro.rules.base import Termination
 
