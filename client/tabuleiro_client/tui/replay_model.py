@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tabuleiro.notation.match_record import MatchRecord, result_of
+from tabuleiro.notation.record import MatchRecord, result_of
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.base import Outcome
 from tabuleiro.rules.view import BoardView

@@ -72,12 +72,10 @@ class State(ABC):
     ``None`` exactly then; equal sequences of actions from equal starts give equal states with equal hashes.
     """
 
-    __slots__ = ("_checked_child", "_turn_number", "game")
+    __slots__ = ("_turn_number", "game")
 
     game: Game
     _turn_number: int
-    _checked_child: tuple[int, Self]
-    """The action that :meth:`apply` accepted last and the state after it; absent before the first."""
 
     @property
     @abstractmethod
@@ -131,22 +129,7 @@ class State(ABC):
             raise MatchOverError(self.describe_action(action), self.to_position())
         if not self.is_legal(action):
             raise IllegalActionError(self.describe_action(action), self.to_position(), self.illegal_reason(action))
-        child = self.child(action)
-        self._checked_child = (action, child)
-        return child
-
-    def after(self, action: int) -> Self:
-        """Return ``child(action)``: the same object as :meth:`apply` returned, if it applied ``action`` last.
-
-        A room checks an action with :meth:`apply` and then plays it from the stored event. Finding the legal
-        actions of the new position may take longer than all else that a room does; this way it is done once.
-        """
-        checked: tuple[int, Self] | None = getattr(self, "_checked_child", None)
-        if checked is None or checked[0] != action:
-            return self.child(action)
-        # A position that is kept would otherwise keep all positions after it.
-        del self._checked_child
-        return checked[1]
+        return self.child(action)
 
     def describe_action(self, action: int) -> str:
         """Return a text for any number given as an action, legal or not, for messages."""
