@@ -1,4 +1,4 @@
-"""Hints by real workers: a good turn with what it is worth; none when the bots are busy or fail."""
+"""Hints by real workers: a good turn with its evaluation; none when the bots are busy or fail."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SEATS = (SeatInfo("person", AccountId("a"), "ana"), SeatInfo("person", AccountId
 
 
 def room(actions: tuple[str, ...]) -> RoomState:
-    """A room in which ``actions`` of a small Minefield were played."""
+    """Return a room in which ``actions`` of a small Minefield were played."""
     game = registry.load("minefield", {"size": 5, "rules": "beginner"})
     state = game.initial_state()
     for text in actions:
