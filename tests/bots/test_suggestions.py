@@ -12,8 +12,8 @@ from tabuleiro.clock import NO_CLOCK, new_clock
 from tabuleiro.errors import BotError
 from tabuleiro.ids import AccountId, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
-from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro.settings import RoomLimits, RoomSettings
 from tabuleiro_server.bots import seats
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.seats import Suggestions

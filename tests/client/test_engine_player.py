@@ -12,7 +12,7 @@ import pytest
 
 from tabuleiro.clock import Fischer
 from tabuleiro.errors import ClientError, CommandError
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client import connect
 from tabuleiro_client.cli.bot import EngineWishes, play_matches
 from tabuleiro_client.cli.main import exit_status

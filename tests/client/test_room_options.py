@@ -4,7 +4,7 @@ import pytest
 
 from tabuleiro.clock import ByoYomi, Fischer
 from tabuleiro.errors import ConfigError
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.cli.main import exit_status
 from tabuleiro_client.cli.room_options import chosen_late_bot, chosen_time_control
 from tabuleiro_client.line import launch

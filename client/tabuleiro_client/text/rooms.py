@@ -10,8 +10,8 @@ from tabuleiro.errors import GameOptionError
 from tabuleiro.ids import PLAYERS, Player, RoomCode
 from tabuleiro.protocol.events import RoomSecrets, SeatInfo
 from tabuleiro.protocol.messages import RoomHead, RoomSummary, SeatView
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import Game, registry
+from tabuleiro.settings import RoomSettings
 from tabuleiro.text import format_age
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.sentences import Cast

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tabuleiro.clock import NoClock, describe_time_control
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro.text import spell_duration
 
 _USUAL = RoomSettings()

@@ -10,7 +10,7 @@ import msgspec
 
 from tabuleiro.clock import format_time_control
 from tabuleiro.protocol.messages import RoomHead
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro.text import format_duration
 from tabuleiro_client.tui.room_form import NO, NONE, YES, Field, RoomForm
 

@@ -6,8 +6,8 @@ import pytest
 
 from tabuleiro.clock import Fischer
 from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
-from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.tui.room_form import OPTION, OWN, USUAL, RoomForm
 
 LEVELS = dict.fromkeys(registry.names(), ("random", "clever"))
