@@ -20,8 +20,8 @@ from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro.rules import Game, registry
 from tabuleiro.rules.options import ChoiceOption, IntOption, OptionSpec, OptionValue
 from tabuleiro.rules.view import BoardView
+from tabuleiro.text import format_duration, parse_duration_ms
 from tabuleiro_client.models.play_options import levels_to_offer
-from tabuleiro_client.tui.durations import format_duration, parse_duration_ms
 
 Opponent = Literal["person", "bot", "both", "bots"]
 
