@@ -117,13 +117,18 @@ def replay(record: MatchRecord) -> tuple[State, ...]:
 
 def turns(record: MatchRecord, states: Sequence[State]) -> tuple[RecordTurn, ...]:
     """Return the actions of a match by turns, in canonical texts; ``states`` is the result of :func:`replay`."""
+    played = zip(record.actions, states[:-1], strict=True)
+    return parted_turns([state.action_to_string(state.string_to_action(text)) for text, state in played], states)
+
+
+def parted_turns(actions: Sequence[str], states: Sequence[State]) -> tuple[RecordTurn, ...]:
+    """Return ``actions`` by turns; ``states`` holds the position before each of them, and the last one."""
     found: list[RecordTurn] = []
-    for ply, (text, state) in enumerate(zip(record.actions, states[:-1], strict=True)):
-        canonical = state.action_to_string(state.string_to_action(text))
+    for ply, (text, state) in enumerate(zip(actions, states[:-1], strict=True)):
         if found and found[-1].number == state.turn_number:
-            found[-1] = replace(found[-1], actions=(*found[-1].actions, canonical))
+            found[-1] = replace(found[-1], actions=(*found[-1].actions, text))
         elif state.to_move is not None:
-            found.append(RecordTurn(state.turn_number, state.to_move, ply, (canonical,)))
+            found.append(RecordTurn(state.turn_number, state.to_move, ply, (text,)))
     return tuple(found)
 
 

@@ -16,7 +16,7 @@ from tabuleiro.rules import registry
 from tabuleiro.settings import RoomLimits, RoomSettings
 from tabuleiro_server.bots import seats
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seats import Suggestions
+from tabuleiro_server.bots.seats import suggest_turn
 from tabuleiro_server.room.state import Match, RoomState
 
 NOW_MS = TimestampMs(1_000_000)
@@ -66,7 +66,7 @@ async def test_a_worker_suggests_the_winning_turn() -> None:
     pool = BotPool(1, 30_000)
     await pool.start()
     try:
-        hint = await Suggestions(pool).suggest(WON)
+        hint = await suggest_turn(pool, WON)
     finally:
         await pool.stop()
     assert (hint.actions, hint.value, hint.is_proven, hint.turns_to_end) == (("c5",), 1.0, True, 1)
@@ -77,7 +77,7 @@ async def test_workers_that_only_crash_give_no_hint(tmp_path: Path) -> None:
     await pool.start()
     try:
         with pytest.raises(BotError, match="no answer"):
-            await Suggestions(pool).suggest(WON)
+            await suggest_turn(pool, WON)
     finally:
         await pool.stop()
 
@@ -85,9 +85,9 @@ async def test_workers_that_only_crash_give_no_hint(tmp_path: Path) -> None:
 async def test_no_hint_is_thought_about_while_too_many_bots_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seats, "WAITING_MAX_COUNT", -1)
     with pytest.raises(BotError, match="too many bots wait"):
-        await Suggestions(BotPool(1, 30_000)).suggest(WON)
+        await suggest_turn(BotPool(1, 30_000), WON)
 
 
 async def test_without_a_match_there_is_nothing_to_suggest() -> None:
     with pytest.raises(BotError, match="no match"):
-        await Suggestions(BotPool(1, 30_000)).suggest(replace(WON, match=None))
+        await suggest_turn(BotPool(1, 30_000), replace(WON, match=None))
