@@ -16,7 +16,7 @@ from tabuleiro.ids import TimestampMs
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seats import BotSeats, Suggestions
+from tabuleiro_server.bots.seats import BotSeats, suggest_turn
 from tabuleiro_server.config import Config
 from tabuleiro_server.metrics.exposition import LoopLagProbe, ServerCollector, render_metrics
 from tabuleiro_server.net.http import HttpPages
@@ -25,7 +25,7 @@ from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
-from tabuleiro_server.rooms.journal import Journal, rows_of_stored
+from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.room_task import RoomTask
 from tabuleiro_server.sessions.guests import Guests
 from tabuleiro_server.sessions.janitor import Caretaker
@@ -98,7 +98,7 @@ async def running_server(
             Path(config.db),
             synchronous=config.synchronous,
             connection_class=connection_class,
-            mend=partial(mend_query_tables, replay=rows_of_stored),
+            mend=partial(mend_query_tables, replay=rows_of),
         )
         # Not given up: a process does not end before the threads of its connections do.
         stack.push_async_callback(database.close)
@@ -109,7 +109,7 @@ async def running_server(
         await pool.start()
         at_the_end(pool.stop, "bot workers")
         bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms)
-        hints = Hints(Suggestions(pool).suggest, now_ms)
+        hints = Hints(partial(suggest_turn, pool), now_ms)
         services = await _rooms(config, database, event_log, bot_seats, hints, lifecycle)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")

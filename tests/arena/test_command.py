@@ -1,4 +1,4 @@
-"""`tabuleiro arena` as whoever runs a tournament meets it."""
+"""`tabuleiro arena` as its users meet it."""
 
 from __future__ import annotations
 

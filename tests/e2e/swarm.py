@@ -25,7 +25,7 @@ import structlog
 from tabuleiro.clock import ByoYomi, Correspondence, Fischer, FixedTurn, NoClock, TimeControl
 from tabuleiro.errors import ConnectionLostError
 from tabuleiro.ids import RoomCode
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.library import Client, connect
 from tabuleiro_client.net.link import Backoff, LinkSettings
 from tabuleiro_client.net.room import EnteredRoom

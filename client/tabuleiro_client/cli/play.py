@@ -13,7 +13,7 @@ import typer
 
 from tabuleiro.errors import ConfigError, GameOptionError, shown
 from tabuleiro.ids import Player
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.cli import room_options
 from tabuleiro_client.cli.game_choice import GameOptions, PresetOption, chosen_options
 from tabuleiro_client.models.play_options import PlayWishes

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from tabuleiro.notation.match_record import MatchRecord, result_of
+from tabuleiro.notation.record import MatchRecord, result_of
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.base import Outcome
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.models.timeline import Timeline, picture_of
 from tabuleiro_client.models.turn_composer import Target, TurnComposer, composer_for
-from tabuleiro_client.text.sentences import ending_text
+from tabuleiro_client.text.endings import ending_text
 from tabuleiro_client.tui.present.overlay import Overlay, composed_overlay
 
 DELAYS_S: Final = (4.0, 2.0, 1.0, 0.5, 0.25)

@@ -15,7 +15,7 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import OpenRoom, Resume
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.rooms.journal import Journal, Loaded
+from tabuleiro_server.rooms.journal import Journal
 from tabuleiro_server.rooms.refusals import code_of_room, damaged, no_such_room, unavailable
 from tabuleiro_server.rooms.room_task import RoomTask
 
@@ -73,7 +73,7 @@ class Directory:
             await appended.stored
         except StoreError as error:
             raise unavailable(error) from error
-        room = self._started(Loaded(appended.room, row=appended.row), None)
+        room = self._started(appended.room, None)
         self._on_change(room)
         return room
 
@@ -124,7 +124,7 @@ class Directory:
         if code in self._damaged:
             raise damaged(code)
         try:
-            loaded = await self._journal.load(code)
+            state = await self._journal.load(code)
         except DamagedRoomError as error:
             raise self._quarantined(code) from error
         except StoreError as error:
@@ -132,9 +132,9 @@ class Directory:
         except Exception as error:
             # What was stored cannot be replayed: a fault of ours that must not reach other rooms.
             raise self._quarantined(code) from error
-        if loaded is None or loaded.room.phase == "closed":
+        if state is None or state.phase == "closed":
             raise no_such_room(code)
-        return self._rooms.get(code) or self._started(loaded, self._resumption(loaded.room))
+        return self._rooms.get(code) or self._started(state, self._resumption(state))
 
     def _quarantined(self, code: RoomCode) -> CommandError:
         """Leave a room alone until the next start; called where an exception is at hand, which is logged."""
@@ -148,9 +148,9 @@ class Directory:
             return None
         return Resume(TimestampMs(max(self._last_alive_ms, state.updated_at_ms)), self._started_ms)
 
-    def _started(self, loaded: Loaded, pending: Resume | None) -> RoomTask:
-        room = RoomTask(loaded, self._journal, self._config, self._now_ms, self._on_change, self._drop, pending)
-        self._rooms[loaded.room.code] = room
+    def _started(self, state: RoomState, pending: Resume | None) -> RoomTask:
+        room = RoomTask(state, self._journal, self._config, self._now_ms, self._on_change, self._drop, pending)
+        self._rooms[state.code] = room
         return room
 
     def _drop(self, room: RoomTask) -> None:

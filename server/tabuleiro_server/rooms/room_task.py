@@ -28,10 +28,9 @@ from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import head_of, summary_of
 from tabuleiro_server.rooms.draws import draw
-from tabuleiro_server.rooms.journal import Appended, Journal, Loaded
+from tabuleiro_server.rooms.journal import Appended, Journal
 from tabuleiro_server.rooms.refusals import damaged, unavailable
 from tabuleiro_server.rooms.room_items import Entry, Item, Missed, PresenceCheck, RoomUnloadedError, Wish, fail
-from tabuleiro_server.rooms.row_keeper import RowKeeper
 from tabuleiro_server.rooms.subscribers import Visitor, Visitors
 
 
@@ -232,7 +231,7 @@ class RoomTask:
 
     def __init__(
         self,
-        loaded: Loaded,
+        state: RoomState,
         journal: Journal,
         config: Config,
         now_ms: Callable[[], TimestampMs],
@@ -240,9 +239,9 @@ class RoomTask:
         on_unload: Callable[[RoomTask], None],
         pending: Command | None = None,
     ) -> None:
-        self.state = loaded.room
+        self.state = state
         self.is_damaged = False
-        self.visitors = Visitors(self.state.code)
+        self.visitors = Visitors(state.code)
         self._journal = journal
         self._config = config
         self._now_ms = now_ms
@@ -250,9 +249,8 @@ class RoomTask:
         self._on_unload = on_unload
         self._inbox: RoomInbox[Item] = RoomInbox(config.room_queue_count)
         self._is_touched = False
-        self._recent = RecentEvents(journal, self.state.code)
+        self._recent = RecentEvents(journal, state.code)
         self._pending = pending
-        self._row = RowKeeper(journal, loaded.row)
         self._thinking: BotThought | None = None
         self._presence_alarm = Alarm(self._check_presence)
         self._goings = Goings()
@@ -359,8 +357,6 @@ class RoomTask:
                 self._is_busy = True
                 await self._serve(item)
                 self._is_busy, self._is_touched = False, True
-            if self._inbox.is_closed and not self.is_damaged:
-                await self._row.settle(self.state)
         finally:
             self._end()
 
@@ -385,16 +381,12 @@ class RoomTask:
             if item is not None or self._inbox.is_closed:
                 return item
             if await self._inbox.wait((self._looks_at_ms - now_ms) / 1000):
-                if self._is_idle() and await self._can_be_forgotten():
+                if self._is_idle():
                     return None
                 self._is_touched = False
 
     def _deadline_ms(self) -> int | None:
         return None if self.is_damaged else self._hour.of(self.state)
-
-    async def _can_be_forgotten(self) -> bool:
-        """Whether all that counts is on disk, and nobody has wanted anything while it was made sure."""
-        return self.is_damaged or (await self._row.settle(self.state) and self._is_idle())
 
     def _is_idle(self) -> bool:
         """Whether nobody has wanted anything for long, is here, or is to be expected."""
@@ -449,7 +441,6 @@ class RoomTask:
         """Take in what is on disk and not here, e.g. of a write that was given up. Raises: StoreError."""
         events = tuple(await self._journal.events_after(self.state.code, self.state.seq))
         self._is_behind = False
-        self._row.forget()
         if events:
             self.state = replay(events, self.state)
             self._announce(events)
@@ -467,7 +458,7 @@ class RoomTask:
         try:
             events = decide_together(self.state, wish.commands, self._now_ms())
             if events:
-                appended = self._journal.append(self.state, events, self._row.on_disk)
+                appended = self._journal.append(self.state, events)
                 self._underway = appended.stored
                 appended.stored.add_done_callback(lambda _: self._finish(wish, events, appended))
             else:
@@ -480,7 +471,7 @@ class RoomTask:
         self._underway = None
         try:
             appended.stored.result()
-            self.state, self._row.on_disk = appended.room, appended.row
+            self.state = appended.room
             self._hour.note(appended.room, appended.deadline)
             self._fulfil(wish, events)
         except Exception as error:

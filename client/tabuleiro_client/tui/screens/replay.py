@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tabuleiro.errors import NotationError, TabuleiroError
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.models.timeline import picture_of

@@ -7,10 +7,10 @@ import pytest
 from tabuleiro.errors import ConfigError
 from tabuleiro.rules import registry
 from tabuleiro_server.arena.standings import Tally
-from tabuleiro_server.arena.strength import strength
-from tabuleiro_server.arena.strength_page import format_page
-from tabuleiro_server.arena.strength_pairs import NODE_CAPS, LevelPair, level_pairs
 from tabuleiro_server.bots.levels import SEARCH_LEVELS, choose_turn_by_nodes
+from tools.strength.__main__ import strength
+from tools.strength.games import NODE_CAPS, LevelPair, level_pairs
+from tools.strength.page import format_page
 
 PAIR = LevelPair("iris", "expert", "hard", 0.75, (10_000, 2_000))
 
@@ -23,7 +23,7 @@ def play(folder: Path, games: int = 2) -> str:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a whole run of two games a pair, for tests that only read it: page and results."""
+    """Return the folder of a whole run of two games a pair, page and results, for tests that only read it."""
     folder = tmp_path_factory.mktemp("whole")
     play(folder)
     return folder
