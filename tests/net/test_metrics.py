@@ -11,7 +11,7 @@ from tabuleiro.protocol.messages import CreateRoom, JoinRoom
 from tabuleiro_server.metrics import exposition
 from tabuleiro_server.metrics.exposition import LoopLagProbe
 from tabuleiro_server.wiring import RunningServer
-from tests.server.wire_client import SMALL, MatchOnTheWire, StartServer, raw_request, wire
+from tests.net.wire_client import SMALL, MatchOnTheWire, StartServer, raw_request, wire
 
 Labels = tuple[tuple[str, str], ...]
 
