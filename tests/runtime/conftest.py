@@ -243,8 +243,10 @@ class Stage:
 
     async def unloaded(self, code: str) -> None:
         """Wait until the room has left memory."""
-        async with asyncio.timeout(LIMIT_S):
-            await asyncio.gather(*(task for task in asyncio.all_tasks() if task.get_name() == f"room {code}"))
+        room = self.directory.loaded(code)
+        if room is not None:
+            async with asyncio.timeout(LIMIT_S):
+                await room.unloaded()
 
     async def stored(self, code: str) -> list[SequencedEvent]:
         return await self.journal.events_after(RoomCode(code), Seq(0))

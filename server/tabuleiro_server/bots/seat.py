@@ -17,8 +17,7 @@ from tabuleiro_server.bots.request import ThinkRequest
 from tabuleiro_server.bots.time_budget import time_budget
 from tabuleiro_server.room.commands import Play
 from tabuleiro_server.room.state import Match, RoomState, bot_account
-from tabuleiro_server.rooms.room_items import RoomUnloadedError
-from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.rooms.room_task import RoomTask, RoomUnloadedError
 
 log = structlog.get_logger(__name__)
 
