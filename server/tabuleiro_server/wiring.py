@@ -28,12 +28,10 @@ from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of_stored
 from tabuleiro_server.rooms.room_task import RoomTask
-from tabuleiro_server.sessions.guests import Guests
-from tabuleiro_server.sessions.janitor import Caretaker
-from tabuleiro_server.sessions.lifecycle import Lifecycle
+from tabuleiro_server.sessions.guests import Guests, RoomQuota
+from tabuleiro_server.sessions.lifecycle import Caretaker, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
-from tabuleiro_server.sessions.room_quota import RoomQuota
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.store.accounts import Accounts
 from tabuleiro_server.store.consistency import mend_query_tables

@@ -24,11 +24,10 @@ from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal
 from tabuleiro_server.rooms.room_task import RoomTask
-from tabuleiro_server.sessions.guests import Guests
+from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
-from tabuleiro_server.sessions.room_quota import RoomQuota
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.sessions.session import Session
 from tabuleiro_server.store.accounts import Accounts

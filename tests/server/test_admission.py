@@ -16,7 +16,7 @@ from tabuleiro_server.net.admission import Admission, Door
 from tabuleiro_server.net.credits import Credits, Spending
 from tabuleiro_server.net.figures import NetFigures
 from tabuleiro_server.net.peer import one_way_ms
-from tabuleiro_server.sessions.room_quota import RoomQuota
+from tabuleiro_server.sessions.guests import RoomQuota
 
 PROXIES = Proxies(["127.0.0.1", "10.0.0.0/8", "fd00::/8"])
 
