@@ -1,21 +1,23 @@
+# Another version of Python has an environment of its own: `make test PYTHON=python3.13` makes and uses .venv-3.13.
 PYTHON ?= python3
-VENV := .venv
+version = $(shell $(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(call version,$(PYTHON)))
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui structure trace strength clean
+.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui older structure trace strength clean
 
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
 
 # How many processes the tests are shared out to; 0 runs them in one, all in order.
-TEST_PROCESSES ?= 0
+TEST_PROCESSES ?= 2
 
 test: $(STAMP)
 	$(BIN)/pytest -q -m "not slow" -n $(TEST_PROCESSES) --dist worksteal
 
 test-slow: $(STAMP)
-	$(BIN)/pytest -q -m slow
+	$(BIN)/pytest -q -m slow -n $(TEST_PROCESSES) --dist worksteal
 
 torture: $(STAMP)
 	$(BIN)/python -m tests.e2e.torture --kills 200
@@ -51,6 +53,10 @@ bench-tui: $(STAMP)
 
 bench-rules: $(STAMP)
 	$(BIN)/python -m tests.bench.bench_rules
+
+# This version and an older one play each other, and this one plays on in a file of the older: AGAINST=COMMIT.
+older: $(STAMP)
+	$(BIN)/python -m tests.e2e.older_release $(AGAINST)
 
 # Size and structure of the code; of another checkout with CHECKOUT=FOLDER.
 structure:

@@ -16,13 +16,12 @@ from tabuleiro.ids import TimestampMs
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seat import BotSeats
-from tabuleiro_server.bots.suggestions import Suggestions
+from tabuleiro_server.bots.seats import BotSeats, Suggestions
 from tabuleiro_server.config import Config
 from tabuleiro_server.metrics.exposition import LoopLagProbe, ServerCollector, render_metrics
-from tabuleiro_server.net.figures import NetFigures
-from tabuleiro_server.net.http_pages import HttpPages
-from tabuleiro_server.net.websocket_server import WebSocketServer
+from tabuleiro_server.net.http import HttpPages
+from tabuleiro_server.net.metrics import NetMetrics
+from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
@@ -168,7 +167,7 @@ def _sockets(
 ) -> WebSocketServer:
     """Put together what is behind the port, and let what happens there be measured."""
     requests = Requests(services)
-    figures = NetFigures()
+    figures = NetMetrics()
     collector = ServerCollector(
         version=services.version,
         net=figures,

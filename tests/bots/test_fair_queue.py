@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tabuleiro_server.bots.fair_queue import FairQueue
+from tabuleiro_server.bots.pool import FairQueue
 
 
 async def test_rooms_take_turns_and_keep_their_own_order() -> None:

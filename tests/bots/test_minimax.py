@@ -12,8 +12,7 @@ from tabuleiro.ids import Player
 from tabuleiro.rules import registry
 from tabuleiro.rules.games.virus_wars import VirusWarsState
 from tabuleiro_server.bots.engine.base import ThinkingTime
-from tabuleiro_server.bots.minimax import best_actions, choose_action
-from tabuleiro_server.bots.mobility import highest_after, lowest_after, mobility
+from tabuleiro_server.bots.minimax import best_actions, choose_action, highest_after, lowest_after, mobility
 
 UNLIMITED = ThinkingTime(float("inf"))
 

@@ -14,9 +14,9 @@ from tabuleiro.ids import AccountId, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules import registry
-from tabuleiro_server.bots import suggestions
+from tabuleiro_server.bots import seats
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.suggestions import Suggestions
+from tabuleiro_server.bots.seats import Suggestions
 from tabuleiro_server.room.state import Match, RoomState
 
 NOW_MS = TimestampMs(1_000_000)
@@ -83,7 +83,7 @@ async def test_workers_that_only_crash_give_no_hint(tmp_path: Path) -> None:
 
 
 async def test_no_hint_is_thought_about_while_too_many_bots_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suggestions, "WAITING_MAX_COUNT", -1)
+    monkeypatch.setattr(seats, "WAITING_MAX_COUNT", -1)
     with pytest.raises(BotError, match="too many bots wait"):
         await Suggestions(BotPool(1, 30_000)).suggest(WON)
 

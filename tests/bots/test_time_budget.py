@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tabuleiro.clock import NO_CLOCK, Fischer, begin_turn, new_clock
-from tabuleiro_server.bots.time_budget import (
-    AT_ONCE_BELOW_MS,
-    MISSES_MAX_COUNT,
-    PROBE_COUNT,
-    TimeBudget,
-    time_budget,
-)
+from tabuleiro_server.bots.seats import AT_ONCE_BELOW_MS, MISSES_MAX_COUNT, PROBE_COUNT, TimeBudget, time_budget
 
 
 def budget(left_ms: int, *, gone_ms: int = 0, crowd: float = 1.0, misses_count: int = 0) -> TimeBudget:

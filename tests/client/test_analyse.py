@@ -11,8 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from tabuleiro.errors import ClientError, ConfigError
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
-from tabuleiro.notation.record import format_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer, format_record
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.base import Outcome, Termination

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from tabuleiro_server.cli.serve import serve
+from tabuleiro_server.cli import serve
 from tabuleiro_server.wiring import running_server
 
 COMMIT_MAX_S: Final = 0.04

@@ -189,6 +189,7 @@ async def test_full_disk(small_disk: Path, tmp_path: Path) -> None:
         await room.check(tmp_path)
 
 
+@pytest.mark.slow
 async def test_database_locked_by_another_process(tmp_path: Path) -> None:
     db = tmp_path / "rooms.db"
     async with trouble(db) as room:
@@ -252,6 +253,7 @@ async def test_flag_that_could_not_be_stored_falls_once_the_disk_is_well(tmp_pat
         assert room.mirror.match.termination == "timeout"
 
 
+@pytest.mark.slow
 async def test_second_server_on_the_same_file_is_refused(tmp_path: Path) -> None:
     db = tmp_path / "rooms.db"
     async with serving(db) as first:
@@ -264,6 +266,7 @@ async def test_second_server_on_the_same_file_is_refused(tmp_path: Path) -> None
             assert (await link.list_rooms()).rooms == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoiled", ["CAST(x'c0' || substr(payload, 2) AS BLOB)", "CAST(x'c0c0' AS TEXT)"])
 async def test_damaged_room_is_put_in_quarantine_and_the_others_play_on(tmp_path: Path, spoiled: str) -> None:
     db = tmp_path / "rooms.db"
@@ -288,6 +291,7 @@ async def test_damaged_room_is_put_in_quarantine_and_the_others_play_on(tmp_path
         assert listed((await link.list_rooms()).rooms) == set(codes)
 
 
+@pytest.mark.slow
 async def test_damaged_table_of_rooms_is_made_anew_and_all_play_on(tmp_path: Path) -> None:
     """Symptom: the server did not start any more."""
     db = tmp_path / "rooms.db"

@@ -95,6 +95,7 @@ def times_left(room: EnteredRoom) -> tuple[int, ...]:
     return tuple(player.stage_ms for player in match.clock.players)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
 async def test_seats_clocks_offers_and_chat_survive_a_kill_and_clients_go_on_by_themselves(tmp_path: Path) -> None:
     db = tmp_path / "rooms.db"

@@ -240,6 +240,13 @@ class Stage:
                 self._changed.clear()
                 await self._changed.wait()
 
+    async def turn_clock_until(self, is_so: Callable[[], bool]) -> None:
+        """Let the clock go on, a millisecond in each round of the event loop, until something is so."""
+        async with asyncio.timeout(LIMIT_S):
+            while not is_so():
+                self.now_ms += 1
+                await asyncio.sleep(0)
+
     async def unloaded(self, code: str) -> None:
         """Wait until the room has left memory."""
         room = self.directory.loaded(code)

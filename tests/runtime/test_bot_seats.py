@@ -13,9 +13,9 @@ from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed
 from tabuleiro.protocol.messages import SeatRequest
 from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import Thought
-from tabuleiro_server.bots.request import ThinkRequest
-from tabuleiro_server.bots.seat import BotSeats
+from tabuleiro_server.bots.seats import BotSeats
 
 RETRY_MS = 1
 

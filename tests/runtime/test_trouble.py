@@ -129,7 +129,7 @@ async def test_a_deadline_that_could_not_be_stored_comes_later(match_of: Any) ->
     room = await stage.room(code)
     assert room.state.phase == "playing"
     stage.log.failures.clear()
-    stage.now_ms += 1
+    await stage.turn_clock_until(lambda: room.state.phase != "playing")
     assert await ana.hear_event(MatchEnded) == MatchEnded(1, None, "aborted")
 
 

@@ -218,9 +218,11 @@ BROKEN = {
 
 
 async def close_frame(reader: asyncio.StreamReader) -> bytes:
-    """Wait for the server's close frame; the pings before it don't count."""
+    """Wait for the server's close frame; frames before it don't count."""
     while True:
         opcode, length = await reader.readexactly(2)
+        if length == 126:
+            length = int.from_bytes(await reader.readexactly(2), "big")
         payload = await reader.readexactly(length)
         if opcode == 0x88:
             return payload
@@ -301,6 +303,40 @@ async def test_a_flood_ends_only_who_floods(start_server: StartServer) -> None:
         assert (await client.closing())[0] == 4003
 
 
+FLOODS = {
+    "pings": masked(9, b""),
+    "long pings": masked(9, bytes(125)),
+    "pongs": masked(10, b""),
+    "pieces": masked(0, b"", is_final=False),
+    "messages of a byte": masked(2, b"\x01"),
+}
+
+
+async def flooded(server: RunningServer, flood: str, hello: bytes) -> None:
+    """Send so much at once, and wait for the end."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(HANDSHAKE.replace(b"v1.json", b"v1.msgpack"))
+    await reader.readuntil(b"\r\n\r\n")
+    start = masked(2, b"", is_final=False) if flood == "pieces" else b""
+    writer.write(hello + start + FLOODS[flood] * (256 * 1024 // len(FLOODS[flood])))
+    assert (await close_frame(reader))[:2] == struct.pack(">H", 4003), flood
+    writer.transport.abort()
+
+
+@pytest.mark.parametrize("is_known", [False, True], ids=["before hello", "after hello"])
+async def test_a_flood_of_the_smallest_frames_is_ended_after_so_many(
+    start_server: StartServer, log_entries: list[dict[str, Any]], is_known: bool
+) -> None:
+    """Symptom: a burst of 256 KiB held everybody up for 200 ms, and the flood went on for seconds."""
+    settings = {"messages_per_second_count": 20, "messages_burst_count": 100, "close_timeout_ms": 500}
+    async with start_server(**settings) as server, match_elsewhere(server), asyncio.timeout(LIMIT_S):
+        for number, flood in enumerate(FLOODS):
+            message = {"type": "hello", "id": 1, "name": f"mallory-{number}"}
+            await flooded(server, flood, masked(2, msgpack.packb(message)) if is_known else b"")
+    closed = [entry for entry in log_entries if entry["event"] == "connection closed"]
+    assert len(closed) == len(FLOODS)
+
+
 async def test_http_that_is_no_websocket(server: RunningServer) -> None:
     requests = {
         "GET / HTTP/1.1": "426",
@@ -317,3 +353,38 @@ async def test_http_that_is_no_websocket(server: RunningServer) -> None:
             async with connect(f"{server.url}/health", proxy=None):
                 pytest.fail("a page is no WebSocket")
         assert caught.value.response.status_code == 200
+
+
+PLAIN = {
+    "HEAD": (b"HEAD /health HTTP/1.1\r\nHost: x\r\n\r\n", "200", ""),
+    "two at once": (b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n" * 2, "200", "ok\n"),
+    "far too many at once": (b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n" * 5_000, "200", "ok\n"),
+    "POST": (b"POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", "405", None),
+    "OPTIONS": (b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", "405", None),
+    "a WebSocket by POST": (HANDSHAKE.replace(b"GET", b"POST"), "405", None),
+    "a body": (b"GET /health HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello", "400", None),
+    "a body in chunks": (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400", None),
+    "no HTTP": (b"HELO example.org\r\n\r\n", "400", None),
+    "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "400", None),
+    "an endless head": (b"GET / HTTP/1.1\r\nX: " + b"x" * 40_000, "431", None),
+    "a WebSocket of an old version": (HANDSHAKE.replace(b"Version: 13", b"Version: 8"), "400", None),
+    "a WebSocket by HTTP/1.0": (HANDSHAKE.replace(b"HTTP/1.1", b"HTTP/1.0"), "505", None),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+async def test_every_plain_request_gets_one_status_line_and_then_the_end(server: RunningServer, name: str) -> None:
+    """Symptom: two pipelined requests got no answer and a traceback in the log."""
+    sent, status, body = PLAIN[name]
+    async with asyncio.timeout(LIMIT_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(sent)
+        answer = (await reader.read()).decode()
+        writer.close()
+    head, _, got = answer.partition("\r\n\r\n")
+    assert head.split()[:2] == ["HTTP/1.1", status]
+    assert answer.count("\r\nDate: ") == 1
+    assert "\r\nConnection: close" in head
+    if body is not None:
+        assert got == body
+        assert "\r\nContent-Length: 3\r\n" in head

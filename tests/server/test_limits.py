@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from websockets.exceptions import InvalidStatus
 
 from tabuleiro.errors import CommandError
 from tabuleiro.ids import TimestampMs
@@ -26,7 +25,8 @@ from tabuleiro.protocol.messages import (
     WatchRoom,
 )
 from tabuleiro_server import wiring
-from tabuleiro_server.net import peer as peer_module
+from tabuleiro_server.net import connection as connection_module
+from tabuleiro_server.net import handler as handler_module
 from tabuleiro_server.sessions.guests import Guests
 from tabuleiro_server.store.accounts import Accounts
 from tabuleiro_server.store.database import Database
@@ -72,17 +72,15 @@ async def test_a_header_of_anybody_else_is_not_believed(start_server: StartServe
         assert code == 4004
 
 
-async def test_sockets_that_say_nothing_leave_room_for_others(start_server: StartServer) -> None:
+async def test_sockets_that_say_nothing_keep_nobody_out(start_server: StartServer) -> None:
     async with asyncio.timeout(LIMIT_S):
         async with start_server(handshakes_count=2, handshake_timeout_ms=86_400_000) as server:
             silent = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(2)]
-            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-            assert await read_to_end(reader) == b""
-            writer.close()
-            for _, silent_writer in silent:
-                silent_writer.close()
-                await silent_writer.wait_closed()
-            await until_let_in(server)
+            async with wire(server.url) as client:
+                await client.hello("ana")
+            assert await read_to_end(silent[0][0]) == b""
+            for _, writer in silent:
+                writer.close()
 
 
 async def read_to_end(reader: asyncio.StreamReader) -> bytes:
@@ -91,17 +89,6 @@ async def read_to_end(reader: asyncio.StreamReader) -> bytes:
         return await reader.read()
     except ConnectionResetError:
         return b""
-
-
-async def until_let_in(server: RunningServer) -> None:
-    """Knock until there is a place at the door again."""
-    while True:
-        try:
-            async with wire(server.url) as client:
-                await client.hello("ana")
-                return
-        except (OSError, EOFError, InvalidStatus):
-            await asyncio.sleep(0)
 
 
 async def test_a_handshake_that_does_not_come_is_cut(start_server: StartServer) -> None:
@@ -124,8 +111,8 @@ async def test_a_hello_that_is_refused_does_not_stop_the_time(start_server: Star
 
 async def test_messages_a_second(start_server: StartServer, monkeypatch: pytest.MonkeyPatch) -> None:
     async with start_server(messages_per_second_count=1, messages_burst_count=4) as server:
-        # Time stands still for credits, so that the test does not depend on how fast it runs.
-        stopped = StoppedCredits.of(monkeypatch)
+        # Time stands still for the limiter, so that the test does not depend on how fast it runs.
+        stopped = StoppedLimiter.of(monkeypatch)
         async with wire(server.url) as client:
             await client.hello("ana")
             for number in range(2, 9):
@@ -142,17 +129,36 @@ async def test_messages_a_second(start_server: StartServer, monkeypatch: pytest.
         assert stopped.count == 9
 
 
-class StoppedCredits(peer_module.Credits):
-    """Credits by a clock that stands still."""
+async def test_control_frames_count_as_messages(
+    start_server: StartServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with start_server(messages_per_second_count=1, messages_burst_count=4) as server:
+        stopped = StoppedLimiter.of(monkeypatch)
+        async with wire(server.url) as client:
+            await client.hello("ana")
+            for _ in range(3):
+                await client.connection.pong()
+            await client.send_frame(client.codec.encode(ListRooms(id=2)))
+            refusal = await client.receive()
+            assert isinstance(refusal, Error)
+            assert (refusal.id, refusal.code) == (None, "limit-reached")
+            for _ in range(4):
+                await client.connection.pong()
+            assert (await client.closing())[0] == 4003
+        assert stopped.count == 9
+
+
+class StoppedLimiter(handler_module.RateLimiter):
+    """A rate limiter by a clock that stands still."""
 
     count = 0
 
     @classmethod
-    def of(cls, monkeypatch: pytest.MonkeyPatch) -> type[StoppedCredits]:
+    def of(cls, monkeypatch: pytest.MonkeyPatch) -> type[StoppedLimiter]:
         class Stopped(cls):  # type: ignore[misc,valid-type]
             pass
 
-        monkeypatch.setattr(peer_module, "Credits", Stopped)
+        monkeypatch.setattr(handler_module, "RateLimiter", Stopped)
         return Stopped
 
     def spend(self, now_s: float) -> Any:
@@ -369,7 +375,7 @@ async def test_a_half_open_peer_is_found_by_pings(start_server: StartServer) -> 
 
 
 async def test_lag_is_told_with_every_action(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peer_module, "one_way_ms", lambda round_trip_s: 123 if round_trip_s >= 0 else -1)
+    monkeypatch.setattr(connection_module, "one_way_ms", lambda round_trip_s: 123 if round_trip_s >= 0 else -1)
     async with wire(server.url) as ana, wire(server.url) as rui:
         await ana.hello("ana")
         await rui.hello("rui")

@@ -12,7 +12,7 @@ from typing import Annotated, Final, cast
 import typer
 
 from tabuleiro.errors import ClientError, ConfigError
-from tabuleiro.notation.match_record import MatchRecord, replay, turns
+from tabuleiro.notation.record import MatchRecord, replay, turns
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.analysis import Analyser, Analysis
 from tabuleiro_client.cli.export import MatchOption, SourceArgument, find_record

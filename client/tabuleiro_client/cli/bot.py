@@ -20,7 +20,7 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import MatchView
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.options import Options
-from tabuleiro_client.cli.engine_process import START_LIMIT_MS, EngineProcess, running_engine
+from tabuleiro_client.cli.engine_process import EngineProcess, running_engine
 from tabuleiro_client.cli.game_choice import GameOptions, PresetOption, chosen_options
 from tabuleiro_client.cli.play import NameOption, ServerOption
 from tabuleiro_client.net.addresses import chosen_server
@@ -114,7 +114,7 @@ class _EnginePlayer:
                 if begun != match.number:
                     begun = match.number
                     seed = secrets.randbelow(SEED_LIMIT)
-                    await self._engine.begin(room.mirror.game, seed, START_LIMIT_MS)
+                    await self._engine.begin(room.mirror.game, seed)
                 await self._play_turn(room, state, match)
             except BotError as error:
                 await _resign(room)

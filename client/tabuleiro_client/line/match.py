@@ -25,9 +25,9 @@ from tabuleiro.errors import (
 from tabuleiro.notation.actions import format_turn, parse_turn
 from tabuleiro_client.line.commands import CommandGroup, CommandTable, Doubt, RoomCommand, RoomDesk
 from tabuleiro_client.line.reports import MatchReport, RoomAnswers
+from tabuleiro_client.line.ships import answered, open_move, question_lines, sight_of
 from tabuleiro_client.line.terminal import Line, LineReader, Screen
-from tabuleiro_client.models.action_guide import Question
-from tabuleiro_client.models.guides import guide_of
+from tabuleiro_client.models.ships import ShipChoice
 from tabuleiro_client.net.mirror import Mirror
 from tabuleiro_client.net.room import (
     Change,
@@ -87,7 +87,7 @@ class PlainMatch:
         self._commands = CommandTable((*desk.groups(), CommandGroup("leaving", self._leaving_commands())))
         self._is_linked = True
         self._doubt: Doubt | None = None
-        self._question: Question | None = None
+        self._question: ShipChoice | None = None
         self._held_text: str | None = None
         self._is_input_open = True
         self._told: set[Moment] = set()
@@ -222,7 +222,7 @@ class PlainMatch:
             self._end_with_room()
 
     def _drop_void_question(self) -> None:
-        if self._question is not None and self._question.state != self._mirror.state:
+        if self._question is not None and self._question.position != self._mirror.state:
             self._question = None
             self._screen.say("the position has changed: what was asked before is void")
 
@@ -283,14 +283,14 @@ class PlainMatch:
             self._screen.say(doubt.otherwise)
             self._report.show_turn()
 
-    def _decide(self, question: Question, text: str) -> None:
+    def _decide(self, question: ShipChoice, text: str) -> None:
         """Take ``text`` as the answer to what was asked about a move."""
         self._question = None
         if text.lower() in _NO_WORDS:
             self._screen.say("nothing was played")
             return
         try:
-            decided = question.answer(text)
+            decided = answered(question, text)
         except NotationError as error:
             self._screen.say(str(error))
             self._question = question
@@ -300,15 +300,15 @@ class PlainMatch:
         else:
             self._ask(decided)
 
-    def _ask(self, question: Question) -> None:
+    def _ask(self, question: ShipChoice) -> None:
         self._question = question
-        self._screen.say(*question.lines)
+        self._screen.say(*question_lines(question))
 
     def _act(self, text: str) -> None:
         """Read ``text`` as actions of the own turn and send them, or show what the piece that it names can do."""
         is_waiting_script = self._is_playing and not self._can_act and not self._lines.is_terminal
         if self._mirror.to_move is not None and not is_waiting_script:
-            sight = guide_of(self._mirror.game).look_at(self._mirror.state, text)
+            sight = sight_of(self._mirror.state, text)
             if sight is not None:
                 self._answers.show_sight(sight)
                 return
@@ -327,7 +327,7 @@ class PlainMatch:
     def _send_actions(self, text: str) -> None:
         state = self._mirror.state
         try:
-            question = guide_of(self._mirror.game).question(state, text)
+            question = open_move(state, text)
             actions = parse_turn(state, text) if question is None else ()
         except TurnError as error:
             self._screen.say(str(error), NOTHING_PLAYED)

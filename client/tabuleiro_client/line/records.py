@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 
 from tabuleiro.errors import shown
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer, replay, turns
+from tabuleiro.notation.record import MatchRecord, RecordPlayer, replay, turns
 from tabuleiro.rules import registry
 from tabuleiro_client.text.board import TextStyle, board_lines, legend
 from tabuleiro_client.text.terminal import showable

@@ -21,9 +21,8 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import State
 from tabuleiro.rules.view import BoardView, Mark
+from tabuleiro_client.line.ships import Sight, overview, route_lines
 from tabuleiro_client.line.terminal import Screen
-from tabuleiro_client.models.action_guide import Sight
-from tabuleiro_client.models.guides import guide_of
 from tabuleiro_client.net.mirror import Mirror, Step
 from tabuleiro_client.net.server import Signposts
 from tabuleiro_client.text.clocks import format_clock, format_duration
@@ -106,7 +105,7 @@ class MatchReport:
             case MatchStarted():
                 self._show_state(step.after, is_explained=True)
             case ActionsPlayed(actions=actions):
-                self._screen.say(*guide_of(self._mirror.game).routes(step.before, actions))
+                self._screen.say(*route_lines(step.before, actions))
                 self._show_state(step.after)
             case ActionsUndone() | TurnTakenBack():
                 self._show_state(step.after)
@@ -119,7 +118,7 @@ class MatchReport:
         words, change = self.cast.sentence(event), change_text(before, after)
         routes: tuple[str, ...] = ()
         if isinstance(event, ActionsPlayed):
-            routes = guide_of(self._mirror.game).routes(step.before, event.actions)
+            routes = route_lines(step.before, event.actions)
             if {cell.name for cell in before.cells}.issuperset(event.actions):
                 # What is new on those cells says which they are.
                 words = words.replace(f" {' '.join(event.actions)}", "", 1)
@@ -245,9 +244,8 @@ class RoomAnswers:
         else:
             self._screen.show_board(view, show_legal=True, show_legend=True)
             self._explain_marks(view)
-        overview = guide_of(self._mirror.game).overview(state)
-        if overview:
-            self._screen.say(overview)
+        if overview(state):
+            self._screen.say(overview(state))
         else:
             self._list_unmarked(state, view)
         self._report.show_turn()

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from tabuleiro.ids import Phase, Player
-from tabuleiro.notation.match_record import MatchRecord
+from tabuleiro.notation.record import MatchRecord
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, RoomList, SeatRequest, WatchRoom
 from tabuleiro.protocol.records import record_of
 from tabuleiro.protocol.settings import RoomSettings

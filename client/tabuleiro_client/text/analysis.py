@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tabuleiro.notation.match_record import RecordTurn
+from tabuleiro.notation.record import RecordTurn
 from tabuleiro.protocol.messages import HintGiven
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.analysis import Analysis, Candidate

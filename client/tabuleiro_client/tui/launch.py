@@ -24,7 +24,7 @@ from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.terminal_output import TerminalOutput
 
 if TYPE_CHECKING:
-    from tabuleiro.notation.match_record import MatchRecord
+    from tabuleiro.notation.record import MatchRecord
     from tabuleiro_client.models.records import RoomMatch, RoomMatches
 
 LEAVING_LIMIT_S: Final = 3.0

@@ -5,6 +5,8 @@ No textual and no I/O: changes of the room are taken in, and requests are handed
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tabuleiro.errors import NotationError
 from tabuleiro.ids import PLAYERS, Player, Ply
 from tabuleiro.protocol.events import (
@@ -32,6 +34,7 @@ from tabuleiro.protocol.messages import HintGiven, Undo
 from tabuleiro.rules import State
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.models.timeline import Timeline, changed_cells, picture_of
+from tabuleiro_client.models.turn_composer import Target, TurnComposer, composer_for
 from tabuleiro_client.net.mirror import Mirror
 from tabuleiro_client.net.room import Change, Gone, Happened, Lost, Restored, Said
 from tabuleiro_client.text.analysis import hint_text
@@ -39,9 +42,7 @@ from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.sentences import Cast, sentence_to
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.present.notes import hints_of_cell
-from tabuleiro_client.tui.present.overlay import Overlay, Target
-from tabuleiro_client.tui.ship_composer import composer_for
-from tabuleiro_client.tui.turn_composer import TurnComposer
+from tabuleiro_client.tui.present.overlay import Overlay, composed_overlay
 
 
 class TalkRights:
@@ -150,25 +151,14 @@ class MatchModel:
         last = self.timeline.changed_by_last_turn(self.ply)
         if not self.is_live:
             return Overlay(cursor=cursor, hover=hover, targets=frozenset(), last=last)
-        made = self.composer.overlay(cursor, hover)
         reasons: frozenset[int] = frozenset()
         if self._reasons_of is not None:
             cells = [cell for hint in hints_of_cell(self.view, self._reasons_of) for cell in hint.cells]
             reasons = frozenset(cells)
         elif not self.composer.actions:
             reasons = self._hinted
-        return Overlay(
-            cursor=cursor,
-            hover=hover,
-            targets=made.targets if self.can_act else frozenset(),
-            picked=made.picked,
-            last=last - made.picked,
-            route=made.route,
-            opposite=made.opposite,
-            reasons=reasons,
-            shows_legal=shows_legal and self.can_act,
-            shows_forbidden=True,
-        )
+        made = composed_overlay(self.composer, cursor, hover, last, shows_legal=shows_legal and self.can_act)
+        return replace(made, targets=made.targets if self.can_act else frozenset(), reasons=reasons)
 
     def follow(self) -> bool:
         """Take in what the mirror holds now; return whether a turn in the making was dropped by it."""

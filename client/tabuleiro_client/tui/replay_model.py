@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from tabuleiro.notation.match_record import MatchRecord, result_of
+from tabuleiro.notation.record import MatchRecord, result_of
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.base import Outcome
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.models.timeline import Timeline, picture_of
+from tabuleiro_client.models.turn_composer import Target, TurnComposer, composer_for
 from tabuleiro_client.text.sentences import ending_text
-from tabuleiro_client.tui.present.overlay import Overlay, Target
-from tabuleiro_client.tui.ship_composer import composer_for
-from tabuleiro_client.tui.turn_composer import TurnComposer
+from tabuleiro_client.tui.present.overlay import Overlay, composed_overlay
 
 DELAYS_S: Final = (4.0, 2.0, 1.0, 0.5, 0.25)
 """The seconds between two actions of the autoplay, slowest first."""
@@ -168,18 +167,7 @@ class ReplayModel:
         last = self.line.changed_by_last_turn(self.place)
         if self.composer is None:
             return Overlay(cursor=cursor, hover=hover, targets=frozenset(), last=last)
-        made = self.composer.overlay(cursor, hover)
-        return Overlay(
-            cursor=cursor,
-            hover=hover,
-            targets=made.targets,
-            picked=made.picked,
-            last=last - made.picked,
-            route=made.route,
-            opposite=made.opposite,
-            shows_legal=shows_legal,
-            shows_forbidden=True,
-        )
+        return composed_overlay(self.composer, cursor, hover, last, shows_legal=shows_legal)
 
     def turn_text(self) -> str:
         """Where we are, and who is to move or how it ended."""

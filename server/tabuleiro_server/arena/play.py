@@ -10,8 +10,9 @@ from typing import Final
 
 from tabuleiro.errors import BotError
 from tabuleiro.ids import Player, opponent
+from tabuleiro.notation.engine_lines import START_LIMIT_MS
 from tabuleiro.rules import Game, State, registry
-from tabuleiro_server.arena.engine_process import START_LIMIT_MS, EngineProcess, running_engine
+from tabuleiro_server.arena.engine_process import EngineProcess, running_engine
 from tabuleiro_server.arena.entrants import Entrant
 from tabuleiro_server.arena.schedule import Pairing, Terms
 from tabuleiro_server.bots.levels import choose_turn, choose_turn_by_nodes

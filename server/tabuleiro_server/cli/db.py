@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tabuleiro.errors import ClientError, StoreError
-from tabuleiro.notation.record import format_record
-from tabuleiro.notation.record_json import export_json
+from tabuleiro.notation.formats import RecordFormat, write_record
 from tabuleiro.protocol.records import record_of
 from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_server.rooms.archive import records_of
@@ -25,13 +22,6 @@ app = typer.Typer(no_args_is_help=True, help="Look after a database file.")
 DatabasePath = Annotated[Path, typer.Option("--db", metavar="FILE", help="The SQLite file.")]
 DEFAULT_PATH = Path("tabuleiro.db")
 KIBIBYTE = 1024
-
-
-class ExportFormat(StrEnum):
-    """How a match is written."""
-
-    RECORD = "record"
-    JSON = "json"
 
 
 @app.command()
@@ -114,8 +104,8 @@ def export(
         int | None, typer.Option(min=1, metavar="N", help="Which match of the room; the last one if left out.")
     ] = None,
     format: Annotated[
-        ExportFormat, typer.Option(metavar="record|json", help="How to write it.")
-    ] = ExportFormat.RECORD,
+        RecordFormat, typer.Option(metavar="record|json", help="How to write it.")
+    ] = RecordFormat.RECORD,
 ) -> None:
     """Write a match of a room as a record or as JSON, straight from the file."""
     stored = asyncio.run(maintenance.read_room(_existing(db), parse_room_code(code)))
@@ -125,12 +115,8 @@ def export(
     wanted = [record for record in played if match in (None, record.match)]
     if not wanted:
         raise ClientError(f"room {stored.code} has no such match; it has {len(played)}")
-    record = record_of(wanted[-1])
-    if format is ExportFormat.RECORD:
-        typer.echo(format_record(record), nl=False)
-    else:
-        name = f"{stored.code}-{wanted[-1].match}"
-        typer.echo(json.dumps(export_json(record, game_id=name), indent=2, ensure_ascii=False))
+    name = f"{stored.code}-{wanted[-1].match}"
+    typer.echo(write_record(record_of(wanted[-1]), format, game_id=name), nl=False)
 
 
 def _existing(path: Path) -> Path:

@@ -23,7 +23,7 @@ from prometheus_client.metrics_core import (
 from prometheus_client.registry import Collector
 
 from tabuleiro_server.bots.pool import PoolCounts
-from tabuleiro_server.net.figures import NetFigures
+from tabuleiro_server.net.metrics import NetMetrics
 from tabuleiro_server.sessions.figures import RequestFigures
 from tabuleiro_server.store.figures import CommitFigures, Distribution
 
@@ -63,7 +63,7 @@ class ServerCollector(Collector):
     """All that is told about a server. What changes as a whole is asked for by a call."""
 
     version: str
-    net: NetFigures
+    net: NetMetrics
     requests: RequestFigures
     commits: CommitFigures
     loop_lags_us: Distribution

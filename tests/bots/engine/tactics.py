@@ -45,7 +45,7 @@ class ForcedWins:
 
     def _search(self, state: State, turns: int) -> bool:
         if isinstance(state, MinefieldState):
-            distance = connection_distance(state, self._player)
+            distance = connection_distance(state.game.board, state.stones, self._player)
             if distance is None or distance > turns:
                 return False
         if state.to_move != self._player:

@@ -9,9 +9,10 @@ import pytest
 
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.view import BoardView
+from tabuleiro_client.models.turn_composer import Target
 from tabuleiro_client.tui.present.ink import ASCII, UNICODE
 from tabuleiro_client.tui.present.layout import SIZES, Layout, Size
-from tabuleiro_client.tui.present.overlay import Overlay, Target
+from tabuleiro_client.tui.present.overlay import Overlay
 from tabuleiro_client.tui.present.picture import board_rows, changed_rows, some_rows
 
 

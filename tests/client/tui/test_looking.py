@@ -11,8 +11,7 @@ from textual.widgets import Static
 from textual.widgets._footer import FooterKey
 
 from tabuleiro.ids import RoomCode
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
-from tabuleiro.notation.record import parse_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer, parse_record
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.base import Outcome, Termination
 from tabuleiro_client.models.records import RoomMatch, RoomMatches

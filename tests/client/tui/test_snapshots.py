@@ -7,7 +7,7 @@ import random
 import pytest
 
 from tabuleiro.ids import RoomCode
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
 from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro.rules import registry
 from tabuleiro_client.models.records import RoomMatch, RoomMatches

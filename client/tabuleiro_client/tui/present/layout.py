@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Final
 
 from tabuleiro.rules.view import BoardView, EdgeSide
-from tabuleiro_client.tui.present.overlay import Target
+from tabuleiro_client.models.turn_composer import Target
 
 
 class Size(StrEnum):

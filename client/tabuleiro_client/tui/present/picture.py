@@ -20,10 +20,11 @@ from itertools import chain
 from typing import Final
 
 from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark
+from tabuleiro_client.models.turn_composer import Target
 from tabuleiro_client.text.board import ground_letters
 from tabuleiro_client.tui.present.ink import FILL, PLAIN, ROLES, Canvas, GlyphSet, Ink, Role, Row
 from tabuleiro_client.tui.present.layout import Box, Layout, Size, side_edges_text
-from tabuleiro_client.tui.present.overlay import Overlay, Target
+from tabuleiro_client.tui.present.overlay import Overlay
 
 GROUNDS: Final = (Role.GROUND, Role.GROUND_ALT, Role.GROUND_THIRD)
 _COLOURED: Final[Mapping[str, Role]] = {

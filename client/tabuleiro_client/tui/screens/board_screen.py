@@ -18,10 +18,10 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from tabuleiro.rules.view import BoardView
+from tabuleiro_client.models.turn_composer import Target
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.layout import fitting_layout
 from tabuleiro_client.tui.present.notes import cell_note
-from tabuleiro_client.tui.present.overlay import Target
 from tabuleiro_client.tui.widgets.bars import Choices, KeyBar, Line, TopBar
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
 from tabuleiro_client.tui.widgets.chat import Entry

@@ -20,13 +20,14 @@ from tabuleiro.protocol.events import Said
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ClientMessage, MatchView, RoomHead, Say
 from tabuleiro.rules import Game
 from tabuleiro.rules.view import BoardView
+from tabuleiro_client.models.turn_composer import Target
 from tabuleiro_client.net.room import Change, EnteredRoom, Happened
 from tabuleiro_client.text.sentences import brief_options_text, said, side_glyphs
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.collector import spared_objects
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.present.notes import facts
-from tabuleiro_client.tui.present.overlay import Overlay, Target
+from tabuleiro_client.tui.present.overlay import Overlay
 from tabuleiro_client.tui.present.players import brief_text, player_lines
 from tabuleiro_client.tui.redrawing import Redrawing
 from tabuleiro_client.tui.screens.board_screen import BoardScreen

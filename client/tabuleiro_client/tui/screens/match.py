@@ -12,16 +12,14 @@ from tabuleiro.errors import CommandError, ConnectionLostError
 from tabuleiro.ids import Player
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import Abort, Answer, ClaimWin, Offer, Resign
+from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer, Target
 from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import OFFER_TEXTS, MatchModel
-from tabuleiro_client.tui.present.overlay import Target
 from tabuleiro_client.tui.present.players import claim_text
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.live import LiveScreen, RoomEntry
 from tabuleiro_client.tui.screens.picker import PickerScreen
-from tabuleiro_client.tui.ship_composer import ShipComposer
-from tabuleiro_client.tui.turn_composer import PASS_TEXT
 from tabuleiro_client.tui.widgets.bars import Choices
 from tabuleiro_client.tui.widgets.chat import Entry
 
@@ -296,7 +294,7 @@ class MatchScreen(LiveScreen):
             self.client.leave_screen()
         elif not model.is_live:
             self.look(model.timeline.last_ply)
-        elif isinstance(model.composer, ShipComposer) and model.composer.start is not None:
+        elif isinstance(model.composer, ShipComposer) and model.composer.ship is not None:
             self.action_undo()
         elif model.mirror.head.phase == "playing" and model.own_seats:
             question = "Leave this match? Your seat stays yours, and clocks run on."

@@ -11,8 +11,7 @@ from textual.widget import Widget
 from textual.widgets import DataTable, Input, Static
 
 from tabuleiro.errors import ClientError, GameOptionError, IllegalActionError, NotationError, RecordError
-from tabuleiro.notation.match_record import MatchRecord
-from tabuleiro.notation.record import parse_record
+from tabuleiro.notation.record import MatchRecord, parse_record
 from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.models.saved_matches import ShelvedMatch

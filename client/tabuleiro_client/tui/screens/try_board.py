@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options
 from tabuleiro_client.tui import keys

@@ -15,9 +15,9 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 from textual.widgets._footer import FooterKey
 
+from tabuleiro_client.models.turn_composer import Choice
 from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.tui.session import Session
-from tabuleiro_client.tui.turn_composer import Choice
 
 
 class Line(Static):

@@ -17,10 +17,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tabuleiro.rules.view import BoardView, CellView, EdgeSide, Mark
+from tabuleiro_client.models.turn_composer import Target
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.ink import GlyphSet, Row
 from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout
-from tabuleiro_client.tui.present.overlay import NOTHING, Overlay, Target
+from tabuleiro_client.tui.present.overlay import NOTHING, Overlay
 from tabuleiro_client.tui.present.picture import board_rows, changed_rows, some_rows
 from tabuleiro_client.tui.widgets.strips import finished
 
@@ -195,10 +196,8 @@ class Board(Widget, can_focus=True):
         self._strips = {}
         self.redraw()
 
-    def on_focus(self) -> None:
-        self.redraw()
-
-    def on_blur(self) -> None:
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
         self.redraw()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:

@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from tabuleiro.rules.board import bit_indexes
-from tabuleiro.rules.games.iris import PASSES_TO_END, Iris, IrisState
+from tabuleiro.rules.games.iris import Iris, IrisState
+from tabuleiro.rules.games.iris.state import PASSES_TO_END
 from tabuleiro_server.bots.engine.kernels import Array, kernel
 
 Board = Array

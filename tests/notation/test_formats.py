@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from tabuleiro.ids import TimestampMs
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
-from tabuleiro.notation.record import parse_record
-from tabuleiro.notation.record_json import export_json
+from tabuleiro.notation.formats import RecordFormat, export_json, write_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer, parse_record
 from tabuleiro.rules import Outcome, Termination, registry
 
 RECORD = MatchRecord(
@@ -99,3 +98,10 @@ def test_a_whole_game_of_every_kind_is_plain_json(name: str) -> None:
     assert isinstance(rounds, list)
     assert all(isinstance(entry, list) and len(entry) == 2 and any(entry) for entry in rounds)
     assert [text for entry in rounds for turn in entry if turn for text in turn.split()] == actions
+
+
+def test_a_record_is_written_in_every_format_with_a_line_end() -> None:
+    assert parse_record(write_record(RECORD, RecordFormat.RECORD)).actions == RECORD.actions
+    written = write_record(RECORD, RecordFormat.JSON, game_id="K7MQ4/1")
+    assert json.loads(written) == export_json(RECORD, game_id="K7MQ4/1")
+    assert written.endswith("}\n")

@@ -9,7 +9,7 @@ import pytest
 
 from tabuleiro.protocol.events import Said
 from tabuleiro.protocol.messages import CreateRoom, Hello, JoinRoom, ListRooms, Say, SubscribeLobby
-from tabuleiro_server.net import peer as peer_module
+from tabuleiro_server.net import handler as handler_module
 from tabuleiro_server.sessions.guests import Guests
 from tabuleiro_server.sessions.lobby import Lobby
 from tests.server.wire_client import LIMIT_S, SMALL, StartServer, wire
@@ -21,14 +21,14 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     told: list[str] = []
 
     class Log:
-        def exception(self, event: str, **_: Any) -> None:
+        def error(self, event: str, **_: Any) -> None:
             told.append(event)
 
         def info(self, event: str, **_: Any) -> None: ...
 
         debug = info
 
-    monkeypatch.setattr(peer_module, "log", Log())
+    monkeypatch.setattr(handler_module, "log", Log())
     return told
 
 

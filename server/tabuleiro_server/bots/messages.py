@@ -1,7 +1,6 @@
-"""What the pool and its worker processes say to each other, as bytes on pipes.
+"""The messages between the pool and its worker processes, and their bytes on pipes.
 
-A frame is a length (4 bytes, big-endian) and that many bytes of msgpack. Who says what when is left to
-:mod:`~tabuleiro_server.bots.worker_process` and :mod:`~tabuleiro_server.bots.worker`.
+A frame is a length (4 bytes, big-endian) and that many bytes of msgpack.
 """
 
 from __future__ import annotations
@@ -12,16 +11,68 @@ from typing import BinaryIO, Final
 import msgspec
 
 from tabuleiro.errors import BotError
-from tabuleiro_server.bots.request import ThinkRequest, Worth
+from tabuleiro.rules import State, registry
+
+
+class ThinkRequest(msgspec.Struct, frozen=True):
+    """A request for the rest of the turn of the player to move.
+
+    ``actions`` holds the canonical texts of all actions since the start of the match. ``budget_ms`` is the time
+    for the turn in milliseconds; ``None`` means the level's own limit. With ``is_hint`` the answer is the best
+    turn that the search of the game finds in that time, with its evaluation; the level does not matter.
+    """
+
+    room: str
+    game: str
+    options: dict[str, int | str]
+    actions: list[str]
+    level: str
+    seed: int
+    budget_ms: int | None = None
+    is_hint: bool = False
+
+
+class Evaluation(msgspec.Struct, frozen=True):
+    """The evaluation of a turn, as in :class:`~tabuleiro.rules.analysis.Candidate`."""
+
+    value: float
+    is_proven: bool
+    turns_to_end: int | None
+
+
+def replay(request: ThinkRequest) -> State:
+    """Return the position of ``request``.
+
+    The actions were checked when they were played, so their legality is not checked again.
+
+    Raises: GameOptionError for an unknown game or option, NotationError for a text that is no action.
+    """
+    state = registry.load(request.game, request.options).initial_state()
+    for text in request.actions:
+        state = state.child(state.string_to_action(text))
+    return state
+
+
+def texts_of(state: State, actions: tuple[int, ...]) -> list[str]:
+    """Return the canonical texts of ``actions``, played one after the other from ``state``.
+
+    Raises: IllegalActionError when one of them is not legal there.
+    """
+    texts = []
+    for action in actions:
+        texts.append(state.action_to_string(action))
+        state = state.apply(action)
+    return texts
+
 
 MAX_FRAME_BYTES: Final = 4 << 20
-"""More than any match can need: an action text has at most about ten bytes."""
+"""More than any match needs: an action text has at most about ten bytes."""
 
 _HEADER_BYTES: Final = 4
 
 
 class Job(msgspec.Struct, frozen=True, tag="job"):
-    """Pool to worker: think. ``hang_limit_ms`` after which the worker must not live on with this job."""
+    """Pool to worker: think. The worker must not outlive ``hang_limit_ms`` with this job."""
 
     number: int
     request: ThinkRequest
@@ -33,15 +84,15 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
 
 
 class Answer(msgspec.Struct, frozen=True, tag="answer"):
-    """Worker to pool: the actions for the job with this number; ``worth`` is there for hints only."""
+    """Worker to pool: the actions for the job with this number; only hints have ``evaluation``."""
 
     number: int
     actions: list[str]
-    worth: Worth | None = None
+    evaluation: Evaluation | None = None
 
 
 class Refusal(msgspec.Struct, frozen=True, tag="refusal"):
-    """Worker to pool: the job with this number found no answer, and why. The worker goes on."""
+    """Worker to pool: the job with this number failed, with the reason. The worker takes the next one."""
 
     number: int
     reason: str

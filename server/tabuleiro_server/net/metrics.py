@@ -1,4 +1,4 @@
-"""Counts of what the network did, for whoever shows them: plain numbers, written by `net` alone."""
+"""Counts of what the network did: plain numbers, written by `net` alone."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class NetFigures:
+class NetMetrics:
     """``open_count`` goes up and down, all others only grow.
 
-    ``refused_counts`` are connections that were not admitted, by the config key of the limit;
-    ``closed_counts`` those that the server closed, by close code.
+    ``frame_count`` are messages of clients. ``refused_counts`` are connections that were not admitted, by the
+    config key of the limit; ``closed_counts`` those that the server closed, by close code.
     """
 
     open_count: int = 0

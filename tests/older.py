@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-REPOSITORY: Final = Path(__file__).parents[2]
+REPOSITORY: Final = Path(__file__).parents[1]
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def older_python(commit: str, folder: Path) -> Iterator[str]:
     _run("git", "-C", str(REPOSITORY), "worktree", "add", "--quiet", "--detach", str(place), commit)
     try:
         print(f"installing {commit} into an environment of its own", flush=True)
-        _run("make", "--silent", "-C", str(place), f"PYTHON={sys.executable}", ".venv/.installed")
+        _run("make", "--silent", "-C", str(place), f"PYTHON={sys.executable}", "VENV=.venv", ".venv/.installed")
         yield str(place / ".venv" / "bin" / "python")
     finally:
         _run("git", "-C", str(REPOSITORY), "worktree", "remove", "--force", str(place))
