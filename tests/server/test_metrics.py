@@ -28,7 +28,7 @@ async def samples_of(server: RunningServer) -> dict[tuple[str, Labels], float]:
     }
 
 
-async def test_the_figures_are_those_of_what_happened(server: RunningServer) -> None:
+async def test_the_metrics_are_those_of_what_happened(server: RunningServer) -> None:
     async with wire(server.url) as ana, wire(server.url) as rui:
         await ana.hello("ana")
         await rui.hello("rui")

@@ -28,12 +28,12 @@ from tabuleiro.protocol.messages import (
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options, OptionValue
+from tabuleiro_server.metrics import RequestMetrics
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import audience_of, event_for, snapshot_of
 from tabuleiro_server.rooms.draws import draw, draw_secrets
 from tabuleiro_server.rooms.room_task import Missed, RoomTask
-from tabuleiro_server.sessions.figures import RequestFigures
 from tabuleiro_server.sessions.lobby import RoomFilter
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.sessions.session import Answering, Session
@@ -61,7 +61,7 @@ class Requests:
     """Answers the requests of all sessions."""
 
     def __init__(self, services: Services) -> None:
-        self.figures = RequestFigures()
+        self.metrics = RequestMetrics()
         self._services = services
         self._quick_play_lock = asyncio.Lock()
 
