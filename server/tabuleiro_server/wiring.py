@@ -25,7 +25,7 @@ from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
-from tabuleiro_server.rooms.journal import Journal, rows_of_stored
+from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.room_task import RoomTask
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Caretaker, Lifecycle
@@ -96,7 +96,7 @@ async def running_server(
             Path(config.db),
             synchronous=config.synchronous,
             connection_class=connection_class,
-            mend=partial(mend_query_tables, replay=rows_of_stored),
+            mend=partial(mend_query_tables, replay=rows_of),
         )
         # Not given up: a process does not end before the threads of its connections do.
         stack.push_async_callback(database.close)

@@ -42,7 +42,7 @@ async def test_two_engines_meet_and_play_as_often_as_asked(server: RunningServer
     async with asyncio.timeout(LIMIT_S):
         await asyncio.gather(*(play_matches(wishes(server, lucky, game_count=2), told.append) for _ in range(2)))
     assert len([line for line in told if "Minefield, as Lucky" in line]) == 4
-    assert len([line for line in told if " wins by connection" in line]) == 4
+    assert len([line for line in told if " wins: " in line and "joined both edges" in line]) == 4
 
 
 async def test_an_engine_plays_rematches_in_a_room_and_is_told_the_clocks(
@@ -108,7 +108,7 @@ async def test_an_answer_to_a_position_that_is_gone_is_not_played(server: Runnin
             await room.resign()
             await asyncio.to_thread(gate.write_text, "go on")
             await playing
-    assert told[-1].endswith("wins by resignation")
+    assert told[-1].endswith("resigned")
 
 
 async def test_a_room_that_is_not_there_is_told(server: RunningServer, tmp_path: Path) -> None:

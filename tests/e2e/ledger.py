@@ -175,7 +175,7 @@ class Ledger:
             assert stored.sayings[text] == 0, f"refused and said: {text}"
         assert not stored.sayings or max(stored.sayings.values()) == 1, "something was said twice"
         if is_thorough:
-            report = await verify(copy, lambda code, events, row: rows_of(read_events(code, events), row))
+            report = await verify(copy, rows_of)
             assert report.is_sound, f"{report.file_findings} {report.damaged} {report.differences}"
         self._settled |= {room for room, _ in stored.ended}
         return stored

@@ -18,7 +18,7 @@ from tabuleiro.ids import TimestampMs
 from tabuleiro.protocol.messages import GetRecord, Hello, ListRooms, Play, WatchRoom
 from tabuleiro.rules import registry
 from tabuleiro_server.config import Config
-from tabuleiro_server.rooms.journal import rows_of_stored
+from tabuleiro_server.rooms.journal import rows_of
 from tabuleiro_server.store.consistency import verify
 from tabuleiro_server.store.maintenance import read_stats
 from tabuleiro_server.wiring import running_server
@@ -74,7 +74,7 @@ async def test_a_database_of_the_first_schema_is_played_on(path: Path) -> None:
             state = state.child(action)
         record = await ana.do(GetRecord, room=CLOSED)
         assert (record.termination, len(record.actions)) == ("resignation", 14)
-    report = await verify(path, rows_of_stored)
+    report = await verify(path, rows_of)
     assert report.is_sound, [*report.file_findings, *report.damaged, *report.differences]
     assert (report.room_count, report.match_count) == (3, 6)
     assert (await read_stats(path)).account_count == len(TOKENS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
-from tabuleiro_server.rooms.journal import Journal
+from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.room_task import RoomTask
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Lifecycle
@@ -31,6 +32,7 @@ from tabuleiro_server.sessions.requests import Requests
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.sessions.session import Session
 from tabuleiro_server.store.accounts import Accounts
+from tabuleiro_server.store.consistency import mend_query_tables
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import BEFORE_FIRST, EventLog
 
@@ -269,7 +271,8 @@ def open_stage(tmp_path: Path) -> Any:
     @asynccontextmanager
     async def opened(now_ms: int = START_MS, last_alive_ms: int = START_MS, **config: Any) -> AsyncIterator[Stage]:
         loop = asyncio.get_running_loop()
-        database = await Database.open(tmp_path / "rooms.db", synchronous="NORMAL")
+        mend = partial(mend_query_tables, replay=rows_of)
+        database = await Database.open(tmp_path / "rooms.db", synchronous="NORMAL", mend=mend)
         log = FaultyLog(database)
         await log.start()
         settings = {"idle_room_unload_ms": 20, "storage_retry_ms": 1} | config

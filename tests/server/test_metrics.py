@@ -8,8 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom
-from tabuleiro_server.metrics import exposition
-from tabuleiro_server.metrics import LoopLagProbe
+from tabuleiro_server.metrics import LoopLagProbe, exposition
 from tabuleiro_server.wiring import RunningServer
 from tests.server.wire_client import SMALL, MatchOnTheWire, StartServer, raw_request, wire
 

@@ -21,9 +21,7 @@ ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
 
 
-def replay(
-    room: RoomCode, events: Sequence[StoredEvent], stored_row: RoomRow | None = None
-) -> tuple[RoomRow, list[MatchRow]]:
+def replay(room: RoomCode, events: Sequence[StoredEvent]) -> tuple[RoomRow, list[MatchRow]]:
     """A game of counting: every third event ends a match and begins the next; ``bad`` cannot be replayed."""
     if any(event.payload == b"bad" for event in events):
         raise NotationError("bad", "a number")
@@ -229,9 +227,7 @@ async def test_room_that_moves_on_during_the_rebuild_is_rebuilt_again(
         async def append() -> None:
             await log.append(ROOM, Seq(7), make.events(8, 8))
 
-        def replay_slowly(
-            room: RoomCode, events: Sequence[StoredEvent], stored_row: RoomRow | None
-        ) -> tuple[RoomRow, list[MatchRow]]:
+        def replay_slowly(room: RoomCode, events: Sequence[StoredEvent]) -> tuple[RoomRow, list[MatchRow]]:
             if room == ROOM:
                 seen.append(len(events))
                 if len(seen) == 1:

@@ -300,7 +300,7 @@ async def test_malformed_page_refuses_the_rooms_on_it_and_no_other_of_the_group(
         results: list[object] = await asyncio.gather(
             log.append(ROOM, Seq(0), make.events(1, 2), make.room(ROOM)),
             log.append(OTHER, Seq(0), make.events(1, 1), make.room(OTHER)),
-            log.save_room_row(make.room("CCCCC")),
+            log.append(RoomCode("CCCCC"), Seq(0), make.events(1, 1), make.room("CCCCC")),
             return_exceptions=True,
         )
         refused, *others = results

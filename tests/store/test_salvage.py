@@ -36,9 +36,7 @@ ACCOUNT_COUNT = 200
 Page = Literal["root", "leaf"]
 
 
-def replay(
-    room: RoomCode, events: Sequence[StoredEvent], stored_row: RoomRow | None = None
-) -> tuple[RoomRow, list[MatchRow]]:
+def replay(room: RoomCode, events: Sequence[StoredEvent]) -> tuple[RoomRow, list[MatchRow]]:
     """A room with one match, that has as many actions as there are events."""
     last = events[-1]
     row = RoomRow(

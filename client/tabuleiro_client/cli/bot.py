@@ -26,6 +26,7 @@ from tabuleiro_client.cli.play import NameOption, ServerOption
 from tabuleiro_client.net.addresses import chosen_server
 from tabuleiro_client.net.library import Client, connect
 from tabuleiro_client.net.room import EnteredRoom
+from tabuleiro_client.text.endings import ending_text
 
 CLOCK_MARGIN_MS: Final = 500
 """What is kept of the clock for the way to the server."""
@@ -101,7 +102,8 @@ class _EnginePlayer:
             if match is None or match.termination is None:
                 self._tell(f"room {room.code}: closed before the end")
                 return
-            self._tell(f"room {room.code}: {_result(match)}")
+            ending = ending_text(match.players or room.mirror.game.sides, match.winner, match.termination)
+            self._tell(f"room {room.code}: match {match.number}: {ending}")
             if played_count < match_count and not await _rematch(room):
                 return
 
@@ -157,13 +159,6 @@ def _clocks_ms(room: EnteredRoom, match: MatchView) -> tuple[int, int] | None:
     own_ms = remaining_ms(control, clock, mover, now_ms)
     other_ms = remaining_ms(control, clock, opponent(mover), now_ms)
     return None if own_ms is None or other_ms is None else (own_ms, other_ms)
-
-
-def _result(match: MatchView) -> str:
-    if match.winner is None:
-        return f"match {match.number} ended without a winner: {match.termination}"
-    winner = f"player {match.winner}" if match.players is None else match.players[match.winner]
-    return f"match {match.number}: {winner} wins by {match.termination}"
 
 
 async def _resign(room: EnteredRoom) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from tabuleiro.errors import shown
 from tabuleiro.notation.record import MatchRecord, RecordPlayer, replay, turns
 from tabuleiro.rules import registry
-from tabuleiro_client.text.board import TextStyle, board_lines, legend
+from tabuleiro_client.text.board import TextStyle, board_lines, legend, scores_text
+from tabuleiro_client.text.endings import ending_text
 from tabuleiro_client.text.terminal import showable
 
 HELP = """\
@@ -69,7 +70,7 @@ class RecordBrowser:
         lines += [self._place(), *view.notices]
         if view.scores is not None and (self.states[self.ply].is_terminal or show_legal):
             for side, scores in zip(self.game.sides, view.scores, strict=True):
-                lines.append(f"groups of {side}: {' '.join(map(str, scores)) or 'none'}")
+                lines.append(f"{side} scores {scores_text(scores)}")
         if self.ply == self.last_ply:
             lines.append(self._ending())
         return lines
@@ -87,9 +88,8 @@ class RecordBrowser:
         outcome = self.record.outcome
         if outcome is None:
             return "The record ends here; the match is unfinished."
-        if outcome.winner is not None:
-            return f"The end: {self.game.sides[outcome.winner]} wins by {outcome.termination}."
-        return f"The end: {outcome.termination}, nobody wins."
+        ending = ending_text(self.game.sides, outcome.winner, outcome.termination)
+        return f"The end. {ending[:1].upper()}{ending[1:]}."
 
     def obey(self, text: str) -> list[str]:
         """Do what was typed and return what to show: a position, or a message about what cannot be done."""

@@ -270,3 +270,12 @@ def legend(view: BoardView, style: TextStyle) -> str:
         entries.append(f"{piece_glyph(piece, style)} {name}{variant}")
     entries += [f"{letter} {ground}" for ground, letter in ground_letters(view).items()]
     return ", ".join(entries)
+
+
+def scores_text(scores: tuple[int, ...]) -> str:
+    """Return the scores of one side.
+
+    >>> scores_text((3, 2)), scores_text(())
+    ('3 2', '0')
+    """
+    return " ".join(map(str, scores)) or "0"

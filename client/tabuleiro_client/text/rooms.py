@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from tabuleiro.clock import NO_CLOCK, format_time_control
 from tabuleiro.errors import GameOptionError
 from tabuleiro.ids import DAY_MS, HOUR_MS, MINUTE_MS, PLAYERS, Player, RoomCode
-from tabuleiro.protocol.events import RoomSecrets
+from tabuleiro.protocol.events import RoomSecrets, SeatInfo
 from tabuleiro.protocol.messages import RoomHead, RoomSummary, SeatView
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import Game, registry
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.text.sentences import Cast, brief_options_text, holder_text
+from tabuleiro_client.text.sentences import Cast
 from tabuleiro_client.text.settings import settings_text
 from tabuleiro_client.text.terminal import showable
+
+DEFAULT_BOARD: Final = "default board"
+"""What is said of options that are all as usual."""
 
 HEADINGS = ("ROOM", "GAME", "BOARD", "FIRST", "SECOND", "CLOCK", "WATCHING", "AGE", "STATE")
 
@@ -117,3 +121,43 @@ def settings_lines(settings: RoomSettings) -> list[str]:
     """What was decided about the room, a line each: the clock, and what is not as usual."""
     lines = settings_text(settings).split("; ") if settings != RoomSettings() else []
     return lines if settings.time_control != NO_CLOCK else ["no clock", *lines]
+
+
+def holder_text(seat: SeatInfo) -> str:
+    """Who holds a seat, for lists."""
+    if seat.kind == "open":
+        return "(free)"
+    return f"{seat.name} (bot)" if seat.kind == "bot" else str(seat.name)
+
+
+def options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
+    """The options of a match in a few words: the preset's name, or what is not as usual.
+
+    ``default board`` when everything is.
+    """
+    for name, preset in game.presets.items():
+        if dict(game.from_options(preset).options) == dict(options):
+            return name
+    needed = {name: value for name, value in options.items() if name != "seed"}
+    for name in tuple(needed):
+        others = {other: value for other, value in needed.items() if other != name}
+        if _are_same(game, others, needed):
+            needed = others
+    return " ".join(f"{name}={value}" for name, value in needed.items()) or DEFAULT_BOARD
+
+
+def brief_options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
+    """As :func:`options_text`, for where others stand beside it: of a position, only that there is one."""
+    others = {name: value for name, value in options.items() if name != "position"}
+    if len(others) == len(options):
+        return options_text(game, options)
+    text = options_text(game, others)
+    return "own position" if text == DEFAULT_BOARD else f"{text}, own position"
+
+
+def _are_same(game: type[Game], some: Mapping[str, int | str], others: Mapping[str, int | str]) -> bool:
+    """Whether both mean the same game; options that only go together may mean none by themselves."""
+    try:
+        return dict(game.from_options(some).options) == dict(game.from_options(others).options)
+    except GameOptionError:
+        return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tabuleiro.rules.view import BoardView, CellView, Mark
+from tabuleiro_client.text.board import scores_text
 
 
 def position_lines(view: BoardView, sides: tuple[str, str]) -> list[str]:
@@ -26,7 +27,7 @@ def score_lines(view: BoardView, sides: tuple[str, str]) -> list[str]:
     """The scores of both sides on one line; none where a game has none."""
     if view.scores is None:
         return []
-    both = (f"{side} {' '.join(map(str, scores)) or '0'}" for side, scores in zip(sides, view.scores, strict=True))
+    both = (f"{side} {scores_text(scores)}" for side, scores in zip(sides, view.scores, strict=True))
     return [f"groups score: {', '.join(both)}"]
 
 

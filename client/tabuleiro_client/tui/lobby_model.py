@@ -13,7 +13,8 @@ from tabuleiro.ids import AccountId, Phase, RoomCode
 from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary
 from tabuleiro.rules import registry
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.text.sentences import brief_options_text, holder_text
+from tabuleiro_client.text.endings import result_text
+from tabuleiro_client.text.rooms import brief_options_text, holder_text
 from tabuleiro_client.text.terminal import showable
 
 HEADINGS: Final = ("room", "game", "board", "first", "second", "clock", "state")
@@ -184,11 +185,8 @@ def folded(text: str) -> str:
 def _state_text(room: RoomSummary) -> str:
     if room.phase == "waiting":
         return "waiting"
-    state = f"action {room.plies}" if room.phase == "playing" else _result_text(room)
+    if room.phase == "playing":
+        state = f"action {room.plies}"
+    else:
+        state = result_text(("first", "second"), room.winner, room.termination or "")
     return f"{state}, {room.watchers} watch" if room.watchers else state
-
-
-def _result_text(room: RoomSummary) -> str:
-    if room.winner is None:
-        return "no result" if room.termination == "aborted" else "draw"
-    return ("first won", "second won")[room.winner]

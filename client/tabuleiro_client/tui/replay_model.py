@@ -10,7 +10,7 @@ from tabuleiro.rules.base import Outcome
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.models.timeline import Timeline, picture_of
 from tabuleiro_client.models.turn_composer import Target, TurnComposer, composer_for
-from tabuleiro_client.text.sentences import ending_text
+from tabuleiro_client.text.endings import ending_text
 from tabuleiro_client.tui.present.overlay import Overlay, composed_overlay
 
 DELAYS_S: Final = (4.0, 2.0, 1.0, 0.5, 0.25)

@@ -13,7 +13,7 @@ from tabuleiro.notation.formats import RecordFormat, write_record
 from tabuleiro.protocol.records import record_of
 from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_server.rooms.archive import records_of
-from tabuleiro_server.rooms.journal import read_events, rows_of_stored
+from tabuleiro_server.rooms.journal import read_events, rows_of
 from tabuleiro_server.store import consistency, maintenance
 from tabuleiro_server.store.salvage import Salvage
 
@@ -36,7 +36,7 @@ def backup(
 @app.command()
 def verify(db: DatabasePath = DEFAULT_PATH) -> None:
     """Replay every match, compare it with the tables; exit status 1 when something differs."""
-    report = asyncio.run(consistency.verify(_existing(db), rows_of_stored))
+    report = asyncio.run(consistency.verify(_existing(db), rows_of))
     for finding in report.file_findings:
         typer.echo(f"file: {finding}")
     for damage in report.damaged:
@@ -55,7 +55,7 @@ def rebuild(db: DatabasePath = DEFAULT_PATH) -> None:
 
     A damaged file is made whole, for which no server may be running on it; a copy is kept of it as it was.
     """
-    report = asyncio.run(consistency.rebuild(_existing(db), rows_of_stored))
+    report = asyncio.run(consistency.rebuild(_existing(db), rows_of))
     for damage in report.damaged:
         typer.echo(str(damage))
     if report.salvage is not None:

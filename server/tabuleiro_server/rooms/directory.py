@@ -121,7 +121,7 @@ class Directory:
         if code in self._damaged:
             raise damaged(code)
         try:
-            loaded = await self._context.journal.load(code)
+            state = await self._context.journal.load(code)
         except DamagedRoomError as error:
             raise self._quarantined(code) from error
         except StoreError as error:
@@ -129,9 +129,9 @@ class Directory:
         except Exception as error:
             # What was stored cannot be replayed: a fault of ours that must not reach other rooms.
             raise self._quarantined(code) from error
-        if loaded is None or loaded.room.phase == "closed":
+        if state is None or state.phase == "closed":
             raise no_such_room(code)
-        return self._rooms.get(code) or self._started(loaded.room, self._resumption(loaded.room))
+        return self._rooms.get(code) or self._started(state, self._resumption(state))
 
     def _quarantined(self, code: RoomCode) -> CommandError:
         """Leave a room alone until the next start; called where an exception is at hand, which is logged."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, Final
 
 _FEW_ROWS_COUNT: Final = 16
@@ -31,7 +32,7 @@ def insert_rows(
         left_count = len(rows) - start
         size = min(left_count - left_count % _FEW_ROWS_COUNT, _MAX_ROWS_COUNT) or left_count
         batch = rows[start : start + size]
-        values = [value for row in batch for value in row]
+        values = list(chain.from_iterable(batch))
         connection.execute(_statement(head, len(batch[0]), size, tail), values)
         start += size
 

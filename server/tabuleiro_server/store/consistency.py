@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -29,17 +29,14 @@ from tabuleiro_server.store.log_tables import (
 from tabuleiro_server.store.maintenance import beside_a_server, on_database, query_rows, reading, serving_nobody
 from tabuleiro_server.store.query_tables import (
     delete_rows_of,
-    select_room,
     upsert_matches,
     upsert_rooms,
 )
 from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
 from tabuleiro_server.store.salvage import ALL_TABLES, QUERY_TABLES, Salvage, damage_in, salvage
 
-Replay = Callable[[RoomCode, Sequence[StoredEvent], RoomRow | None], tuple[RoomRow, list[MatchRow]]]
-"""From a room's events to its rows, the room's as far behind as the stored one is and may be.
-
-Raises a TabuleiroError for events that cannot be; runs in another thread."""
+Replay = Callable[[RoomCode, Sequence[StoredEvent]], tuple[RoomRow, list[MatchRow]]]
+"""From a room's events to its rows. Raises a TabuleiroError for events that cannot be; runs in another thread."""
 
 _BATCH_ROOM_COUNT = 64
 _ROOMS_IN: Final = {
@@ -47,6 +44,9 @@ _ROOMS_IN: Final = {
     "rooms": "SELECT code FROM rooms",
     "matches": "SELECT DISTINCT room FROM matches",
 }
+
+_ROOMS_LEFT_BEHIND: Final = "SELECT code FROM rooms WHERE next_deadline_ms = 0"
+"""The first schema's mark of a row that was not written with every move of its room."""
 
 VALUE_MAX_CHARS: Final = 200
 """How much of a value is told: a whole match would be pages."""
@@ -131,7 +131,7 @@ async def rebuild(path: Path, replay: Replay) -> RebuildReport:
     try:
         if not await on_database(path, _findings, mode="ro"):
             with beside_a_server(path):
-                return await on_database(path, lambda connection: _rebuild(connection, replay), mode="rw")
+                return await on_database(path, lambda connection: _rebuild_all(connection, replay), mode="rw")
         with serving_nobody(path):
             return await on_database(path, lambda connection: _salvage(connection, path, replay), mode="rw")
     except DatabaseFormatError as error:
@@ -145,11 +145,13 @@ async def rebuild(path: Path, replay: Replay) -> RebuildReport:
 def mend_query_tables(connection: sqlite3.Connection, path: Path, replay: Replay) -> None:
     """See whether a file's query tables can be read, before it is served; make them anew where not.
 
+    Where they can, only the rows are made anew that a server of the first schema left behind the events.
     Raises: DatabaseFormatError when other parts are damaged as well, which is for the operator to decide about;
     StorageUnavailableError; sqlite3.Error.
     """
     findings = damage_in(connection, QUERY_TABLES)
     if not findings:
+        _rebuild(connection, replay, [code for (code,) in connection.execute(_ROOMS_LEFT_BEHIND)])
         return
     beyond = damage_in(connection, ("events", "accounts"))
     if beyond:
@@ -161,7 +163,7 @@ def mend_query_tables(connection: sqlite3.Connection, path: Path, replay: Replay
 
 
 def _salvage(connection: sqlite3.Connection, path: Path, replay: Replay) -> RebuildReport:
-    found, report = salvage(connection, path, lambda fresh: _rebuild(fresh, replay))
+    found, report = salvage(connection, path, lambda fresh: _rebuild_all(fresh, replay))
     report.salvage = found
     return report
 
@@ -177,7 +179,7 @@ def _verify(connection: sqlite3.Connection, replay: Replay) -> VerifyReport:
             with blaming(room), reading(connection):
                 events = select_events(connection, room, BEFORE_FIRST)
                 stored = query_rows(connection, room)
-            replayed = _keyed(*_replay_room(room, events, replay, None if stored is None else stored[0]))
+            replayed = _keyed(*_replay_room(room, events, replay))
         except DamagedRoomError as error:
             damaged.append(error)
             continue
@@ -215,12 +217,12 @@ def _room_codes(connection: sqlite3.Connection) -> tuple[list[RoomCode], list[st
 
 
 def _replay_room(
-    room: RoomCode, events: Sequence[StoredEvent], replay: Replay, stored_row: RoomRow | None
+    room: RoomCode, events: Sequence[StoredEvent], replay: Replay
 ) -> tuple[RoomRow | None, list[MatchRow]]:
     if not events:
         return None, []
     try:
-        return replay(room, events, stored_row)
+        return replay(room, events)
     except TabuleiroError as error:
         raise DamagedRoomError(room, None, f"it cannot be replayed: {error}") from error
 
@@ -244,16 +246,20 @@ def _compare(
                 yield Difference(room, name, column.name, old, new)
 
 
-def _rebuild(connection: sqlite3.Connection, replay: Replay) -> RebuildReport:
+def _rebuild_all(connection: sqlite3.Connection, replay: Replay) -> RebuildReport:
+    return _rebuild(connection, replay, _room_codes(connection)[0])
+
+
+def _rebuild(connection: sqlite3.Connection, replay: Replay, rooms: Iterable[RoomCode]) -> RebuildReport:
     report = RebuildReport()
-    waiting = deque(_room_codes(connection)[0])
+    waiting = deque(rooms)
     while waiting:
         batch = [waiting.popleft() for _ in range(min(_BATCH_ROOM_COUNT, len(waiting)))]
         replayed: list[tuple[RoomCode, int, RoomRow | None, list[MatchRow]]] = []
         for room in batch:
             try:
                 events = select_events(connection, room, BEFORE_FIRST)
-                replayed.append((room, len(events), *_replay_room(room, events, replay, None)))
+                replayed.append((room, len(events), *_replay_room(room, events, replay)))
             except DamagedRoomError as error:
                 report.damaged.append(error)
         written: list[tuple[RoomCode, bool]] = []
@@ -264,12 +270,9 @@ def _rebuild(connection: sqlite3.Connection, replay: Replay) -> RebuildReport:
                 if last_seq(connection, room) != event_count:
                     waiting.append(room)
                     continue
-                stored_row = select_room(connection, room)
                 delete_rows_of(connection, room)
                 if room_row is not None:
-                    # A server that has the room in memory counts on the mark.
-                    is_marked = stored_row is not None and stored_row.is_provisional
-                    upsert_rooms(connection, [room_row.provisional() if is_marked else room_row])
+                    upsert_rooms(connection, [room_row])
                 upsert_matches(connection, match_rows)
                 written.append((room, room_row is None))
             connection.execute("COMMIT")

@@ -21,7 +21,6 @@ from tabuleiro_server.store.query_tables import (
     select_matches,
     select_room,
     select_rooms,
-    upsert_rooms,
 )
 from tabuleiro_server.store.rows import MatchRow, PlayerRow, RoomRow, StoredEvent
 from tabuleiro_server.store.transaction import Append
@@ -104,14 +103,10 @@ class EventLog:
         """Return the room's row, ``None`` when there is none. Raises: StorageUnavailableError."""
         return await self.database.read(lambda connection: select_room(connection, code))
 
-    async def save_room_row(self, row: RoomRow) -> None:
-        """Write a room's row behind all appends before. Raises: StorageUnavailableError."""
-        await self.database.writer.call(lambda connection: upsert_rooms(connection, [row]))
-
     async def due_rooms(self, before_ms: TimestampMs) -> list[RoomCode]:
         """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first.
 
-        Those with a provisional row are the very first. Raises: StorageUnavailableError.
+        Raises: StorageUnavailableError.
         """
         return await self.database.read(lambda connection: select_due_rooms(connection, before_ms))
 

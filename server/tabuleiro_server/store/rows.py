@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import msgspec
 
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
-
-PROVISIONAL_MS: Final = TimestampMs(0)
-"""The ``next_deadline_ms`` of a row that may be behind: a room in the memory of a server, or to be loaded."""
 
 
 class StoredEvent(msgspec.Struct, frozen=True, gc=False):
@@ -24,9 +19,8 @@ class StoredEvent(msgspec.Struct, frozen=True, gc=False):
 class RoomRow(msgspec.Struct, frozen=True, gc=False):
     """What lists and the restart need to know of a room without loading it.
 
-    ``phase`` is a word that the room chooses; ``next_deadline_ms`` is the moment at which the room must be woken:
-    ``None`` when nothing is awaited, ``PROVISIONAL_MS`` in a row whose ``updated_at_ms`` and ``summary`` may be
-    behind the events; ``summary`` is opaque here.
+    ``phase`` is a word that the room chooses; ``next_deadline_ms`` is the moment at which the room must be woken,
+    ``None`` when nothing is awaited; ``summary`` is opaque here.
     """
 
     code: RoomCode
@@ -36,15 +30,6 @@ class RoomRow(msgspec.Struct, frozen=True, gc=False):
     updated_at_ms: TimestampMs
     next_deadline_ms: TimestampMs | None
     summary: bytes
-
-    def provisional(self) -> RoomRow:
-        """The same row with the mark that it may be behind."""
-        return msgspec.structs.replace(self, next_deadline_ms=PROVISIONAL_MS)
-
-    @property
-    def is_provisional(self) -> bool:
-        """Whether it may be behind the events of its room."""
-        return self.next_deadline_ms == PROVISIONAL_MS
 
 
 class PlayerRow(msgspec.Struct, frozen=True, gc=False):

@@ -214,7 +214,10 @@ def _with_room(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _is_sound(row: tuple[Any, ...]) -> bool:
     room, seq, at_ms, version, payload, stored_checksum = row
-    return isinstance(payload, bytes) and checksum(payload, _text(room), seq, at_ms, version) == stored_checksum
+    return (
+        isinstance(payload, bytes)
+        and checksum(payload, RoomCode(_text(room)), seq, at_ms, version) == stored_checksum
+    )
 
 
 def _stand_in(room: str, seq: int) -> tuple[Any, ...]:

@@ -62,7 +62,7 @@ def test_updates_add_change_and_remove_rooms(model):
     model.show_only("finished")
     over = msgspec.structs.replace(PLAYED, phase="finished", winner=1, watchers=0)
     model.take(LobbyUpdate((over,), (RoomCode("AAAAA"),), ("ana", "rui"), 5))
-    assert [(row.room, row.texts[-1]) for row in model.rows()] == [("BBBBB", "second won")]
+    assert [(row.room, row.texts[-1]) for row in model.rows()] == [("BBBBB", "second wins")]
     assert model.people_text() == "5 here: ana, rui and 3 more"
 
 

@@ -25,6 +25,7 @@ from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.forms import FieldRow
 from tests.client.tui.tables import Table, table, until
+from tests.selection import rest_slow
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 RECORD = MatchRecord(
@@ -255,7 +256,13 @@ async def test_a_record_is_written_into_a_file_that_is_not_there_yet(replaying, 
 
 @pytest.mark.parametrize(
     ("name", "problem"),
-    [("nowhere/x.txt", "No such file"), ("", "expected the name of a file"), ("~nobody-of-this-name/x", "home")],
+    rest_slow(
+        [
+            ("nowhere/x.txt", "No such file"),
+            ("", "expected the name of a file"),
+            ("~nobody-of-this-name/x", "home"),
+        ]
+    ),
 )
 async def test_a_file_that_cannot_be_written_is_told_at_its_field(replaying, tmp_path, monkeypatch, name, problem):
     monkeypatch.chdir(tmp_path)

@@ -117,7 +117,7 @@ async def press_choice(at: Table, pilot: Pilot[int], key: str, *, by_mouse: bool
     raise AssertionError(f"{key} is not offered")
 
 
-QUICK = {("iris", "mouse"), ("iris", "keyboard"), ("minefield", "mouse")}
+QUICK = {("iris", "keyboard"), ("minefield", "mouse")}
 """What is played in the default run; the other matches have more turns."""
 MATCHES = [
     pytest.param(game, options, hand, marks=() if (game, hand) in QUICK else pytest.mark.slow, id=f"{game}-{hand}")

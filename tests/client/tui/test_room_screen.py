@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 from textual.widgets import OptionList
 
 from tabuleiro.clock import Fischer
@@ -48,6 +49,7 @@ async def test_code_seats_and_the_way_in_are_shown(real_server):
         assert "as soon as both seats are taken" in at.text("state")
 
 
+@pytest.mark.slow
 async def test_the_code_is_copied_by_the_terminal_and_said(real_server):
     async with waiting_room(real_server) as (at, screen):
         await at.press("c")
@@ -57,6 +59,7 @@ async def test_the_code_is_copied_by_the_terminal_and_said(real_server):
         assert at.app.clipboard == at.text("invitation").splitlines()[1]
 
 
+@pytest.mark.slow
 async def test_a_private_room_is_entered_with_what_was_copied(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
@@ -93,12 +96,14 @@ def real_server_levels(at: Visit) -> tuple[str, ...]:
     return at.app.session.venue.link.welcome.levels["virus-wars"]
 
 
+@pytest.mark.slow
 async def test_seats_are_swapped_while_waiting(real_server):
     async with waiting_room(real_server) as (at, _):
         await at.press("s")
         await at.says("red, o   ana (you)", "seats")
 
 
+@pytest.mark.slow
 async def test_what_is_said_is_shown(real_server):
     async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="zoe") as zoe:
         async with zoe.watch(room_of(screen).code) as watching:
@@ -110,6 +115,7 @@ async def test_what_is_said_is_shown(real_server):
             assert "zoe (watching): hello" in shown
 
 
+@pytest.mark.slow
 async def test_leaving_gives_the_seat_up(real_server):
     async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="zoe") as zoe:
         code = room_of(screen).code
@@ -138,6 +144,7 @@ async def test_a_match_opens_when_somebody_joins_and_its_end_leads_back_to_the_r
             await until(at.pilot, lambda: match.model is not None and match.model.mirror.match.number == 2)
 
 
+@pytest.mark.slow
 async def test_leaving_a_match_that_goes_on_leads_past_the_room_and_back_in_by_the_lobby(real_server):
     async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="rui") as rui:
         async with rui.join(room_of(screen).code):
@@ -150,12 +157,14 @@ async def test_leaving_a_match_that_goes_on_leads_past_the_room_and_back_in_by_t
             await at.arrive(MatchScreen)
 
 
+@pytest.mark.slow
 async def test_keys_that_do_nothing_now_are_not_offered(real_server):
     async with waiting_room(real_server) as (at, _):
         assert {"code", "invite", "bot", "swap", "setup", "chat"} <= at.footer()
         assert not {"bot off", "rematch", "board"} & at.footer()
 
 
+@pytest.mark.slow
 async def test_who_is_no_host_may_not_put_bots(real_server):
     async with connect(real_server.url, name="rui") as rui, rui.create("iris", settings=LATE) as made:
         async with lobby_visit(real_server) as at:
@@ -182,6 +191,7 @@ async def test_the_settings_of_the_room_are_told(real_server):
             assert "no undoing within a turn" in at.text("settings")
 
 
+@pytest.mark.slow
 async def test_a_late_bot_begins_the_match(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
@@ -203,6 +213,7 @@ async def test_a_room_that_is_no_more_is_told(real_server):
         await at.arrive(LobbyScreen)
 
 
+@pytest.mark.slow
 async def test_the_host_changes_the_settings_and_the_match_is_played_with_them(real_server):
     async with waiting_room(real_server) as (at, screen):
         await at.press("e")

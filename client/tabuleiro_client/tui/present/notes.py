@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tabuleiro.rules.view import BoardView, Hint, Mark
 from tabuleiro_client.models.records import RoomMatch
 from tabuleiro_client.models.timeline import TurnLine
+from tabuleiro_client.text.board import scores_text
 
 
 def hints_of_cell(view: BoardView, cell: int) -> list[Hint]:
@@ -39,8 +40,7 @@ def facts(view: BoardView, sides: tuple[str, str]) -> str:
         return compass(view, sides)
     width = max(map(len, sides))
     return "\n".join(
-        f"{side:<{width}}  groups {' '.join(map(str, scores)) or '0'}"
-        for side, scores in zip(sides, view.scores, strict=True)
+        f"{side:<{width}}  groups {scores_text(scores)}" for side, scores in zip(sides, view.scores, strict=True)
     )
 
 

@@ -7,10 +7,10 @@ import pytest
 from tabuleiro.errors import ConfigError
 from tabuleiro.rules import registry
 from tabuleiro_server.arena.standings import Tally
-from tabuleiro_server.arena.strength import strength
-from tabuleiro_server.arena.strength_page import format_page
-from tabuleiro_server.arena.strength_pairs import NODE_CAPS, LevelPair, level_pairs
 from tabuleiro_server.bots.levels import SEARCH_LEVELS, choose_turn_by_nodes
+from tools.strength.__main__ import strength
+from tools.strength.games import NODE_CAPS, LevelPair, level_pairs
+from tools.strength.page import format_page
 
 PAIR = LevelPair("iris", "expert", "hard", 0.75, (10_000, 2_000))
 

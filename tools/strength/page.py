@@ -1,4 +1,4 @@
-"""The page on strength: the scores of the pairs of levels, and whether they are what they must be, as Markdown."""
+"""The page on strength as Markdown: the scores of the pairs of levels beside their aims."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from tabuleiro.rules import registry
 from tabuleiro_server.arena.standings import Tally, elo_difference
-from tabuleiro_server.arena.strength_pairs import NEXT_LEVEL_AIM, REPORT_LEVEL_AIM, LevelPair
 from tabuleiro_server.bots.levels import SEARCH_LEVELS
+from tools.strength.games import NEXT_LEVEL_AIM, REPORT_LEVEL_AIM, LevelPair
 
 _COLUMNS = (
     "stronger",
@@ -27,7 +27,7 @@ _COLUMNS = (
 
 
 def format_page(tallies: Mapping[LevelPair, Tally], games: int, command: str) -> str:
-    """Write the page about pairs that were to play ``games`` games each; ``command`` makes it."""
+    """Return the page about pairs of ``games`` games each; ``command`` is the command that makes it."""
     played = sum(tally.game_count for tally in tallies.values())
     names = list(dict.fromkeys(pair.game for pair in tallies))
     lines = [
@@ -38,14 +38,14 @@ def format_page(tallies: Mapping[LevelPair, Tally], games: int, command: str) ->
         "",
         f"    {command}",
         "",
-        "Levels look at no clock here but count nodes, and all chance is drawn from fixed seeds, so every machine "
+        "Levels have limits of nodes here and not of time, and all seeds are fixed, so every machine "
         "plays the same games. The score counts a draw as half a win; its 95 % interval is after Wilson. A level "
         f"must score {NEXT_LEVEL_AIM:.0%} against the one below, `expert` {REPORT_LEVEL_AIM:.0%} against the "
         "report's player.",
         "",
-        "`nodes` are those that a level looks at in a turn at most. `expert` gets fewer here than in a match, "
-        "and is stronger with more: such games would take days. Against the report's player it has to do with the "
-        "nodes of the level below.",
+        "`nodes` is the most that a level searches in a turn. `expert` gets fewer here than in a match, "
+        "and is stronger with more: such games would take days. Against the report's player it gets no more than "
+        "the nodes of the level below.",
         "",
         f"**{_verdict(tallies)}** {played} of {games * len(tallies)} games are played.",
     ]

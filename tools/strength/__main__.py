@@ -1,6 +1,6 @@
-"""``make strength``: how strong the built-in levels are, by games between them, as a page of tables.
+"""``make strength``: the strength of the built-in levels by games between them, as a page of tables.
 
-Games are counted in nodes and not in time, kept as they come, and taken up where an earlier run ended.
+The levels have limits of nodes and not of time. Games are kept in a file, and a later run continues there.
 """
 
 from __future__ import annotations
@@ -15,29 +15,25 @@ import typer
 
 from tabuleiro.errors import ConfigError
 from tabuleiro.rules import registry
-from tabuleiro_server.arena.entrants import parse_entrants
-from tabuleiro_server.arena.schedule import Terms, iter_pairings
-from tabuleiro_server.arena.strength_page import format_page
-from tabuleiro_server.arena.strength_pairs import NODE_CAPS, LevelPair, level_pairs
-from tabuleiro_server.arena.strength_results import PairGames
+from tabuleiro_server.arena.schedule import Terms, iter_pairings, parse_entrants
 from tabuleiro_server.arena.workers import Job, play_jobs
+from tools.strength.games import NODE_CAPS, LevelPair, PairGames, level_pairs
+from tools.strength.page import format_page
 
 SEED: Final = 2
 
 STRETCH: Final = 10
-"""Games of a pair played before the next pair has its turn: all pairs always have about as many."""
+"""The games of a pair before the next pair plays: all pairs always have about the same number."""
 
 
 def strength(
     page: Annotated[Path, typer.Argument(metavar="FILE", help="The page to write.")],
-    results: Annotated[
-        Path, typer.Option(metavar="FILE", help="Where games are kept; a later run goes on there.")
-    ],
+    results: Annotated[Path, typer.Option(metavar="FILE", help="The file of games; a later run continues there.")],
     games: Annotated[int, typer.Option(min=1, help="Games of every pair of levels.")] = 200,
     game: Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")] = None,
     max_nodes: Annotated[
         list[str] | None,
-        typer.Option(metavar="GAME=N", help="Nodes a turn no level goes beyond; may be repeated."),
+        typer.Option(metavar="GAME=N", help="The most nodes a turn of any level; may be repeated."),
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Games at a time; cores - 1 if left out.")] = None,
 ) -> None:
@@ -60,7 +56,7 @@ def strength(
 
 
 def _iter_jobs(pairs: Sequence[LevelPair], games: int, kept: PairGames) -> Iterator[Job]:
-    """Yield the games that are still to be played, some of every pair before more of any."""
+    """Yield the games that are not yet played, some of every pair before more of any."""
     for first in range(1, games + 1, STRETCH):
         for pair in pairs:
             entrants = parse_entrants(pair.game, (pair.weaker, pair.stronger))
