@@ -16,8 +16,6 @@ UNREAD: Final = "unread"
 
 DONE: Final = "ok"
 
-PROBE_INTERVAL_S: Final = 0.5
-
 _KINDS: Final[dict[type, str]] = {kind: str(kind.__struct_config__.tag) for kind in ClientMessage.__args__}
 
 
@@ -114,16 +112,17 @@ class PoolMetrics:
 
 
 class LoopLagProbe:
-    """Asks the event loop for a wake-up twice a second; ``lags_us`` are the delays, in microseconds."""
+    """Asks the event loop for a wake-up every ``interval_s``; ``lags_us`` are the delays, in microseconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, interval_s: float = 0.5) -> None:
+        self._interval_s = interval_s
         self.lags_us = Histogram([500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 500_000])
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
         """Measure from now on, in the running loop."""
         loop = asyncio.get_running_loop()
-        due_s = loop.time() + PROBE_INTERVAL_S
+        due_s = loop.time() + self._interval_s
         self._timer = loop.call_at(due_s, self._awake, due_s)
 
     def stop(self) -> None:
