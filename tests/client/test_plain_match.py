@@ -8,7 +8,7 @@ import pytest
 from tabuleiro.clock import Correspondence, begin_turn, new_clock
 from tabuleiro.protocol.events import OfferView, Said
 from tabuleiro.protocol.messages import BotThought, Error, Play, RoomGone, Update
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.line.match import PlainMatch, Stay
 from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings

@@ -10,7 +10,7 @@ import pytest
 
 from tabuleiro.clock import Fischer
 from tabuleiro.errors import CommandError
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.line import launch
 from tabuleiro_client.line.client import PlainClient
 from tabuleiro_client.line.terminal import Screen

@@ -6,9 +6,9 @@ import pytest
 from tabuleiro.ids import AccountId, Ply, TimestampMs
 from tabuleiro.protocol import events
 from tabuleiro.protocol.messages import RoomSummary
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.base import Termination
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.rooms import brief_options_text, options_text, room_lines
 from tabuleiro_client.text.sentences import Cast, side_glyphs

@@ -5,7 +5,7 @@ import pytest
 
 from tabuleiro.clock import Fischer, begin_turn, end_turn, new_clock
 from tabuleiro.protocol.messages import BotThought
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.sentences import Cast, timed_notices
 

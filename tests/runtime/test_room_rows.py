@@ -14,7 +14,7 @@ from tabuleiro.clock import Fischer
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.messages import RoomSummary
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.rooms.journal import rows_of
 from tabuleiro_server.store.consistency import rebuild, verify
 from tabuleiro_server.store.event_log import RoomRow

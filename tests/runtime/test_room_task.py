@@ -23,7 +23,7 @@ from tabuleiro.protocol.events import (
     SequencedEvent,
 )
 from tabuleiro.protocol.messages import Error, Ok, RoomEntered, Update
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room.commands import Play, Say
 from tabuleiro_server.rooms import room_task
 from tabuleiro_server.rooms.room_task import RECENT_EVENTS_COUNT, RoomUnloadedError

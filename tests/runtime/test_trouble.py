@@ -11,7 +11,7 @@ from tabuleiro.ids import RoomCode
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed, MatchEnded, RoomResumed, SeatConnected, SeatDisconnected
 from tabuleiro.protocol.messages import RoomEntered, Update
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 
 FULL = StorageUnavailableError("database or disk is full")
 

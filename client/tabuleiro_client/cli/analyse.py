@@ -15,8 +15,8 @@ from tabuleiro.errors import ClientError, ConfigError
 from tabuleiro.notation.record import MatchRecord, replay, turns
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.analysis import Analyser, Analysis
-from tabuleiro_client.cli.export import MatchOption, SourceArgument, find_record
-from tabuleiro_client.cli.play import NameOption, SecretOption, ServerOption
+from tabuleiro_client.cli.export import find_record
+from tabuleiro_client.cli.options import MatchOption, NameOption, SecretOption, ServerOption, SourceArgument
 from tabuleiro_client.text.analysis import (
     JudgedTurn,
     analysis_json,

@@ -6,13 +6,19 @@ import asyncio
 import os
 import sys
 from contextlib import suppress
-from typing import Annotated
 
 import typer
 
 from tabuleiro.errors import CommandError, TabuleiroError
-from tabuleiro_client.cli.export import MatchOption, SourceArgument
-from tabuleiro_client.cli.play import NameOption, PlainOption, SecretOption, ServerOption
+from tabuleiro_client.cli.options import (
+    AsciiOption,
+    MatchOption,
+    NameOption,
+    PlainOption,
+    SecretOption,
+    ServerOption,
+    SourceArgument,
+)
 from tabuleiro_client.line.records import RecordBrowser
 from tabuleiro_client.models.records import (
     RoomMatch,
@@ -34,7 +40,7 @@ def replay(
     secret: SecretOption = None,
     name: NameOption = None,
     plain_only: PlainOption = False,
-    ascii_only: Annotated[bool, typer.Option("--ascii", help="Use nothing beyond ASCII.")] = False,
+    ascii_only: AsciiOption = False,
 ) -> None:
     """Step through the matches of a room, or through the record of one in a file."""
     matches: RoomMatches | None = None

@@ -9,7 +9,7 @@ import typer
 from tabuleiro.clock import NO_CLOCK, TIME_CONTROL_FORMS, TimeControl, parse_time_control
 from tabuleiro.errors import ConfigError, NotationError, shown
 from tabuleiro.ids import DAY_MS, SECOND_MS
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 
 _DAY_S = DAY_MS // SECOND_MS
 

@@ -23,12 +23,13 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import State
 from tabuleiro.rules.view import BoardView, Mark
+from tabuleiro.text import spell_duration
 from tabuleiro_client.line.ships import Sight, overview, route_lines
 from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.mirror import Mirror, Step
 from tabuleiro_client.net.server import Signposts
 from tabuleiro_client.text.board import scores_text
-from tabuleiro_client.text.clocks import format_clock, format_duration
+from tabuleiro_client.text.clocks import format_clock
 from tabuleiro_client.text.rooms import holder_text, options_text
 from tabuleiro_client.text.sentences import Cast, said, sentence_to
 from tabuleiro_client.text.settings import settings_text
@@ -324,7 +325,7 @@ class RoomAnswers:
             seat = head.seats[player]
             presence = "" if seat.holder.kind == "open" else ", here" if seat.is_connected else ", away"
             if seat.away_since_ms is not None and not seat.is_connected:
-                presence += f" for {format_duration(max(now_ms - seat.away_since_ms, 0))}"
+                presence += f" for {spell_duration(max(now_ms - seat.away_since_ms, 0))}"
             stand_in = f", a computer ({seat.holder.stand_in}) plays" if seat.holder.stand_in else ""
             own = ", you" if player in self._report.own_seats else ""
             side = self._report.cast.side_with_glyph(player)

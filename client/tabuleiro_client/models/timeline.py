@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from tabuleiro.errors import NotationError
-from tabuleiro.ids import Player
+from tabuleiro.notation.record import RecordTurn, parted_turns
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.view import BoardView
 
@@ -36,18 +35,11 @@ def picture_of(state: State) -> BoardView:
 _ACTION: Final = re.compile(r"a(?:ction)?\s*([0-9]{1,9})", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class TurnLine:
-    """A turn as a list shows it; ``ply`` counts the actions of the match before it."""
-
-    number: int
-    player: Player
-    ply: int
-    actions: tuple[str, ...]
-
-
 class Timeline:
-    """The positions of a match: ``states[n]`` is the one after ``n`` actions, ``actions`` their texts."""
+    """The positions of a match: ``states[n]`` is the one after ``n`` actions, ``actions`` their canonical texts.
+
+    Raises: NotationError or IllegalActionError for actions that the rules refuse.
+    """
 
     def __init__(self, game: Game, actions: Sequence[str] = ()) -> None:
         self.game = game
@@ -73,19 +65,13 @@ class Timeline:
         del self.actions[same:], self.states[same + 1 :]
         for text in actions[same:]:
             state = self.states[-1]
-            self.states.append(state.apply(state.string_to_action(text)))
-            self.actions.append(text)
+            action = state.string_to_action(text)
+            self.states.append(state.apply(action))
+            self.actions.append(state.action_to_string(action))
 
-    def turns(self) -> list[TurnLine]:
-        """The turns played, the one in progress included."""
-        lines: list[TurnLine] = []
-        for ply, (text, state) in enumerate(zip(self.actions, self.states, strict=False)):
-            if lines and lines[-1].number == state.turn_number:
-                last = lines[-1]
-                lines[-1] = TurnLine(last.number, last.player, last.ply, (*last.actions, text))
-            elif state.to_move is not None:
-                lines.append(TurnLine(state.turn_number, state.to_move, ply, (text,)))
-        return lines
+    def turns(self) -> tuple[RecordTurn, ...]:
+        """Return the turns played, the one in progress included."""
+        return parted_turns(self.actions, self.states)
 
     def turn_start(self, ply: int) -> int:
         """The ply at which the turn of the action before ``ply`` began; 0 at the start."""

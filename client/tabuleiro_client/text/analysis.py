@@ -13,6 +13,7 @@ from tabuleiro.notation.record import RecordTurn
 from tabuleiro.protocol.messages import HintGiven
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.analysis import Analysis, Candidate
+from tabuleiro.text import counted
 
 EVEN_BELOW: Final = 0.1
 SLIGHT_BELOW: Final = 0.3
@@ -55,7 +56,7 @@ def _proven_text(value: float, turns_to_end: int | None) -> str:
     verb = "wins" if value > 0 else "loses"
     if turns_to_end is None:
         return f"{verb} by force"
-    return f"{verb} in {turns_to_end} {'turn' if turns_to_end == 1 else 'turns'}"
+    return f"{verb} in {counted(turns_to_end, 'turn')}"
 
 
 def number_text(value: float) -> str:
@@ -98,7 +99,7 @@ def effort_text(analysis: Analysis) -> str:
     looked = f"{analysis.nodes:,} positions looked at"
     if analysis.depth is None:
         return looked
-    return f"{analysis.depth} {'turn' if analysis.depth == 1 else 'turns'} deep, {looked}"
+    return f"{counted(analysis.depth, 'turn')} deep, {looked}"
 
 
 def value_text(candidate: Candidate) -> str:

@@ -7,11 +7,12 @@ from typing import Final
 
 from tabuleiro.clock import NO_CLOCK, format_time_control
 from tabuleiro.errors import GameOptionError
-from tabuleiro.ids import DAY_MS, HOUR_MS, MINUTE_MS, PLAYERS, Player, RoomCode
+from tabuleiro.ids import PLAYERS, Player, RoomCode
 from tabuleiro.protocol.events import RoomSecrets, SeatInfo
 from tabuleiro.protocol.messages import RoomHead, RoomSummary, SeatView
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import Game, registry
+from tabuleiro.settings import RoomSettings
+from tabuleiro.text import format_age
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.sentences import Cast
 from tabuleiro_client.text.settings import settings_text
@@ -33,18 +34,6 @@ def room_lines(rooms: Sequence[RoomSummary], now_ms: int) -> list[str]:
 def room_line(room: RoomSummary, now_ms: int) -> str:
     """One room by itself."""
     return "  ".join(_columns(room, now_ms))
-
-
-def format_age(age_ms: int) -> str:
-    """How long something has been there, in its largest unit; not below 0.
-
-    >>> [format_age(ms) for ms in (-5, 59_000, 61_000, 7_200_000, 200_000_000)]
-    ['0m', '0m', '1m', '2h', '2d']
-    """
-    for unit_ms, letter in ((DAY_MS, "d"), (HOUR_MS, "h")):
-        if age_ms >= unit_ms:
-            return f"{age_ms // unit_ms}{letter}"
-    return f"{max(age_ms, 0) // MINUTE_MS}m"
 
 
 def _columns(room: RoomSummary, now_ms: int) -> tuple[str, ...]:

@@ -35,8 +35,8 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.view import BoardView
+from tabuleiro.text import counted, spell_duration
 from tabuleiro_client.text.board import TextStyle, piece_glyph
-from tabuleiro_client.text.clocks import format_duration
 from tabuleiro_client.text.endings import ending_text, offer_end_text, offer_text
 from tabuleiro_client.text.settings import settings_text
 
@@ -155,7 +155,7 @@ class Cast:
             return ""
         left = (view or state.view()).actions_left
         is_one_action = left == 1 and not state.actions_in_turn
-        steps = "" if left is None or is_one_action else f", {left} step{'' if left == 1 else 's'} left"
+        steps = "" if left is None or is_one_action else f", {counted(left, 'step')} left"
         if self._own_seats == (player,):
             return f"your turn ({self.side_with_glyph(player)}){steps}"
         return f"{self.title(player)} to move{steps}"
@@ -231,7 +231,7 @@ def _low_times(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> Ite
     deadline_ms = flag_deadline_ms(head.settings.time_control, clock)
     for low_ms in LOW_TIMES_MS:
         if deadline_ms is not None and deadline_ms - low_ms > clock.since_ms:
-            yield Notice(deadline_ms - low_ms, f"{format_duration(low_ms)} left for {cast.side(clock.running)}")
+            yield Notice(deadline_ms - low_ms, f"{spell_duration(low_ms)} left for {cast.side(clock.running)}")
 
 
 def _claims(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> Iterator[Notice]:
@@ -241,5 +241,5 @@ def _claims(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> Iterat
     seat, away_after_ms = head.seats[other], head.settings.away_after_ms
     if seat.holder.kind == "person" and seat.away_since_ms is not None:
         gain = "ends the match" if head.match is not None and head.match.can_abort else "takes the win"
-        text = f"{cast.title(other)} has been away for {format_duration(away_after_ms)}: claim {gain}, or wait on"
+        text = f"{cast.title(other)} has been away for {spell_duration(away_after_ms)}: claim {gain}, or wait on"
         yield Notice(seat.away_since_ms + away_after_ms, text)

@@ -164,10 +164,10 @@ class Connection(asyncio.BufferedProtocol):
 
         After a refusal :meth:`Receiver.room_made` is called once there is room.
         """
-        if not self._is_open or self._transport.is_closing():
-            return False
         is_first = not self._unsent
         if is_first:
+            if not self._is_open or self._transport.is_closing():
+                return False
             self._unsent_bytes = self._transport.get_write_buffer_size()
         if self._unsent_bytes > UNSENT_MAX_BYTES:
             self._has_refused = True
@@ -306,18 +306,22 @@ class Connection(asyncio.BufferedProtocol):
         protocol = self._protocol
         protocol.receive_data(data)
         replies = protocol.data_to_send()
-        events = protocol.events_received()
+        frames = cast("list[Frame]", protocol.events_received())
         if replies:
             self._reply(replies)
-        for event in events:
-            self._take(cast("Frame", event))
-
-    def _take(self, frame: Frame) -> None:
-        receiver, opcode = self._receiver, frame.opcode
+        receiver = self._receiver
         if receiver is None:
             return
-        if frame.fin and (opcode is _BINARY or opcode is _TEXT):
-            receiver.message_received(bytes(frame.data), is_text=opcode is _TEXT)
+        for frame in frames:
+            if frame.opcode is _BINARY and frame.fin:
+                receiver.message_received(bytes(frame.data), is_text=False)
+            else:
+                self._take(frame, receiver)
+
+    def _take(self, frame: Frame, receiver: Receiver) -> None:
+        opcode = frame.opcode
+        if opcode is _TEXT and frame.fin:
+            receiver.message_received(bytes(frame.data), is_text=True)
         elif opcode is _CONT and frame.fin:
             message, self._partial = self._partial + frame.data, bytearray()
             receiver.message_received(bytes(message), is_text=self._partial_is_text)

@@ -25,9 +25,9 @@ from tabuleiro.protocol.messages import (
     SeatRequest,
     Welcome,
 )
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options, OptionValue
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.metrics import RequestMetrics
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.state import RoomState

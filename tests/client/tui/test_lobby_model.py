@@ -9,8 +9,8 @@ from tabuleiro.clock import Fischer
 from tabuleiro.ids import AccountId, RoomCode, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui.lobby_model import LobbyModel
 

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from tabuleiro.ids import AccountId, Ply
 from tabuleiro.protocol.events import HintTaken, SequencedEvent
 from tabuleiro.protocol.messages import Answer, Error, Offer, Play, Say, Update
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings
 from tabuleiro_client.net.mirror import Mirror
 from tabuleiro_client.net.room import Happened, Said, watch_room

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tabuleiro.notation.record import RecordTurn
 from tabuleiro.rules.view import BoardView, Hint, Mark
 from tabuleiro_client.models.records import RoomMatch
-from tabuleiro_client.models.timeline import TurnLine
 from tabuleiro_client.text.board import scores_text
 
 
@@ -61,7 +61,7 @@ class MoveRow:
     is_shown: bool
 
 
-def move_rows(turns: Sequence[TurnLine], glyphs: tuple[str, str], ply: int, width: int) -> list[MoveRow]:
+def move_rows(turns: Sequence[RecordTurn], glyphs: tuple[str, str], ply: int, width: int) -> list[MoveRow]:
     """One line a turn, wrapped at ``width`` columns; ``ply`` is the position on the board.
 
     A game whose pieces belong to nobody has empty glyphs: then the sides are told by where the number stands.

@@ -10,6 +10,7 @@ from tabuleiro.clock import ClockState, TimeControl, is_paused, total_remaining_
 from tabuleiro.ids import SECOND_MS, Player
 from tabuleiro.protocol.messages import RoomHead, SeatView
 from tabuleiro.rules import Game
+from tabuleiro.text import format_elapsed
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.clocks import TENTHS_BELOW_MS, format_clock
 from tabuleiro_client.text.sentences import side_glyphs
@@ -46,16 +47,6 @@ def clock_face(control: TimeControl, clock: ClockState | None, player: Player, n
         is_critical = total_ms < TENTHS_BELOW_MS
         urgency = Urgency.CRITICAL if is_critical else Urgency.LOW if total_ms < LOW_BELOW_MS else urgency
     return ClockFace(format_clock(control, clock, player, now_ms), urgency, is_running)
-
-
-def format_elapsed(elapsed_ms: int) -> str:
-    """Write how long something has been going on, in whole seconds; not below 0.
-
-    >>> format_elapsed(61_900), format_elapsed(-5)
-    ('1:01', '0:00')
-    """
-    seconds = max(elapsed_ms, 0) // SECOND_MS
-    return f"{seconds // 60}:{seconds % 60:02}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from tabuleiro.protocol.messages import (
     SeatBot,
     SwapSeats,
 )
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.play_options import levels_to_offer
 from tabuleiro_client.models.saved_matches import ShelvedMatch
 from tabuleiro_client.net.addresses import format_room_address

@@ -1,4 +1,4 @@
-"""Choosing a game on a command line: the arguments that several commands share, and what they mean.
+"""Options and arguments that several commands share, and the game that they choose together.
 
 The games are loaded when one is chosen, so that a command without one starts quickly.
 """
@@ -13,6 +13,25 @@ import typer
 from tabuleiro.rules import Game
 from tabuleiro.rules.options import OptionValue
 
+ServerOption = Annotated[
+    str | None,
+    typer.Option("--server", "-s", metavar="URL", help="The server, e.g. ws://HOST:8765."),
+]
+NameOption = Annotated[str | None, typer.Option("--name", "-n", metavar="NAME", help="Who you are on the server.")]
+PlainOption = Annotated[bool, typer.Option("--plain", help="Line by line, for screen readers and scripts.")]
+SpokenOption = Annotated[
+    bool, typer.Option("--spoken", help="Each event in one line of words, no boards; line by line.")
+]
+SecretOption = Annotated[
+    str | None, typer.Option("--secret", metavar="SECRET", help="The secret part of a private room.")
+]
+AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.")]
+SourceArgument = Annotated[
+    str, typer.Argument(metavar="CODE|FILE", help="The code of a room, a file with a record, or - .")
+]
+MatchOption = Annotated[
+    int | None, typer.Option("--match", metavar="N", min=1, help="Which match of the room; else the last one.")
+]
 PresetOption = Annotated[
     str | None, typer.Option("--preset", metavar="NAME", help="Start from the options of a preset.")
 ]

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom
 from tabuleiro_server.metrics import LoopLagProbe
 from tabuleiro_server.wiring import RunningServer
-from tests.server.wire_client import SMALL, MatchOnTheWire, StartServer, raw_request, wire
+from tests.net.wire_client import SMALL, MatchOnTheWire, StartServer, raw_request, wire
 
 Labels = tuple[tuple[str, str], ...]
 
