@@ -19,7 +19,7 @@ from tabuleiro_client.cli.main import exit_status
 from tabuleiro_client.net.library import ME, OPEN
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
-from tests.server.bots_page import FAULTS, block, scripted, write_engine
+from tests.net.bots_page import FAULTS, block, scripted, write_engine
 
 LIMIT_S = 60
 SIZE: dict[str, int | str] = {"size": 5}

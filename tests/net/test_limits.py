@@ -32,7 +32,7 @@ from tabuleiro_server.store.accounts import Accounts
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog
 from tabuleiro_server.wiring import RunningServer
-from tests.server.wire_client import LIMIT_S, SMALL, MatchOnTheWire, StartServer, WireClient, raw_request, wire
+from tests.net.wire_client import LIMIT_S, SMALL, MatchOnTheWire, StartServer, WireClient, raw_request, wire
 
 
 async def closing_of(url: str, **settings: Any) -> tuple[int, str]:
