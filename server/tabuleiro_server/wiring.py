@@ -18,21 +18,19 @@ from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.seats import BotSeats, suggest_turn
 from tabuleiro_server.config import Config
-from tabuleiro_server.metrics.exposition import LoopLagProbe, ServerCollector, render_metrics
+from tabuleiro_server.metrics import LoopLagProbe, NetMetrics
+from tabuleiro_server.metrics.exposition import ServerCollector, render_metrics
 from tabuleiro_server.net.http import HttpPages
-from tabuleiro_server.net.metrics import NetMetrics
 from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.room_task import RoomTask
-from tabuleiro_server.sessions.guests import Guests
-from tabuleiro_server.sessions.janitor import Caretaker
-from tabuleiro_server.sessions.lifecycle import Lifecycle
+from tabuleiro_server.sessions.guests import Guests, RoomQuota
+from tabuleiro_server.sessions.lifecycle import Caretaker, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
-from tabuleiro_server.sessions.room_quota import RoomQuota
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.store.accounts import Accounts
 from tabuleiro_server.store.consistency import mend_query_tables
@@ -169,15 +167,15 @@ def _sockets(
 ) -> WebSocketServer:
     """Put together what is behind the port, and let what happens there be measured."""
     requests = Requests(services)
-    figures = NetMetrics()
+    metrics = NetMetrics()
     collector = ServerCollector(
         version=services.version,
-        net=figures,
-        requests=requests.figures,
-        commits=event_log.figures,
+        net=metrics,
+        requests=requests.metrics,
+        commits=event_log.metrics,
         loop_lags_us=probe.lags_us,
         rooms_count=lambda: services.directory.rooms_count,
         bots=lambda: pool.counts,
     )
     pages = HttpPages(config, lambda: render_metrics(collector))
-    return WebSocketServer(requests, config, pages, figures)
+    return WebSocketServer(requests, config, pages, metrics)

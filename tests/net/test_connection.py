@@ -12,6 +12,7 @@ from websockets.frames import Close, Frame, Opcode
 
 from tabuleiro.protocol.codes import CloseCode
 from tabuleiro_server.config import Config
+from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.addresses import Proxies
 from tabuleiro_server.net.connection import (
     DISCARDED_MAX_BYTES,
@@ -23,7 +24,6 @@ from tabuleiro_server.net.connection import (
     Shared,
 )
 from tabuleiro_server.net.http import HttpPages
-from tabuleiro_server.net.metrics import NetMetrics
 from tabuleiro_server.net.rate_limit import HandshakeLimiter
 
 LIMIT_S = 20

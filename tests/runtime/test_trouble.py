@@ -42,7 +42,7 @@ async def test_who_cannot_be_seated_is_not_in_the_room(stage: Any) -> None:
     stage.log.failures[code] = FULL
     assert (await rui.join(code)).code == "storage-unavailable"
     assert not rui.session.is_in(code)
-    assert (await stage.room(code)).visitors.accounts() == {ana.account}
+    assert (await stage.room(code)).subscribers.accounts() == {ana.account}
     stage.log.failures.clear()
     assert isinstance(await rui.join(code), RoomEntered)
 

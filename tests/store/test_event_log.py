@@ -69,7 +69,7 @@ async def test_of_two_appends_for_one_place_the_first_wins_and_the_rest_of_the_g
     assert [type(result) for result in results] == [type(None), ConflictError, type(None)]
     assert await log.load(ROOM) == make.events(1, 1, b"first")
     assert await log.load(OTHER) == make.events(1, 2)
-    assert (log.figures.commit_count, log.figures.conflict_count) == (1, 1)
+    assert (log.metrics.commit_count, log.metrics.conflict_count) == (1, 1)
 
 
 @pytest.mark.parametrize("name", ["\ud800", 2**70], ids=["lone surrogate", "too big"])

@@ -76,7 +76,7 @@ async def test_database_locked_by_another_process(open_log: Any, make: Any, data
         await holder.communicate(b"")
         assert holder.returncode == 0
         await assert_accepted(log, make)
-        assert log.figures.failed_commit_count == 1
+        assert log.metrics.failed_commit_count == 1
 
 
 async def test_full_database(open_log: Any, make: Any) -> None:
@@ -228,7 +228,7 @@ async def test_connection_that_fails_to_roll_back_and_to_open_again(open_log: An
             await assert_refused(log, make, "disk I/O error")
         script.before.clear()
         await assert_accepted(log, make)
-        assert log.figures.failed_commit_count == 3
+        assert log.metrics.failed_commit_count == 3
 
 
 async def test_writer_on_a_connection_turned_read_only(open_log: Any, make: Any) -> None:

@@ -32,11 +32,11 @@ async def test_appends_waiting_at_one_moment_share_one_transaction(
     await asyncio.gather(*(log.append(room(n), Seq(0), make.events(1, 2), make.room(room(n))) for n in range(150)))
     assert len(stored(database_path)) == 300
     assert len(await log.rooms()) == 150
-    figures = log.figures
-    assert (figures.commit_count, figures.append_count, figures.event_count) == (1, 150, 300)
-    assert figures.group_sizes.counts[figures.group_sizes.bounds.index(256)] == 1
-    assert figures.commit_durations_us.observed_count == 1
-    assert figures.waiting_count == 0
+    metrics = log.metrics
+    assert (metrics.commit_count, metrics.append_count, metrics.event_count) == (1, 150, 300)
+    assert metrics.group_sizes.counts[metrics.group_sizes.bounds.index(256)] == 1
+    assert metrics.commit_durations_us.observed_count == 1
+    assert metrics.waiting_count == 0
 
 
 async def test_appends_that_come_during_a_commit_wait_for_the_next(
@@ -48,10 +48,10 @@ async def test_appends_that_come_during_a_commit_wait_for_the_next(
         await gate.reached()
         later = [asyncio.ensure_future(log.append(room(n), Seq(0), make.events(1, 1))) for n in range(1, 9)]
         await asyncio.sleep(0)
-        assert log.figures.waiting_count == 8
+        assert log.metrics.waiting_count == 8
         gate.open()
         await asyncio.gather(first, *later)
-        assert log.figures.commit_count == 2
+        assert log.metrics.commit_count == 2
     assert len(stored(database_path)) == 9
 
 
@@ -83,8 +83,8 @@ async def test_every_acknowledged_append_is_seen_by_another_connection(
                 assert found == (seq, seq)
 
         await asyncio.gather(*(play(room(n)) for n in range(20)))
-    assert log.figures.append_count == 600
-    assert log.figures.commit_count < 300
+    assert log.metrics.append_count == 600
+    assert log.metrics.commit_count < 300
 
 
 async def test_one_room_may_append_again_before_the_first_append_is_answered(log: EventLog, make: Any) -> None:
@@ -94,7 +94,7 @@ async def test_one_room_may_append_again_before_the_first_append_is_answered(log
         log.append(room(1), Seq(3), make.events(4, 6)),
     )
     assert await log.load(room(1)) == make.events(1, 6)
-    assert log.figures.commit_count == 1
+    assert log.metrics.commit_count == 1
 
 
 async def test_cancelled_append_is_dropped_while_it_waits_and_stored_once_its_group_has_begun(
@@ -218,7 +218,7 @@ async def test_commit_that_fails_for_another_reason_than_the_disk_is_told_and_th
     assert [type(result) for result in results] == [StoreError] * 3
     assert all("can't start new thread" in str(result) for result in results)
     assert [line["event"] for line in logged] == ["commit failed"]
-    assert log.figures.failed_commit_count == 1
+    assert log.metrics.failed_commit_count == 1
     await log.append(room(1), Seq(0), make.events(1, 1))
     assert stored(database_path) == [("R0001", 1)]
 

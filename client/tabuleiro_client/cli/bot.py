@@ -41,7 +41,7 @@ _OVERTAKEN: Final = frozenset({ErrorCode.STALE_PLY, ErrorCode.NOT_YOUR_TURN, Err
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """Which engine plays where: in ``room`` by code, or, when that is ``None``, in open rooms of ``game``.
+    """The engine and its place: ``room`` by code, or, when that is ``None``, open rooms of ``game``.
 
     ``name`` ``None`` means one made of the engine's and a number. ``limit_ms`` is the time for a turn in
     milliseconds, less when the clock has less.
@@ -144,13 +144,13 @@ class _EnginePlayer:
 
 
 def _guest_name(engine_name: str) -> str:
-    """A name that the server allows and that nobody else is likely to have."""
+    """Return a name that the server allows and that nobody else is likely to have."""
     word = "".join(letter for letter in engine_name if letter.isascii() and letter.isalnum())[:_WORD_MAX_CHARS]
     return f"{word or 'bot'}-{secrets.randbelow(100_000)}"
 
 
 def _clocks_ms(room: EnteredRoom, match: MatchView) -> tuple[int, int] | None:
-    """What the player to move and the other have left; ``None`` without a clock."""
+    """Return the time left of the player to move and of the other; ``None`` without a clock."""
     control, clock, mover = room.mirror.head.settings.time_control, match.clock, match.to_move
     if clock is None or mover is None:
         return None

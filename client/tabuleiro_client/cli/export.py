@@ -29,7 +29,7 @@ def export(
 def find_record(
     source: str, match: int | None, server: str | None, secret: str | None, name: str | None
 ) -> FoundRecord:
-    """The record that a command line asks for: of a file if there is one of that name, else of a room.
+    """Return the record of a file if there is one of that name, else of a room.
 
     Raises: ClientError, CommandError, ConfigError.
     """

@@ -44,7 +44,7 @@ GameOptions = Annotated[
 def chosen_options(
     name: str, preset_name: str | None, option_texts: Sequence[str] | None
 ) -> dict[str, OptionValue]:
-    """The options that a preset and ``name=value`` texts give together; the texts win. Nothing is completed.
+    """Return the options that a preset and ``name=value`` texts give together; the texts win, no defaults.
 
     Raises: GameOptionError for an unknown game, preset or option, or a value out of its range.
     """
@@ -54,7 +54,7 @@ def chosen_options(
 
 
 def chosen_game(name: str, preset_name: str | None, option_texts: Sequence[str] | None) -> Game:
-    """The game that a name, a preset and ``name=value`` texts choose together.
+    """Return the game that a name, a preset and ``name=value`` texts choose together.
 
     Raises: GameOptionError as :func:`chosen_options`, or for options that don't fit each other.
     """

@@ -98,7 +98,7 @@ def play(
 
 @dataclass(frozen=True, slots=True)
 class _Typed:
-    """What was typed on the command line."""
+    """The options as they were typed."""
 
     server: str | None
     room: str | None
@@ -112,7 +112,7 @@ class _Typed:
     settings: RoomSettings
 
     def wishes(self) -> PlayWishes:
-        """What it means. Raises: ConfigError, GameOptionError."""
+        """Return the options that this means. Raises: ConfigError, GameOptionError."""
         self._check()
         game = self.game or self.quick
         if game is None and self._is_about_a_new_room:

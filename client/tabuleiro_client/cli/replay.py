@@ -66,7 +66,7 @@ def replay(
 
 
 async def _first(matches: RoomMatches, number: int | None) -> RoomMatch:
-    """The match to begin with, once it is known which there are."""
+    """Return the match to begin with, once it is known which there are."""
     newest = await matches.newest()
     return newest if number in (None, newest.number) else await matches.get(number)
 
@@ -106,7 +106,7 @@ def _obey_on(browser: RecordBrowser) -> int | None:
 
 
 def _typed_line() -> str | None:
-    """The next line of a pipe, or of a person, who can mend it and recall earlier ones; ``None`` at the end."""
+    """Return the next line of a pipe or of a person, who can edit and recall lines; ``None`` at the end."""
     if not sys.stdin.isatty():
         return sys.stdin.readline() or None
     with suppress(ImportError):  # not every system has it; then lines are typed as they are

@@ -18,7 +18,7 @@ from tabuleiro_client.text.standard_output import while_output_is_taken
 
 
 class RoomState(StrEnum):
-    """What a listed room can be doing."""
+    """The states of a listed room."""
 
     WAITING = "waiting"
     PLAYING = "playing"

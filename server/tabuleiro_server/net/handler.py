@@ -17,8 +17,8 @@ from tabuleiro.protocol.codec import codec_for
 from tabuleiro.protocol.codes import CloseCode
 from tabuleiro.protocol.messages import ServerMessage
 from tabuleiro_server.config import Config
+from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.connection import Connection
-from tabuleiro_server.net.metrics import NetMetrics
 from tabuleiro_server.net.rate_limit import GRANTED, RateLimiter, Verdict
 from tabuleiro_server.sessions.outbox import Outbox
 from tabuleiro_server.sessions.requests import Requests
@@ -58,7 +58,7 @@ class Handler:
         )
         self._codec = codec_for(connection.subprotocol)
         self._session = Session(
-            self._codec, self._outbox, requests.answer, requests.farewell, self._end_by_fault, requests.figures
+            self._codec, self._outbox, requests.answer, requests.farewell, self._end_by_fault, requests.metrics
         )
         self._limiter = RateLimiter(
             config.messages_per_second_count, config.messages_burst_count, self._loop.time()

@@ -12,8 +12,8 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from tabuleiro.ids import DurationMs, RoomCode, Seq, TimestampMs
+from tabuleiro_server.metrics import CommitMetrics
 from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.figures import CommitFigures
 from tabuleiro_server.store.log_tables import select_events, select_openings
 from tabuleiro_server.store.query_tables import (
     select_codes,
@@ -39,9 +39,9 @@ class EventLog:
         self.database = database
 
     @property
-    def figures(self) -> CommitFigures:
+    def metrics(self) -> CommitMetrics:
         """Counts of commits, group sizes and durations."""
-        return self.database.writer.figures
+        return self.database.writer.metrics
 
     async def start(self) -> None:
         """Start the writer, which accounts use as well."""

@@ -18,8 +18,8 @@ import structlog
 
 from tabuleiro.errors import ConflictError, StorageUnavailableError, StoreError
 from tabuleiro.ids import DurationMs
+from tabuleiro_server.metrics import CommitMetrics
 from tabuleiro_server.store.connection import StandingConnection, storage_error
-from tabuleiro_server.store.figures import CommitFigures
 from tabuleiro_server.store.transaction import Append, Call, Outcome, Write, commit_group
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class Writer:
     """
 
     def __init__(self, connection: StandingConnection, path: Path) -> None:
-        self.figures = CommitFigures()
+        self.metrics = CommitMetrics()
         self._connection = connection
         self._path = path
         self._waiting: list[_Waiting] = []
@@ -96,7 +96,7 @@ class Writer:
             raise StorageUnavailableError("the store is not running")
         done = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(write, done))
-        self.figures.waiting_count += 1
+        self.metrics.waiting_count += 1
         self._wanted.set()
         return done
 
@@ -107,7 +107,7 @@ class Writer:
                 await self._wanted.wait()
                 self._wanted.clear()
                 taken, self._waiting = self._waiting, []
-                self.figures.waiting_count -= len(taken)
+                self.metrics.waiting_count -= len(taken)
                 group = [waiting for waiting in taken if not waiting.done.done()]
                 if group:
                     await self._commit(group)
@@ -124,7 +124,7 @@ class Writer:
         try:
             outcomes = await self._connection.run(lambda connection: commit_group(connection, writes))
         except sqlite3.Error as error:
-            self.figures.failed_commit_count += 1
+            self.metrics.failed_commit_count += 1
             for waiting in group:
                 _settle(waiting.done, _failure(error, self._path))
             return
@@ -132,7 +132,7 @@ class Writer:
             # Not what the disk says, but no memory, no thread, or a fault of ours outside of any one write. All
             # who wait are told, and the next group is another try: a writer that ended here would refuse every
             # room until a restart. A cancellation is no Exception and passes.
-            self.figures.failed_commit_count += 1
+            self.metrics.failed_commit_count += 1
             log.exception("commit failed", writes_count=len(group))
             for waiting in group:
                 _settle(waiting.done, _fault(error))
@@ -144,16 +144,16 @@ class Writer:
             _settle(waiting.done, outcome)
 
     def _count(self, writes: list[Write], outcomes: list[Outcome], duration_ns: int) -> None:
-        figures = self.figures
-        figures.commit_count += 1
-        figures.group_sizes.observe(len(writes))
-        figures.commit_durations_us.observe(duration_ns // 1_000)
+        metrics = self.metrics
+        metrics.commit_count += 1
+        metrics.group_sizes.observe(len(writes))
+        metrics.commit_durations_us.observe(duration_ns // 1_000)
         for write, outcome in zip(writes, outcomes, strict=True):
             if isinstance(outcome, ConflictError):
-                figures.conflict_count += 1
+                metrics.conflict_count += 1
             elif isinstance(write, Append) and outcome is None:
-                figures.append_count += 1
-                figures.event_count += len(write.events)
+                metrics.append_count += 1
+                metrics.event_count += len(write.events)
 
 
 def _failure(error: sqlite3.Error, path: Path) -> StoreError:

@@ -83,7 +83,7 @@ class Players(Widget):
         return Strip([side, *(Segment(text, style + its) for text, its in row), side])
 
     def _written(self, width: int) -> list[list[_Word]]:
-        """The words of all lines, each line ``width`` columns."""
+        """Return the words of all lines, each line ``width`` columns."""
         lines, is_stone = self._shown
         clocks = [self._clock(line.clock) for line in lines]
         clock_width = max((cell_len(text) for text, _ in clocks), default=0)
