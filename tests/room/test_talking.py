@@ -7,9 +7,9 @@ import pytest
 from tabuleiro.ids import AccountId
 from tabuleiro.protocol.events import HostChanged, Muted, Said
 from tabuleiro.settings import RoomSettings
+from tabuleiro_server.room.chat import FLOOD_LINES_COUNT, FLOOD_WINDOW_MS
 from tabuleiro_server.room.commands import Leave, Mute, Resign, Say
 from tabuleiro_server.room.state import CHAT_LINES_COUNT
-from tabuleiro_server.room.talking import FLOOD_LINES_COUNT, FLOOD_WINDOW_MS
 from tabuleiro_server.room.views import Audience, audience_of, event_for, snapshot_of
 from tests.room.story import ANA, BOT, DOM, EVA, ME, NAMES, RUI, SECRETS, Story, finished, join, playing
 

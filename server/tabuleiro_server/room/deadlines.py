@@ -1,4 +1,4 @@
-"""What happens in a room by time alone: fallen flags, late bots, stand-ins, and things that nobody cares for."""
+"""Events that time alone brings: fallen flags, late bots, stand-ins, and the end of abandoned rooms."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tabuleiro_server.room.state import Match, RoomState
 
 
 class Deadline(msgspec.Struct, frozen=True):
-    """What ``events`` makes follows when ``at_ms`` comes and nothing else has happened."""
+    """The events that follow at ``at_ms`` if nothing else has happened."""
 
     at_ms: TimestampMs
     events: Callable[[], Events]
 
 
 def next_deadline(room: RoomState, draws: Draws = NO_DRAWS) -> Deadline | None:
-    """The first thing that time will bring; ``None`` when nothing is awaited."""
+    """Return the first deadline of a room; ``None`` when there is none."""
     first: Deadline | None = None
     for deadline in _iter_deadlines(room, draws):
         if first is None or deadline.at_ms < first.at_ms:
@@ -34,7 +34,7 @@ def next_deadline(room: RoomState, draws: Draws = NO_DRAWS) -> Deadline | None:
 
 
 def decide_expire(room: RoomState, command: commands.Expire, now_ms: int) -> Events:
-    """Whatever is due by now; nothing if it was overtaken by other events."""
+    """Return the events that are due by now; none if other events were faster."""
     deadline = next_deadline(room, command.draws)
     return deadline.events() if deadline is not None and deadline.at_ms <= now_ms else ()
 
@@ -74,7 +74,7 @@ def _late_bot_comes(room: RoomState, player: Player, level: str, draws: Draws) -
 
 
 def _is_waited_at(room: RoomState, player: Player) -> bool:
-    """Whether a person waits on this seat for an opponent: a late bot comes for nobody else."""
+    """Return True if a present person waits here for an opponent: a late bot comes for nobody else."""
     return room.seats[player].kind == "person" and room.away_since_ms[player] is None
 
 
@@ -99,7 +99,7 @@ def _ended(match: Match, winner: Player | None, termination: Termination) -> Eve
 
 
 def _stand_in_deadline(room: RoomState, to_move: Player) -> Iterator[Deadline]:
-    """A stand-in comes when the one who stays away has to move."""
+    """Yield the arrival of a stand-in for the player to move, if that player is absent."""
     level, since_ms = room.settings.stand_in_level, room.away_since_ms[to_move]
     if level is None or since_ms is None or room.seats[to_move].stand_in is not None:
         return
