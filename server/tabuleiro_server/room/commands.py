@@ -17,14 +17,14 @@ from tabuleiro.protocol.messages import SeatRequest
 from tabuleiro.settings import RoomLimits, RoomSettings
 
 
-class Draws(msgspec.Struct, frozen=True):
+class Chance(msgspec.Struct, frozen=True):
     """Random values drawn for a command that may need them: a seed, and whether the players swap."""
 
     seed: int
     is_swapped: bool
 
 
-NO_DRAWS: Final = Draws(0, False)
+NO_CHANCE: Final = Chance(0, False)
 """For questions whose answer does not depend on chance, such as the next deadline."""
 
 
@@ -41,7 +41,7 @@ class OpenRoom(msgspec.Struct, frozen=True):
     limits: RoomLimits
     bot_levels: tuple[str, ...]
     secrets: RoomSecrets
-    draws: Draws
+    chance: Chance
 
 
 class Join(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ class Join(msgspec.Struct, frozen=True):
 
     account: AccountId
     name: str
-    draws: Draws
+    chance: Chance
     seat: Player | None = None
     secret: str | None = None
 
@@ -74,7 +74,7 @@ class SeatBot(msgspec.Struct, frozen=True):
     seat: Player
     level: str | None
     bot_levels: tuple[str, ...]
-    draws: Draws
+    chance: Chance
 
 
 class SwapSeats(msgspec.Struct, frozen=True):
@@ -152,7 +152,7 @@ class MakeOffer(msgspec.Struct, frozen=True):
 
     account: AccountId
     kind: OfferKind
-    draws: Draws
+    chance: Chance
 
 
 class AnswerOffer(msgspec.Struct, frozen=True):
@@ -161,7 +161,7 @@ class AnswerOffer(msgspec.Struct, frozen=True):
     account: AccountId
     kind: OfferKind
     accept: bool
-    draws: Draws
+    chance: Chance
 
 
 class Say(msgspec.Struct, frozen=True):
@@ -202,7 +202,7 @@ class Resume(msgspec.Struct, frozen=True):
 class Expire(msgspec.Struct, frozen=True):
     """Do what is due at the time that `next_deadline` named."""
 
-    draws: Draws
+    chance: Chance
 
 
 Command = (

@@ -12,7 +12,7 @@ from tabuleiro.ids import PLAYERS, Player, TimestampMs, opponent
 from tabuleiro.protocol.events import BotSeated, Events, MatchEnded, RoomClosed, StandInSeated
 from tabuleiro.rules.base import Termination
 from tabuleiro_server.room import commands
-from tabuleiro_server.room.commands import NO_DRAWS, Draws
+from tabuleiro_server.room.commands import NO_CHANCE, Chance
 from tabuleiro_server.room.seating import free_seats, start_match
 from tabuleiro_server.room.state import Match, RoomState
 
@@ -24,10 +24,10 @@ class Deadline(msgspec.Struct, frozen=True):
     events: Callable[[], Events]
 
 
-def next_deadline(room: RoomState, draws: Draws = NO_DRAWS) -> Deadline | None:
+def next_deadline(room: RoomState, chance: Chance = NO_CHANCE) -> Deadline | None:
     """Return the first deadline of a room; ``None`` when there is none."""
     first: Deadline | None = None
-    for deadline in _iter_deadlines(room, draws):
+    for deadline in _iter_deadlines(room, chance):
         if first is None or deadline.at_ms < first.at_ms:
             first = deadline
     return first
@@ -35,15 +35,15 @@ def next_deadline(room: RoomState, draws: Draws = NO_DRAWS) -> Deadline | None:
 
 def decide_expire(room: RoomState, command: commands.Expire, now_ms: int) -> Events:
     """Return the events that are due by now; none if other events were faster."""
-    deadline = next_deadline(room, command.draws)
+    deadline = next_deadline(room, command.chance)
     return deadline.events() if deadline is not None and deadline.at_ms <= now_ms else ()
 
 
-def _iter_deadlines(room: RoomState, draws: Draws) -> Iterator[Deadline]:
+def _iter_deadlines(room: RoomState, chance: Chance) -> Iterator[Deadline]:
     if room.phase == "playing":
         return _playing_deadlines(room)
     if room.phase == "waiting":
-        return _waiting_deadlines(room, draws)
+        return _waiting_deadlines(room, chance)
     return _finished_deadlines(room)
 
 
@@ -53,7 +53,7 @@ def _finished_deadlines(room: RoomState) -> Iterator[Deadline]:
         yield Deadline(at_ms, lambda: (RoomClosed("the match ended long ago"),))
 
 
-def _waiting_deadlines(room: RoomState, draws: Draws) -> Iterator[Deadline]:
+def _waiting_deadlines(room: RoomState, chance: Chance) -> Iterator[Deadline]:
     at_ms = room.updated_at_ms + room.limits.waiting_ms
     yield Deadline(TimestampMs(at_ms), lambda: (RoomClosed("nobody came"),))
     for player in PLAYERS:
@@ -65,12 +65,12 @@ def _waiting_deadlines(room: RoomState, draws: Draws) -> Iterator[Deadline]:
     if late_bot is not None:
         for player in PLAYERS:
             if room.seats[player].kind == "open" and _is_waited_at(room, opponent(player)):
-                come = partial(_late_bot_comes, room, player, late_bot.level, draws)
+                come = partial(_late_bot_comes, room, player, late_bot.level, chance)
                 yield Deadline(TimestampMs(room.seated_at_ms + late_bot.after_ms), come)
 
 
-def _late_bot_comes(room: RoomState, player: Player, level: str, draws: Draws) -> Events:
-    return (BotSeated(player, level), *start_match(room.settings, room.game, 1, draws))
+def _late_bot_comes(room: RoomState, player: Player, level: str, chance: Chance) -> Events:
+    return (BotSeated(player, level), *start_match(room.settings, room.game, 1, chance))
 
 
 def _is_waited_at(room: RoomState, player: Player) -> bool:

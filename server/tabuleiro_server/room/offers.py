@@ -16,7 +16,7 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.rules.base import Termination
 from tabuleiro_server.room import commands
-from tabuleiro_server.room.commands import Draws
+from tabuleiro_server.room.commands import Chance
 from tabuleiro_server.room.permissions import acting_seat, refuse, running_match
 from tabuleiro_server.room.seating import start_match
 from tabuleiro_server.room.state import Match, RoomState, last_turn_start_of
@@ -32,14 +32,14 @@ def decide_offer(room: RoomState, command: commands.MakeOffer, now_ms: int) -> E
         player = _last_to_finish_a_turn(room)
     _check_possible(room, command.kind, player)
     if command.kind != "takeback" and OfferView(command.kind, opponent(player)) in room.offers:
-        return _accepted(room, command.kind, opponent(player), command.draws)
+        return _accepted(room, command.kind, opponent(player), command.chance)
     if OfferView(command.kind, player) in room.offers:
         refuse(ErrorCode.NO_OFFER, f"your {command.kind} offer waits for an answer already")
     made = OfferMade(command.kind, player)
     if room.seats[opponent(player)].account == command.account:
-        return (made, *_accepted(room, command.kind, player, command.draws))
+        return (made, *_accepted(room, command.kind, player, command.chance))
     if _is_answered_by_bot(room, command.kind, opponent(player)):
-        return (made, *_bot_answer(room, command.kind, player, command.draws))
+        return (made, *_bot_answer(room, command.kind, player, command.chance))
     return (made,)
 
 
@@ -48,7 +48,7 @@ def decide_answer(room: RoomState, command: commands.AnswerOffer, now_ms: int) -
     player = acting_seat(room, command.account)
     if OfferView(command.kind, opponent(player)) in room.offers:
         if command.accept:
-            return _accepted(room, command.kind, opponent(player), command.draws)
+            return _accepted(room, command.kind, opponent(player), command.chance)
         return (OfferEnded(command.kind, opponent(player), "declined"),)
     if OfferView(command.kind, player) in room.offers and not command.accept:
         return (OfferEnded(command.kind, player, "withdrawn"),)
@@ -72,18 +72,18 @@ def _is_answered_by_bot(room: RoomState, kind: OfferKind, player: Player) -> boo
     return room.seats[player].kind == "bot" if kind == "rematch" else room.is_played_by_bot(player)
 
 
-def _bot_answer(room: RoomState, kind: OfferKind, player: Player, draws: Draws) -> Events:
+def _bot_answer(room: RoomState, kind: OfferKind, player: Player, chance: Chance) -> Events:
     """Answer as a bot: decline a draw, allow takebacks in casual rooms, always accept a rematch."""
     if kind == "draw" or (kind == "takeback" and not room.settings.is_casual):
         return (OfferEnded(kind, player, "declined"),)
-    return _accepted(room, kind, player, draws)
+    return _accepted(room, kind, player, chance)
 
 
-def _accepted(room: RoomState, kind: OfferKind, player: Player, draws: Draws) -> Events:
+def _accepted(room: RoomState, kind: OfferKind, player: Player, chance: Chance) -> Events:
     """Return the events that follow when the offer of ``player`` is accepted."""
     if kind == "rematch":
         number = room.match.number + 1 if room.match is not None else 1
-        return (SeatsSwapped(), *start_match(room.settings, room.game, number, draws))
+        return (SeatsSwapped(), *start_match(room.settings, room.game, number, chance))
     match = running_match(room)
     if kind == "draw":
         return (MatchEnded(match.number, None, Termination.AGREEMENT),)

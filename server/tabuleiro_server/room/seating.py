@@ -30,7 +30,7 @@ from tabuleiro.rules import registry
 from tabuleiro.rules.base import Game
 from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room import commands
-from tabuleiro_server.room.commands import Draws
+from tabuleiro_server.room.commands import Chance
 from tabuleiro_server.room.permissions import check_host, check_not_playing, refuse
 from tabuleiro_server.room.state import RoomState, Seats, bot_account
 
@@ -44,7 +44,7 @@ def open_room(command: commands.OpenRoom) -> Events:
     options = dict(command.options)
     try:
         if registry.game_type(command.game).needs_seed(options):
-            options["seed"] = command.draws.seed
+            options["seed"] = command.chance.seed
         game = registry.load(command.game, options)
     except GameOptionError as error:
         refuse(ErrorCode.BAD_OPTION, str(error))
@@ -64,16 +64,16 @@ def open_room(command: commands.OpenRoom) -> Events:
     )
     if any(seat.kind == "open" for seat in seats):
         return (opened,)
-    return (opened, *start_match(settings, game, 1, command.draws))
+    return (opened, *start_match(settings, game, 1, command.chance))
 
 
-def start_match(settings: RoomSettings, game: Game, number: int, draws: Draws) -> Events:
+def start_match(settings: RoomSettings, game: Game, number: int, chance: Chance) -> Events:
     """Return the events of a match that begins now; the first one is played with the seed drawn for the room.
 
     A position in which nobody can act ends the match at once.
     """
-    seed = draws.seed if number > 1 and _needs_new_seed(game) else None
-    swapped: Events = (SeatsSwapped(),) if settings.first == "draw" and draws.is_swapped else ()
+    seed = chance.seed if number > 1 and _needs_new_seed(game) else None
+    swapped: Events = (SeatsSwapped(),) if settings.first == "draw" and chance.is_swapped else ()
     outcome = game.initial_state().outcome
     ended: Events = () if outcome is None else (MatchEnded(number, outcome.winner, outcome.termination),)
     return (*swapped, MatchStarted(number, seed), *ended)
@@ -113,11 +113,11 @@ def bot_seat(seat: Player, level: str) -> SeatInfo:
     return SeatInfo("bot", bot_account(seat), f"{level}-bot", level)
 
 
-def _start_when_full(room: RoomState, seats: Seats, draws: Draws) -> Events:
+def _start_when_full(room: RoomState, seats: Seats, chance: Chance) -> Events:
     """Start the first match once both seats are held; further ones are agreed on by a rematch."""
     if room.phase != "waiting" or any(seat.kind == "open" for seat in seats):
         return ()
-    return start_match(room.settings, room.game, 1, draws)
+    return start_match(room.settings, room.game, 1, chance)
 
 
 def with_seat(seats: Seats, seat: Player, info: SeatInfo) -> Seats:
@@ -140,7 +140,7 @@ def decide_join(room: RoomState, command: commands.Join, now_ms: int) -> Events:
         refuse(ErrorCode.SEAT_TAKEN, f"{which} of room {room.code} is taken; you can watch it")
     seat = wanted[0]
     taken = SeatInfo("person", command.account, command.name)
-    full = _start_when_full(room, with_seat(room.seats, seat, taken), command.draws)
+    full = _start_when_full(room, with_seat(room.seats, seat, taken), command.chance)
     return (SeatTaken(seat, command.account, command.name), *full)
 
 
@@ -204,7 +204,7 @@ def decide_seat_bot(room: RoomState, command: commands.SeatBot, now_ms: int) -> 
     level = _check_level(command.level, command.bot_levels, room.game.name)
     freed: Events = (SeatFreed(command.seat),) if seat.kind == "bot" else ()
     seats = with_seat(room.seats, command.seat, bot_seat(command.seat, level))
-    return (*freed, BotSeated(command.seat, level), *_start_when_full(room, seats, command.draws))
+    return (*freed, BotSeated(command.seat, level), *_start_when_full(room, seats, command.chance))
 
 
 def decide_swap(room: RoomState, command: commands.SwapSeats, now_ms: int) -> Events:

@@ -18,17 +18,17 @@ from tabuleiro.protocol.messages import BotThought, ChatLine, MatchView, RoomHea
 from tabuleiro_server.room.state import Match, RoomState
 
 
-class Audience(Enum):
+class Viewer(Enum):
     """The kinds of viewers of a room: players of its running match, and everybody else."""
 
-    PLAYERS = "players"
-    WATCHERS = "watchers"
+    PLAYER = "player"
+    WATCHER = "watcher"
 
 
-def audience_of(room: RoomState, account: AccountId) -> Audience:
+def viewer_of(room: RoomState, account: AccountId) -> Viewer:
     """Return the kind of viewer that ``account`` is now."""
     is_playing = room.phase == "playing" and room.seats_of(account)
-    return Audience.PLAYERS if is_playing else Audience.WATCHERS
+    return Viewer.PLAYER if is_playing else Viewer.WATCHER
 
 
 def head_of(
@@ -89,24 +89,24 @@ def _player_names(match: Match) -> tuple[str, str]:
     return first.name or "", second.name or ""
 
 
-def snapshot_of(room: RoomState, audience: Audience) -> Snapshot:
+def snapshot_of(room: RoomState, viewer: Viewer) -> Snapshot:
     """Return the lists of a room as a viewer may see them."""
     return Snapshot(
         actions=() if room.match is None else room.match.actions,
         chat=tuple(
             ChatLine(line.at_ms, line.account, line.name, line.text, line.is_player)
             for line in room.chat
-            if not (line.is_hidden and audience is Audience.PLAYERS)
+            if not (line.is_hidden and viewer is Viewer.PLAYER)
         ),
     )
 
 
-def event_for(sequenced: SequencedEvent, audience: Audience) -> SequencedEvent:
+def event_for(sequenced: SequencedEvent, viewer: Viewer) -> SequencedEvent:
     """Return the event as a viewer may see it: nobody sees secrets, players see no hidden chat."""
     event = sequenced.event
     if isinstance(event, RoomOpened) and event.secrets is not None:
         return replace(sequenced, event=replace(event, secrets=None))
-    if isinstance(event, Said) and event.is_hidden and audience is Audience.PLAYERS:
+    if isinstance(event, Said) and event.is_hidden and viewer is Viewer.PLAYER:
         return replace(sequenced, event=Withheld())
     return sequenced
 
