@@ -237,10 +237,9 @@ def _low_times(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> Ite
 def _claims(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> Iterator[Notice]:
     due_ms = claim_due_ms(head, own_seats)
     if due_ms is not None:
-        away = format_duration(head.settings.away_after_ms)
-        text = (
-            f"{cast.title(opponent(own_seats[0]))} has been away for {away}: claim {claim_gain(head)}, or wait on"
-        )
+        away = spell_duration(head.settings.away_after_ms)
+        title = cast.title(opponent(own_seats[0]))
+        text = f"{title} has been away for {away}: claim {claim_gain(head)}, or wait on"
         yield Notice(due_ms, text)
 
 
