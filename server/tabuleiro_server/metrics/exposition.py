@@ -25,7 +25,7 @@ from prometheus_client.registry import Collector
 from tabuleiro_server.bots.pool import PoolCounts
 from tabuleiro_server.net.metrics import NetMetrics
 from tabuleiro_server.sessions.figures import RequestFigures
-from tabuleiro_server.store.figures import CommitFigures, Distribution
+from tabuleiro_server.store.metrics import CommitMetrics, Distribution
 
 PROBE_INTERVAL_S: Final = 0.5
 
@@ -65,7 +65,7 @@ class ServerCollector(Collector):
     version: str
     net: NetMetrics
     requests: RequestFigures
-    commits: CommitFigures
+    commits: CommitMetrics
     loop_lags_us: Distribution
     rooms_count: Callable[[], int]
     bots: Callable[[], PoolCounts]

@@ -15,7 +15,7 @@ from tabuleiro.ids import AccountId, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.names import parse_name
 from tabuleiro_server.rooms.refusals import unavailable
-from tabuleiro_server.store.accounts import Account, Accounts
+from tabuleiro_server.store.port import Account, Accounts
 
 log = structlog.get_logger(__name__)
 

@@ -1,6 +1,6 @@
-"""Counts of what the writer did, for whoever shows them: plain numbers, written by the writer alone.
+"""Counts of the commits of a store: plain numbers that only grow, except ``waiting_count``.
 
-All only grow, except ``waiting_count``. Turning them into a metrics format is up to ``obs``.
+The store alone writes them. Their format for others is up to the package ``metrics``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Distribution:
 
 
 @dataclass(slots=True)
-class CommitFigures:
+class CommitMetrics:
     """What became of the appends and the other writes.
 
     ``group_sizes`` are in writes a commit; ``commit_durations_us`` in microseconds from the hand-over to the
