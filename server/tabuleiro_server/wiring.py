@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import tabuleiro
@@ -14,23 +15,21 @@ from tabuleiro.ids import TimestampMs
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seats import BotSeats, Suggestions
+from tabuleiro_server.bots.seats import BotSeats, suggest_turn
 from tabuleiro_server.config import Config
-from tabuleiro_server.metrics.exposition import LoopLagProbe, ServerCollector, render_metrics
+from tabuleiro_server.metrics import LoopLagProbe, NetMetrics
+from tabuleiro_server.metrics.exposition import ServerCollector, render_metrics
 from tabuleiro_server.net.http import HttpPages
-from tabuleiro_server.net.metrics import NetMetrics
 from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.room_task import RoomTask
-from tabuleiro_server.sessions.guests import Guests
-from tabuleiro_server.sessions.janitor import Caretaker
-from tabuleiro_server.sessions.lifecycle import Lifecycle
+from tabuleiro_server.sessions.guests import Guests, RoomQuota
+from tabuleiro_server.sessions.lifecycle import Caretaker, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
-from tabuleiro_server.sessions.room_quota import RoomQuota
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.store.port import Store
 from tabuleiro_server.store.sqlite.store import SqliteStore
@@ -105,7 +104,7 @@ async def running_server(
         await pool.start()
         at_the_end(pool.stop, "bot workers")
         bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms)
-        hints = Hints(Suggestions(pool).suggest, now_ms)
+        hints = Hints(partial(suggest_turn, pool), now_ms)
         services = await _rooms(config, store, bot_seats, hints, lifecycle)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
@@ -160,15 +159,15 @@ def _sockets(
 ) -> WebSocketServer:
     """Put together what is behind the port, and let what happens there be measured."""
     requests = Requests(services)
-    figures = NetMetrics()
+    metrics = NetMetrics()
     collector = ServerCollector(
         version=services.version,
-        net=figures,
-        requests=requests.figures,
+        net=metrics,
+        requests=requests.metrics,
         commits=store.metrics,
         loop_lags_us=probe.lags_us,
         rooms_count=lambda: services.directory.rooms_count,
         bots=lambda: pool.counts,
     )
     pages = HttpPages(config, lambda: render_metrics(collector))
-    return WebSocketServer(requests, config, pages, figures)
+    return WebSocketServer(requests, config, pages, metrics)

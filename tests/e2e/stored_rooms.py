@@ -13,8 +13,8 @@ from typing import Final
 from tabuleiro.ids import ROOM_CODE_LETTERS, AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import Event, RoomSecrets, SequencedEvent
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro.settings import RoomLimits, RoomSettings
 from tabuleiro_server.room.commands import Draws, Join, OpenRoom, Play
 from tabuleiro_server.room.decide import decide, open_room
 from tabuleiro_server.room.evolve import replay

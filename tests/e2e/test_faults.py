@@ -20,7 +20,7 @@ from tabuleiro.errors import CommandError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import CreateRoom, RoomSummary, Say, SeatRequest
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Link
 from tabuleiro_client.net.room import EnteredRoom, create_room, join_room
 from tabuleiro_server.config import Config

@@ -22,7 +22,7 @@ from tabuleiro_server.rooms.journal import rows_of
 from tabuleiro_server.store.sqlite.admin import read_stats
 from tabuleiro_server.store.sqlite.repair import verify
 from tabuleiro_server.wiring import running_server
-from tests.server.wire_client import wire
+from tests.net.wire_client import wire
 
 DATABASE: Final = Path(__file__).parents[1] / "data" / "schema-1.db.gz"
 KILLED_AT_MS: Final = TimestampMs(1_795_898_779_226)

@@ -22,7 +22,7 @@ from tabuleiro.protocol.messages import (
     SeatRequest,
     SubscribeLobby,
 )
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings
 from tabuleiro_client.net.room import EnteredRoom, Restored, create_room, join_room
 from tabuleiro_server.config import Config

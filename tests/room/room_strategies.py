@@ -18,7 +18,7 @@ from tabuleiro.clock import (
 from tabuleiro.ids import PLAYERS
 from tabuleiro.protocol.events import ActionsPlayed, Event, MatchStarted, RoomResumed, TurnTakenBack
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_server.room.commands import Draws
 from tabuleiro_server.room.state import RoomState, bot_account
 from tests.room.story import ANA, DOM, EVA, LEVELS, RUI, SECRETS

@@ -13,7 +13,7 @@ from tabuleiro.errors import CommandError
 from tabuleiro.ids import AccountId, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import Event, RoomSecrets, SequencedEvent
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro.protocol.settings import RoomLimits, RoomSettings
+from tabuleiro.settings import RoomLimits, RoomSettings
 from tabuleiro_server.room.commands import (
     AnswerOffer,
     Command,

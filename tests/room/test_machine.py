@@ -27,7 +27,7 @@ from tabuleiro.protocol.events import (
     SequencedEvent,
     Withheld,
 )
-from tabuleiro.protocol.settings import LateBot, RoomLimits
+from tabuleiro.settings import LateBot, RoomLimits
 from tabuleiro_server.room.commands import (
     Abort,
     AnswerOffer,

@@ -16,7 +16,7 @@ from tabuleiro.protocol.events import (
     SeatsSwapped,
     TurnTakenBack,
 )
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room.commands import AnswerOffer, Leave, MakeOffer, Resign, Undo
 from tabuleiro_server.room.state import bot_account
 from tests.room.story import (

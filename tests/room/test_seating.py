@@ -24,7 +24,7 @@ from tabuleiro.protocol.events import (
     SeatTaken,
 )
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_server.room.commands import Connect, Disconnect, Join, Leave, Resign, SeatBot, SwapSeats, Watch
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import bot_account

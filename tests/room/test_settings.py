@@ -16,7 +16,7 @@ from tabuleiro.protocol.events import (
     SeatTaken,
     SettingsChanged,
 )
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_server.room.commands import ChangeSettings, Resign, Undo
 from tabuleiro_server.room.views import head_of
 from tests.room.story import ANA, BOT, LEVELS, ME, RUI, SWAPPED, Story, finished, join, playing

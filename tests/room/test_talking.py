@@ -6,7 +6,7 @@ import pytest
 
 from tabuleiro.ids import AccountId
 from tabuleiro.protocol.events import HostChanged, Muted, Said
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room.commands import Leave, Mute, Resign, Say
 from tabuleiro_server.room.state import CHAT_LINES_COUNT
 from tabuleiro_server.room.talking import FLOOD_LINES_COUNT, FLOOD_WINDOW_MS

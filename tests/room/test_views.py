@@ -8,7 +8,7 @@ from tabuleiro.clock import Fischer
 from tabuleiro.ids import TimestampMs
 from tabuleiro.protocol.events import OfferView
 from tabuleiro.protocol.messages import BotThought
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room.commands import Expire, Leave
 from tabuleiro_server.room.views import Audience, audience_of, head_of, snapshot_of, summary_of
 from tests.room.story import ANA, BOT, EVA, ME, RUI, SECRETS, STILL, Story, finished, join, playing

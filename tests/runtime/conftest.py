@@ -24,11 +24,10 @@ from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.room_task import RoomTask
-from tabuleiro_server.sessions.guests import Guests
+from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
-from tabuleiro_server.sessions.room_quota import RoomQuota
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.sessions.session import Session
 from tabuleiro_server.store.port import BEFORE_FIRST, Rows
@@ -244,8 +243,10 @@ class Stage:
 
     async def unloaded(self, code: str) -> None:
         """Wait until the room has left memory."""
-        async with asyncio.timeout(LIMIT_S):
-            await asyncio.gather(*(task for task in asyncio.all_tasks() if task.get_name() == f"room {code}"))
+        room = self.directory.loaded(code)
+        if room is not None:
+            async with asyncio.timeout(LIMIT_S):
+                await room.unloaded()
 
     async def stored(self, code: str) -> list[SequencedEvent]:
         return await self.journal.events_after(RoomCode(code), Seq(0))

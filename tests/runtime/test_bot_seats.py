@@ -12,7 +12,7 @@ from tabuleiro.errors import StorageUnavailableError
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import Thought
 from tabuleiro_server.bots.seats import BotSeats

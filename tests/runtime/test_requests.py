@@ -11,7 +11,7 @@ from tabuleiro.errors import StorageUnavailableError
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed, SeatDisconnected, Withheld
 from tabuleiro.protocol.messages import RoomEntered, SeatRequest, Update
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 
 IN_A_ROOM: tuple[tuple[Any, dict[str, Any]], ...] = (
     (messages.Play, {"match": 1, "ply": 0, "actions": ("a3",)}),

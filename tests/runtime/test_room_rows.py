@@ -14,7 +14,7 @@ from tabuleiro.clock import Fischer
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.messages import RoomSummary
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.rooms.journal import rows_of
 from tabuleiro_server.store.port import RoomRow
 from tabuleiro_server.store.sqlite.repair import rebuild, verify

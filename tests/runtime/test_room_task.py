@@ -23,11 +23,10 @@ from tabuleiro.protocol.events import (
     SequencedEvent,
 )
 from tabuleiro.protocol.messages import Error, Ok, RoomEntered, Update
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room.commands import Play, Say
 from tabuleiro_server.rooms import room_task
-from tabuleiro_server.rooms.room_items import RoomUnloadedError
-from tabuleiro_server.rooms.room_task import RECENT_EVENTS_COUNT
+from tabuleiro_server.rooms.room_task import RECENT_EVENTS_COUNT, RoomUnloadedError
 
 BLITZ = RoomSettings(time_control=Fischer(60_000, 0))
 
@@ -77,7 +76,7 @@ async def test_who_vanishes_while_entering_has_the_seat_and_is_not_kept_as_a_vis
     stage.store.gate.set()
     assert (await ana.hear_event(SeatTaken)).account == rui.account
     assert (await ana.hear_event(SeatDisconnected)).seat == 1
-    assert (await stage.room(code)).visitors.accounts() == {ana.account}
+    assert (await stage.room(code)).subscribers.accounts() == {ana.account}
 
 
 async def test_too_many_waiting_commands_are_refused_as_busy(open_stage: Any) -> None:
@@ -233,7 +232,7 @@ async def comes_and_goes(stage: Any, ana: Any, rui: Any, code: str) -> None:
 async def test_who_stays_away_after_coming_and_going_is_stored_as_gone_in_the_end(
     match_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room_task, "GOING_EVERY_MS", 50)
+    monkeypatch.setattr(room_task, "DEPARTURE_INTERVAL_MS", 50)
     stage, ana, rui, code = match_of
     await comes_and_goes(stage, ana, rui, code)
     room = await stage.room(code)
@@ -259,7 +258,7 @@ async def test_two_connections_of_one_account_both_see_the_seat(match_of: Any) -
     await phone.play(code, 0, "a3")
     room = await stage.room(code)
     assert room.watchers_count == 0
-    assert len(room.visitors) == 3
+    assert len(room.subscribers) == 3
     assert rui.session.is_in(code)
 
 

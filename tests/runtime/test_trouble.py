@@ -11,7 +11,7 @@ from tabuleiro.ids import RoomCode
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed, MatchEnded, RoomResumed, SeatConnected, SeatDisconnected
 from tabuleiro.protocol.messages import RoomEntered, Update
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 
 FULL = StorageUnavailableError("database or disk is full")
 
@@ -42,7 +42,7 @@ async def test_who_cannot_be_seated_is_not_in_the_room(stage: Any) -> None:
     stage.store.failures[code] = FULL
     assert (await rui.join(code)).code == "storage-unavailable"
     assert not rui.session.is_in(code)
-    assert (await stage.room(code)).visitors.accounts() == {ana.account}
+    assert (await stage.room(code)).subscribers.accounts() == {ana.account}
     stage.store.failures.clear()
     assert isinstance(await rui.join(code), RoomEntered)
 

@@ -23,7 +23,7 @@ def play(folder: Path, games: int = 2) -> str:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a whole run of two games a pair, for tests that only read it: page and results."""
+    """Return the folder of a whole run of two games a pair, page and results, for tests that only read it."""
     folder = tmp_path_factory.mktemp("whole")
     play(folder)
     return folder

@@ -15,8 +15,8 @@ from typing import Final, Self
 
 from tabuleiro.ids import Player
 from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.options import OptionValue
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.line.match import PlainMatch, Stay
 from tabuleiro_client.line.menu import Menu
 from tabuleiro_client.line.terminal import LineReader, Screen

@@ -9,8 +9,8 @@ from contextlib import AsyncExitStack
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.ids import Player, RoomCode
 from tabuleiro.protocol.messages import RoomSummary, SeatRequest
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import Game
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.line.client import ME, OPEN, PlainClient, seats_for
 from tabuleiro_client.line.match import Stay
 from tabuleiro_client.line.menu import WentAway, WentBack

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tabuleiro.ids import Player
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.options import OptionValue
+from tabuleiro.settings import RoomSettings
 
 FIRST_OFFERED: Final = "easy"
 """The level for somebody who does not know any yet: it plays sensibly and can be beaten."""

@@ -12,7 +12,7 @@ from tabuleiro.ids import Phase, Player
 from tabuleiro.notation.record import MatchRecord
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, RoomList, SeatRequest, WatchRoom
 from tabuleiro.protocol.records import record_of
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Link, LinkSettings
 from tabuleiro_client.net.lobby import LobbyNews, follow_lobby
 from tabuleiro_client.net.room import EnteredRoom, enter_room

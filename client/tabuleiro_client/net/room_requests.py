@@ -30,7 +30,7 @@ from tabuleiro.protocol.messages import (
     SwapSeats,
     Undo,
 )
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net import evidence
 from tabuleiro_client.net.link import Link
 from tabuleiro_client.net.mirror import Mirror

@@ -13,7 +13,8 @@ from tabuleiro.ids import AccountId, Phase, RoomCode
 from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary
 from tabuleiro.rules import registry
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.text.sentences import brief_options_text, holder_text
+from tabuleiro_client.text.endings import result_text
+from tabuleiro_client.text.rooms import brief_options_text, holder_text
 from tabuleiro_client.text.terminal import showable
 
 HEADINGS: Final = ("room", "game", "board", "first", "second", "clock", "state")
@@ -45,7 +46,7 @@ class LobbyRow:
 
 
 class LobbyModel:
-    """What is known of the rooms, newest first, and of who is here. ``game`` ``None``: every game.
+    """The known rooms, newest first, and the people here. ``game`` ``None``: every game.
 
     ``wanted`` are words that a room must have in its code, its game or the names of its people; empty for all.
     ``is_known`` tells that the server has answered with its list, ``is_cut`` that it has more rooms than it lists.
@@ -64,7 +65,7 @@ class LobbyModel:
 
     @property
     def phases(self) -> tuple[Phase, ...] | None:
-        """What to ask the server for; ``None``: all unfinished rooms."""
+        """The phases to ask the server for; ``None``: all unfinished rooms."""
         return _PHASES[self.state]
 
     def next_game(self) -> None:
@@ -94,22 +95,22 @@ class LobbyModel:
         self.people, self.people_count = update.people, update.people_count
 
     def rows(self) -> list[LobbyRow]:
-        """The rooms that all filters let through, newest first."""
+        """Return the rooms that all filters let through, newest first."""
         words = folded(self.wanted).split()
         newest_first = sorted(self._listed(), key=lambda room: -room.created_at_ms)
         return [self._row(room) for room in newest_first if all(word in _searched(room) for word in words)]
 
     def filter_text(self) -> str:
-        """What is listed by game and by state, in a few words."""
+        """Return the filters by game and by state, in a few words."""
         return f"game (g): {self._game_title or 'every game'}   rooms (f): {self.state}"
 
     def count_text(self, shown_count: int) -> str:
-        """How many of the rooms are shown; empty before there is a list."""
+        """Return the number of rooms shown; empty before there is a list."""
         newest = "the newest " if self.is_cut else ""
         return f"{shown_count} of {newest}{len(self._listed())} shown" if self.is_known else ""
 
     def empty_lines(self) -> list[str]:
-        """Why there is nothing to show, and what can be done about it."""
+        """Return the reason why nothing is shown, and the keys that help."""
         count = len(self._listed())
         if not self.is_known:
             return ["asking for the list of rooms ..."]
@@ -132,18 +133,18 @@ class LobbyModel:
         return "" if self.game is None else registry.game_type(self.game).title
 
     def _listed(self) -> list[RoomSummary]:
-        """The rooms of the game and in the state chosen: the list of before may still be there."""
+        """Return the rooms of the game and in the state chosen: the list of before may still be there."""
         phases = self.phases or ("waiting", "playing")
         return [room for room in self._rooms.values() if room.phase in phases and self.game in (None, room.game)]
 
     def people_text(self) -> str:
-        """Who is here, in one line."""
+        """Return the people here on one line."""
         names = ", ".join(showable(name, self._style) for name in self.people)
         more = self.people_count - len(self.people)
         return f"{self.people_count} here: {names}{f' and {more} more' if more > 0 else ''}"
 
     def people_lines(self) -> list[str]:
-        """Who is here, a name a line."""
+        """Return the people here, a name a line."""
         return [showable(name, self._style) for name in self.people]
 
     def _row(self, room: RoomSummary) -> LobbyRow:
@@ -162,7 +163,7 @@ class LobbyModel:
 
 
 def _searched(room: RoomSummary) -> str:
-    """What of a room is searched for the wanted words, folded."""
+    """Return the texts of a room that are searched for the wanted words, folded."""
     try:
         title = registry.game_type(room.game).title
     except GameOptionError:
@@ -184,11 +185,8 @@ def folded(text: str) -> str:
 def _state_text(room: RoomSummary) -> str:
     if room.phase == "waiting":
         return "waiting"
-    state = f"action {room.plies}" if room.phase == "playing" else _result_text(room)
+    if room.phase == "playing":
+        state = f"action {room.plies}"
+    else:
+        state = result_text(("first", "second"), room.winner, room.termination or "")
     return f"{state}, {room.watchers} watch" if room.watchers else state
-
-
-def _result_text(room: RoomSummary) -> str:
-    if room.winner is None:
-        return "no result" if room.termination == "aborted" else "draw"
-    return ("first won", "second won")[room.winner]

@@ -19,7 +19,6 @@ from tabuleiro.protocol.events import (
     MatchStarted,
     Muted,
     OfferEnded,
-    OfferKind,
     OfferView,
     RoomClosed,
     RoomResumed,
@@ -38,7 +37,8 @@ from tabuleiro_client.models.turn_composer import Target, TurnComposer, composer
 from tabuleiro_client.net.mirror import Mirror
 from tabuleiro_client.net.room import Change, Gone, Happened, Lost, Restored, Said
 from tabuleiro_client.text.analysis import hint_text
-from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.board import TextStyle, scores_text
+from tabuleiro_client.text.endings import result_text
 from tabuleiro_client.text.sentences import Cast, sentence_to
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.present.notes import hints_of_cell
@@ -76,8 +76,6 @@ _ROOM_EVENTS = (
     RoomClosed,
 )
 """What happens around a match, and is said once; other events are seen on the board or in the panel."""
-
-OFFER_TEXTS = {"draw": "a draw", "takeback": "to take the last turn back", "rematch": "a rematch"}
 
 
 class MatchModel:
@@ -202,18 +200,14 @@ class MatchModel:
                 self.message = self.cast.sentence(event)
             case HintTaken(player=player) if player not in self.own_seats:
                 self.message = self.cast.sentence(event)
-            case ActionsPlayed(is_makeshift=True):
+            case ActionsPlayed(is_makeshift=True) | TurnTakenBack() | MatchEnded():
                 self.message = self.cast.sentence(event)
             case ActionsPlayed() if self.message != self._announcement:
                 self.message = ""  # it was about the position before
-            case TurnTakenBack(player=player):
-                self.message = f"{self.cast.actor(player)} took the last turn back"
-            case OfferEnded(kind=kind, player=player, how="declined") if player in self.own_seats:
-                self.message = f"your offer was declined: {OFFER_TEXTS[kind]}"
-            case OfferEnded(kind=kind, player=player, how="withdrawn") if player not in self.own_seats:
-                self.message = f"the offer was withdrawn: {OFFER_TEXTS[kind]}"
-            case MatchEnded(winner=winner, termination=termination):
-                self.message = self.cast.ending(winner, termination)
+            case OfferEnded(player=player, how="declined") if player in self.own_seats:
+                self.message = self.cast.sentence(event)
+            case OfferEnded(player=player, how="withdrawn") if player not in self.own_seats:
+                self.message = self.cast.sentence(event)
             case Muted(name=name, is_muted=is_muted):
                 self.talk_rights.note(name, is_muted=is_muted)
                 self.message = self._sentence_of_room(event)
@@ -355,13 +349,9 @@ class MatchModel:
         """The banner of an offer; empty when none waits."""
         offer = self.offer_to_answer()
         if offer is not None:
-            wish = {"takeback": "asks to take the last turn back"}.get(offer.kind, f"offers {_wish(offer.kind)}")
-            return f"{self.cast.actor(offer.player)} {wish}: y accepts, n declines"
+            return f"{self.cast.offer(offer.kind, offer.player)}: y accepts, n declines"
         offer = self.own_offer()
-        if offer is None:
-            return ""
-        wish = {"takeback": "you asked to take your turn back"}.get(offer.kind, f"you offered {_wish(offer.kind)}")
-        return f"{wish}: n withdraws"
+        return "" if offer is None else f"{self.cast.offer(offer.kind, offer.player)}: n withdraws"
 
     def turn_text(self) -> str:
         """Whose turn it is, or what the room waits for."""
@@ -389,17 +379,12 @@ class MatchModel:
             return []
         cast, scores = self.cast, picture_of(self._present).scores
         own = self.own_seats
-        if match.winner is None:
-            title = "No result" if match.termination == "aborted" else "Draw"
-        elif len(own) == 1:
+        if match.winner is not None and len(own) == 1:
             title = "You win" if match.winner == own[0] else "You lose"
         else:
-            title = f"{cast.title(match.winner)} wins"
+            title = result_text((cast.title(0), cast.title(1)), match.winner, match.termination)
+            title = title if match.winner is not None else title.capitalize()
         lines = [title, cast.ending(match.winner, match.termination)]
         if scores is not None:
-            lines += [f"{cast.side(player)}: {' '.join(map(str, scores[player])) or '0'}" for player in PLAYERS]
+            lines += [f"{cast.side(player)}: {scores_text(scores[player])}" for player in PLAYERS]
         return lines
-
-
-def _wish(kind: OfferKind) -> str:
-    return OFFER_TEXTS[kind]

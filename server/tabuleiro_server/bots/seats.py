@@ -25,8 +25,7 @@ from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.room.commands import Play
 from tabuleiro_server.room.state import Match, RoomState, bot_account
-from tabuleiro_server.rooms.room_items import RoomUnloadedError
-from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.rooms.room_task import RoomTask, RoomUnloadedError
 
 MARGIN_MS: Final = 500
 """The time that is kept on a clock; with less than four times as much, a quarter."""
@@ -219,25 +218,19 @@ def _request(
     )
 
 
-class Suggestions:
-    """Hints from the workers of ``pool``, in its queue beside the bots of all rooms."""
+async def suggest_turn(pool: BotPool, room: RoomState) -> HintGiven:
+    """Have ``pool`` choose the best turn for the player to move in the running match.
 
-    def __init__(self, pool: BotPool) -> None:
-        self._pool = pool
-
-    async def suggest(self, room: RoomState) -> HintGiven:
-        """Return the best turn for the player to move in the running match.
-
-        Raises: BotError when there is no match, the workers are overloaded, or they give no answer.
-        """
-        match = room.match
-        if match is None:
-            raise BotError("there is no match to give a hint in")
-        if self._pool.counts.waiting_count > WAITING_MAX_COUNT:
-            raise BotError("too many bots wait to think")
-        request = _request(room, match, level_names(room.game.name)[-1], HINT_BUDGET_MS, is_hint=True)
-        thought = await self._pool.think(request)
-        if thought.is_fallback or thought.evaluation is None:
-            raise BotError("the workers gave no answer")
-        value = round(thought.evaluation.value, 4)
-        return HintGiven(thought.actions, value, thought.evaluation.is_proven, thought.evaluation.turns_to_end)
+    Raises: BotError when there is no match, the workers are overloaded, or they give no answer.
+    """
+    match = room.match
+    if match is None:
+        raise BotError("there is no match to give a hint in")
+    if pool.counts.waiting_count > WAITING_MAX_COUNT:
+        raise BotError("too many bots wait to think")
+    request = _request(room, match, level_names(room.game.name)[-1], HINT_BUDGET_MS, is_hint=True)
+    thought = await pool.think(request)
+    if thought.is_fallback or thought.evaluation is None:
+        raise BotError("the workers gave no answer")
+    value = round(thought.evaluation.value, 4)
+    return HintGiven(thought.actions, value, thought.evaluation.is_proven, thought.evaluation.turns_to_end)

@@ -13,7 +13,7 @@ import msgspec
 from tabuleiro.ids import AccountId, Player, RoomCode, TimestampMs
 from tabuleiro.protocol.events import OfferKind, RoomSecrets
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro.protocol.settings import RoomLimits, RoomSettings
+from tabuleiro.settings import RoomLimits, RoomSettings
 
 
 class Draws(msgspec.Struct, frozen=True):

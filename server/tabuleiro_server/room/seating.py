@@ -26,9 +26,9 @@ from tabuleiro.protocol.events import (
     SeatTaken,
     SettingsChanged,
 )
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.base import Game
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.commands import Draws
 from tabuleiro_server.room.permissions import check_host, check_not_playing, refuse

@@ -9,8 +9,8 @@ import msgspec
 from tabuleiro.clock import ClockState, TimeControl
 from tabuleiro.ids import PLAYERS, AccountId, Phase, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import OfferView, RoomSecrets, SeatInfo
-from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules.base import Game, State
+from tabuleiro.settings import RoomLimits, RoomSettings
 
 Seats = tuple[SeatInfo, SeatInfo]
 AwayTimes = tuple[TimestampMs | None, TimestampMs | None]

@@ -1,5 +1,4 @@
-"""What the server keeps: the events of all rooms, the rows that follow from them, and accounts.
+"""The events of all rooms, the rows that follow from them, and accounts, on disk.
 
-``port`` says what a store promises, and is what the rest of the server knows; ``metrics`` counts its commits;
-``sqlite`` is the store in one SQLite file.
+``port`` says what a store promises: the rest of the server knows nothing else. ``sqlite`` keeps it in one file.
 """

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 import msgspec
 
 from tabuleiro.ids import AccountId, DurationMs, RoomCode, Seq, TimestampMs
-from tabuleiro_server.store.metrics import CommitMetrics
+from tabuleiro_server.metrics import CommitMetrics
 
 BEFORE_FIRST: Final = Seq(0)
 """The place before a room's first event."""

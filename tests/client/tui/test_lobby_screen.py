@@ -9,7 +9,7 @@ import pytest
 from textual.widgets import DataTable, Input
 
 from tabuleiro.protocol.messages import Announcement, LobbyUpdate, RoomList
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.library import ME, bot, connect
 from tabuleiro_client.tui.screens import lobby
 from tabuleiro_client.tui.screens.home import HomeScreen

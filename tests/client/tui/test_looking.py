@@ -12,8 +12,8 @@ from textual.widgets._footer import FooterKey
 
 from tabuleiro.ids import RoomCode
 from tabuleiro.notation.record import MatchRecord, RecordPlayer, parse_record
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.base import Outcome, Termination
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.net.link import Link
 from tabuleiro_client.net.room import join_room, watch_room

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from tabuleiro.ids import AccountId, Ply
 from tabuleiro.protocol.events import HintTaken, SequencedEvent
 from tabuleiro.protocol.messages import Answer, Error, Offer, Play, Say, Update
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings
 from tabuleiro_client.net.mirror import Mirror
 from tabuleiro_client.net.room import Happened, Said, watch_room
@@ -220,9 +220,9 @@ async def test_an_own_offer_shows_and_a_decline_is_told(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
         await pilot.press("d")
-        await until(pilot, lambda: text_of(at, "offer") == "you offered a draw: n withdraws")
+        await until(pilot, lambda: text_of(at, "offer") == "you offer a draw: n withdraws")
         await other_asks(at, Answer, kind="draw", accept=False)
-        await until(pilot, lambda: text_of(at, "say") == "your offer was declined: a draw")
+        await until(pilot, lambda: text_of(at, "say") == "your offer of a draw was declined")
         assert not at.screen.query_one("#offer").has_class("open")
 
 

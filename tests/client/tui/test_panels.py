@@ -9,8 +9,8 @@ from tabuleiro.clock import ByoYomi, Fischer, begin_turn, new_clock, pause
 from tabuleiro.ids import AccountId, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import BotThought, SeatView
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.timeline import Timeline
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui.present.notes import cell_note, compass, facts, hints_of_cell, move_rows

@@ -10,7 +10,7 @@ from textual.widgets import OptionList
 
 from tabuleiro.clock import Fischer
 from tabuleiro.protocol.messages import JoinRoom, Offer, Resign, Say
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.net.library import Client, connect
 from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.tui.screens.lobby import LobbyScreen

@@ -1,4 +1,4 @@
-"""What a person adds to a position while looking at it: cursor, hover, a turn in the making, a reason."""
+"""Marks that a person adds to a position: cursor, hover, a turn in the making, a reason."""
 
 from __future__ import annotations
 

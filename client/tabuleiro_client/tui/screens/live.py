@@ -22,7 +22,8 @@ from tabuleiro.rules import Game
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.models.turn_composer import Target
 from tabuleiro_client.net.room import Change, EnteredRoom, Happened
-from tabuleiro_client.text.sentences import brief_options_text, said, side_glyphs
+from tabuleiro_client.text.rooms import brief_options_text
+from tabuleiro_client.text.sentences import said, side_glyphs
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.collector import spared_objects
 from tabuleiro_client.tui.match_model import MatchModel

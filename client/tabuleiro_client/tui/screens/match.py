@@ -10,12 +10,12 @@ from textual.binding import Binding, BindingType
 
 from tabuleiro.errors import CommandError, ConnectionLostError
 from tabuleiro.ids import Player
-from tabuleiro.protocol.events import OfferKind
+from tabuleiro.protocol.events import OfferEnd, OfferEnded, OfferKind
 from tabuleiro.protocol.messages import Abort, Answer, ClaimWin, Offer, Resign
 from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer, Target
 from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.match_model import OFFER_TEXTS, MatchModel
+from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.present.players import claim_text
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.live import LiveScreen, RoomEntry
@@ -234,7 +234,8 @@ class MatchScreen(LiveScreen):
         offer = model.answerable_offer(accept=accept)
         if offer is not None:
             kind = offer.kind
-            said = "" if accept else f"declined: {OFFER_TEXTS[kind]}"
+            how: OfferEnd = "withdrawn" if offer.player in model.own_seats else "declined"
+            said = "" if accept else model.cast.sentence(OfferEnded(kind, offer.player, how))
             self.ask(lambda code, match: Answer(id=0, room=code, kind=kind, accept=accept), said)
 
     def action_resign(self) -> None:

@@ -26,7 +26,7 @@ from tabuleiro.protocol.messages import (
     SeatBot,
     SwapSeats,
 )
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.play_options import levels_to_offer
 from tabuleiro_client.models.saved_matches import ShelvedMatch
 from tabuleiro_client.net.addresses import format_room_address
@@ -34,7 +34,7 @@ from tabuleiro_client.net.library import Client
 from tabuleiro_client.net.room import Change, EnteredRoom
 from tabuleiro_client.net.server import Venue
 from tabuleiro_client.text import rooms
-from tabuleiro_client.text.sentences import brief_options_text
+from tabuleiro_client.text.rooms import brief_options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.places import problem_text

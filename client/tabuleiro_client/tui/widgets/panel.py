@@ -14,7 +14,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tabuleiro_client.models.timeline import TurnLine
+from tabuleiro.notation.record import RecordTurn
 from tabuleiro_client.tui.present.ink import Ink, Role
 from tabuleiro_client.tui.present.notes import MoveRow, move_rows
 from tabuleiro_client.tui.present.players import ClockFace, PlayerLine, Urgency
@@ -83,7 +83,7 @@ class Players(Widget):
         return Strip([side, *(Segment(text, style + its) for text, its in row), side])
 
     def _written(self, width: int) -> list[list[_Word]]:
-        """The words of all lines, each line ``width`` columns."""
+        """Return the words of all lines, each line ``width`` columns."""
         lines, is_stone = self._shown
         clocks = [self._clock(line.clock) for line in lines]
         clock_width = max((cell_len(text) for text, _ in clocks), default=0)
@@ -145,14 +145,14 @@ class Moves(LineList[MoveRow]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._shown: object = None
-        self._given: tuple[Sequence[TurnLine], tuple[str, str], int] = ((), ("", ""), 0)
+        self._given: tuple[Sequence[RecordTurn], tuple[str, str], int] = ((), ("", ""), 0)
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)
         self._shown = None  # with other rows to see, the turn on the board may be out of sight
         self.show(*self._given)
 
-    def show(self, turns: Sequence[TurnLine], glyphs: tuple[str, str], ply: int) -> None:
+    def show(self, turns: Sequence[RecordTurn], glyphs: tuple[str, str], ply: int) -> None:
         """List ``turns`` and mark the one that led to ``ply``."""
         self._given = (turns, glyphs, ply)
         width = max(self.size.width - 1, 12)  # a column for the bar that scrolls

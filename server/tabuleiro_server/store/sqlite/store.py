@@ -12,7 +12,7 @@ import structlog
 
 from tabuleiro.errors import DatabaseFormatError
 from tabuleiro.ids import DurationMs, RoomCode, Seq, TimestampMs
-from tabuleiro_server.store.metrics import CommitMetrics
+from tabuleiro_server.metrics import CommitMetrics
 from tabuleiro_server.store.port import (
     BEFORE_FIRST,
     STOP_LIMIT_MS,

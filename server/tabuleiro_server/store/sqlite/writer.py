@@ -23,7 +23,7 @@ import structlog
 
 from tabuleiro.errors import ConflictError, StorageUnavailableError, StoreError
 from tabuleiro.ids import DurationMs, RoomCode, Seq
-from tabuleiro_server.store.metrics import CommitMetrics
+from tabuleiro_server.metrics import CommitMetrics
 from tabuleiro_server.store.port import STOP_LIMIT_MS, Rows, StoredEvent
 from tabuleiro_server.store.sqlite.connection import StandingConnection, primary_code, storage_error
 from tabuleiro_server.store.sqlite.event_log import insert_events, last_seqs

@@ -12,6 +12,7 @@ from websockets.frames import Close, Frame, Opcode
 
 from tabuleiro.protocol.codes import CloseCode
 from tabuleiro_server.config import Config
+from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.addresses import Proxies
 from tabuleiro_server.net.connection import (
     DISCARDED_MAX_BYTES,
@@ -23,7 +24,6 @@ from tabuleiro_server.net.connection import (
     Shared,
 )
 from tabuleiro_server.net.http import HttpPages
-from tabuleiro_server.net.metrics import NetMetrics
 from tabuleiro_server.net.rate_limit import HandshakeLimiter
 
 LIMIT_S = 20
@@ -61,9 +61,6 @@ class Transport:
     def write(self, data: bytes) -> None:
         assert not self.has_ended
         (self.buffered if self.is_stuck else self.sent).extend(data)
-
-    def can_write_eof(self) -> bool:
-        return True
 
     def write_eof(self) -> None:
         self.has_ended = True
@@ -210,6 +207,24 @@ async def test_messages_right_before_a_goodbye_are_handed_on() -> None:
     assert scripted.transport.has_ended
 
 
+async def test_no_ping_follows_a_pong_that_came_with_a_goodbye(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+    timers: list[asyncio.TimerHandle] = []
+    call_later = loop.call_later
+
+    def note_timer(*arguments: Any) -> asyncio.TimerHandle:
+        timers.append(call_later(*arguments))
+        return timers[-1]
+
+    monkeypatch.setattr(loop, "call_later", note_timer)
+    scripted = Scripted()
+    scripted.feed(REQUEST)
+    (ping,) = frames_in(bytes(scripted.transport.sent.partition(b"\r\n\r\n")[2]))
+    scripted.feed(frame(ping.data, Opcode.PONG) + frame(Close(1000, "").serialize(), Opcode.CLOSE))
+    # What is left is the limit for the end.
+    assert len([timer for timer in timers if not timer.cancelled()]) == 1
+
+
 async def test_what_is_sent_in_one_turn_is_written_in_one_go_at_its_end() -> None:
     scripted = Scripted.opened()
     assert scripted.connection.send_now(b"one")
@@ -277,7 +292,7 @@ async def test_a_close_goes_out_behind_what_was_sent_and_nothing_more_is_handed_
     assert Close.parse(closing.data) == Close(4001, "ü" * 60)
     assert scripted.transport.has_ended
     scripted.feed(frame(b"too late"))
-    assert not scripted.connection.send_now(b"too late")
+    assert scripted.connection.send_now(b"too late")
     await asyncio.sleep(0)
     assert (scripted.told, scripted.transport.frames()) == ([], [])
 

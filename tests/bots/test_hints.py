@@ -1,4 +1,4 @@
-"""Hints by real workers: a good turn with what it is worth; none when the bots are busy or fail."""
+"""Hints by real workers: a good turn with its evaluation; none when the bots are busy or fail."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tabuleiro.clock import NO_CLOCK, new_clock
 from tabuleiro.errors import BotError
 from tabuleiro.ids import AccountId, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
-from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro.settings import RoomLimits, RoomSettings
 from tabuleiro_server.bots import seats
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seats import Suggestions
+from tabuleiro_server.bots.seats import suggest_turn
 from tabuleiro_server.room.state import Match, RoomState
 
 NOW_MS = TimestampMs(1_000_000)
@@ -24,7 +24,7 @@ SEATS = (SeatInfo("person", AccountId("a"), "ana"), SeatInfo("person", AccountId
 
 
 def room(actions: tuple[str, ...]) -> RoomState:
-    """A room in which ``actions`` of a small Minefield were played."""
+    """Return a room in which ``actions`` of a small Minefield were played."""
     game = registry.load("minefield", {"size": 5, "rules": "beginner"})
     state = game.initial_state()
     for text in actions:
@@ -66,7 +66,7 @@ async def test_a_worker_suggests_the_winning_turn() -> None:
     pool = BotPool(1, 30_000)
     await pool.start()
     try:
-        hint = await Suggestions(pool).suggest(WON)
+        hint = await suggest_turn(pool, WON)
     finally:
         await pool.stop()
     assert (hint.actions, hint.value, hint.is_proven, hint.turns_to_end) == (("c5",), 1.0, True, 1)
@@ -77,7 +77,7 @@ async def test_workers_that_only_crash_give_no_hint(tmp_path: Path) -> None:
     await pool.start()
     try:
         with pytest.raises(BotError, match="no answer"):
-            await Suggestions(pool).suggest(WON)
+            await suggest_turn(pool, WON)
     finally:
         await pool.stop()
 
@@ -85,9 +85,9 @@ async def test_workers_that_only_crash_give_no_hint(tmp_path: Path) -> None:
 async def test_no_hint_is_thought_about_while_too_many_bots_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seats, "WAITING_MAX_COUNT", -1)
     with pytest.raises(BotError, match="too many bots wait"):
-        await Suggestions(BotPool(1, 30_000)).suggest(WON)
+        await suggest_turn(BotPool(1, 30_000), WON)
 
 
 async def test_without_a_match_there_is_nothing_to_suggest() -> None:
     with pytest.raises(BotError, match="no match"):
-        await Suggestions(BotPool(1, 30_000)).suggest(replace(WON, match=None))
+        await suggest_turn(BotPool(1, 30_000), replace(WON, match=None))

@@ -12,7 +12,7 @@ from tabuleiro.protocol.messages import CreateRoom, Hello, JoinRoom, ListRooms, 
 from tabuleiro_server.net import handler as handler_module
 from tabuleiro_server.sessions.guests import Guests
 from tabuleiro_server.sessions.lobby import Lobby
-from tests.server.wire_client import LIMIT_S, SMALL, StartServer, wire
+from tests.net.wire_client import LIMIT_S, SMALL, StartServer, wire
 
 
 @pytest.fixture

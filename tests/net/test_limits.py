@@ -31,7 +31,7 @@ from tabuleiro_server.rooms.journal import rows_of
 from tabuleiro_server.sessions.guests import Guests
 from tabuleiro_server.store.sqlite.store import SqliteStore
 from tabuleiro_server.wiring import RunningServer
-from tests.server.wire_client import LIMIT_S, SMALL, MatchOnTheWire, StartServer, WireClient, raw_request, wire
+from tests.net.wire_client import LIMIT_S, SMALL, MatchOnTheWire, StartServer, WireClient, raw_request, wire
 
 
 async def closing_of(url: str, **settings: Any) -> tuple[int, str]:

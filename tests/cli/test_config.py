@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tabuleiro.errors import ConfigError
-from tabuleiro.protocol.settings import RoomLimits
+from tabuleiro.settings import RoomLimits
 from tabuleiro_server.config import UNITS, Config, load_config
 
 

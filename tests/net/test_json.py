@@ -6,7 +6,7 @@ from tabuleiro.protocol.events import MatchEnded
 from tabuleiro.protocol.messages import Snapshot, WatchRoom
 from tabuleiro.protocol.version import SUBPROTOCOL_JSON, SUBPROTOCOL_MSGPACK
 from tabuleiro_server.wiring import RunningServer
-from tests.server.wire_client import MatchOnTheWire, wire
+from tests.net.wire_client import MatchOnTheWire, wire
 
 
 async def test_a_json_and_a_msgpack_client_play_a_match_and_see_the_same(server: RunningServer) -> None:

@@ -8,10 +8,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom
-from tabuleiro_server.metrics import exposition
-from tabuleiro_server.metrics.exposition import LoopLagProbe
+from tabuleiro_server.metrics import LoopLagProbe
 from tabuleiro_server.wiring import RunningServer
-from tests.server.wire_client import SMALL, MatchOnTheWire, StartServer, raw_request, wire
+from tests.net.wire_client import SMALL, MatchOnTheWire, StartServer, raw_request, wire
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -28,7 +27,7 @@ async def samples_of(server: RunningServer) -> dict[tuple[str, Labels], float]:
     }
 
 
-async def test_the_figures_are_those_of_what_happened(server: RunningServer) -> None:
+async def test_the_metrics_are_those_of_what_happened(server: RunningServer) -> None:
     async with wire(server.url) as ana, wire(server.url) as rui:
         await ana.hello("ana")
         await rui.hello("rui")
@@ -96,9 +95,8 @@ async def test_metrics_are_for_whom_the_config_says(
         assert (health.split()[1], body) == ("200", "ok\n")
 
 
-async def test_the_lag_of_the_loop_is_observed_until_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exposition, "PROBE_INTERVAL_S", 0.0)
-    probe = LoopLagProbe()
+async def test_the_lag_of_the_loop_is_observed_until_told_to_stop() -> None:
+    probe = LoopLagProbe(0.0)
     probe.start()
     for _ in range(100):
         await asyncio.sleep(0)

@@ -14,7 +14,7 @@ import structlog
 
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
-from tests.server.wire_client import LIMIT_S, StartServer
+from tests.net.wire_client import LIMIT_S, StartServer
 
 CALM = {"messages_per_second_count": 1_000_000, "messages_burst_count": 1_000_000}
 """For tests that are not about the messages a second."""

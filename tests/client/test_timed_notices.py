@@ -5,10 +5,9 @@ import pytest
 
 from tabuleiro.clock import Fischer, begin_turn, end_turn, new_clock
 from tabuleiro.protocol.messages import BotThought
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.text.moments import moments
-from tabuleiro_client.text.sentences import Cast
+from tabuleiro_client.text.sentences import Cast, timed_notices
 
 PLAIN = TextStyle(color=False, ascii=True)
 BLITZ = Fischer(60_000, 0)
@@ -16,15 +15,15 @@ BLITZ = Fischer(60_000, 0)
 
 @pytest.fixture
 def told(one_room):
-    """The moments of the test's room, with some fields of its head replaced, for the holder of ``seats``."""
+    """The notices of the test's room, with some fields of its head replaced, for the holder of ``seats``."""
     room = one_room()
 
     def of(*seats, clock=None, **fields):
         head = msgspec.structs.replace(room.head(), **fields)
         if clock is not None:
             head = msgspec.structs.replace(head, match=msgspec.structs.replace(head.match, clock=clock))
-        found = moments(head, Cast(room.game, head, seats, PLAIN), seats)
-        return [(moment.at_ms, moment.text) for moment in found]
+        found = timed_notices(head, Cast(room.game, head, seats, PLAIN), seats)
+        return [(notice.at_ms, notice.text) for notice in found]
 
     of.head = room.head()
     return of

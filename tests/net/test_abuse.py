@@ -26,8 +26,8 @@ from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES
 from tabuleiro.protocol.messages import Error, Hello, ListRooms, Ok
 from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro_server.wiring import RunningServer
-from tests.server.protocol_page import client_examples
-from tests.server.wire_client import LIMIT_S, MatchOnTheWire, StartServer, WireClient, plain, raw_request, wire
+from tests.net.protocol_page import client_examples
+from tests.net.wire_client import LIMIT_S, MatchOnTheWire, StartServer, WireClient, plain, raw_request, wire
 
 both = pytest.mark.parametrize("subprotocol", SUBPROTOCOLS)
 

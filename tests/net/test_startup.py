@@ -18,7 +18,7 @@ from tabuleiro_server.cli import serve
 from tabuleiro_server.config import Config
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.wiring import RunningServer, now_ms, running_server
-from tests.server.wire_client import LIMIT_S, StartServer, wire
+from tests.net.wire_client import LIMIT_S, StartServer, wire
 
 
 async def failure_of(**settings: Any) -> Exception:

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from tabuleiro.errors import CommandError, RemoteProtocolError
 from tabuleiro.ids import AccountId, RoomCode
 from tabuleiro_server.config import Config
+from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.addresses import Proxies, is_loopback, rate_limit_key
 from tabuleiro_server.net.connection import one_way_ms
-from tabuleiro_server.net.metrics import NetMetrics
 from tabuleiro_server.net.rate_limit import ConnectionLimiter, HandshakeLimiter, RateLimiter, Verdict
-from tabuleiro_server.sessions.room_quota import RoomQuota
+from tabuleiro_server.sessions.guests import RoomQuota
 
 PROXIES = Proxies(["127.0.0.1", "10.0.0.0/8", "fd00::/8"])
 
