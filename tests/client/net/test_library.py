@@ -18,7 +18,7 @@ from tabuleiro_client.net.library import ME, OPEN, bot
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
 
-README = Path(__file__).parents[2] / "README.md"
+README = Path(__file__).parents[3] / "README.md"
 LIMIT_S = 60
 
 
