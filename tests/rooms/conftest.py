@@ -35,9 +35,7 @@ from tabuleiro_server.store.accounts import Accounts
 from tabuleiro_server.store.consistency import mend_query_tables
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import BEFORE_FIRST, EventLog
-
-LIMIT_S = 120.0
-"""How long anything is waited for before a test counts as failed."""
+from tests.patience import LIMIT_S
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 SEATS = (SeatRequest("me"), SeatRequest())

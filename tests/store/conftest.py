@@ -15,9 +15,7 @@ import pytest
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.database import Database
 from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, RoomRow, StoredEvent
-
-LIMIT_S = 30.0
-"""How long anything is waited for before a test counts as failed."""
+from tests.patience import LIMIT_S
 
 
 class Make:
