@@ -36,10 +36,9 @@ from tabuleiro_server.room.views import Audience, snapshot_of
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.draws import draw
-from tabuleiro_server.rooms.journal import Journal
+from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.room_task import RoomTask
-from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.event_log import EventLog
+from tabuleiro_server.store.sqlite.store import SqliteStore
 from tests.e2e.stored_rooms import room_code
 
 ANA: Final = AccountId("0123456789abcdef")
@@ -111,8 +110,8 @@ async def measure(what: str, do: Callable[[], Awaitable[Any]]) -> None:
 class Server:
     """The parts that a room's requests reach, on a file of their own."""
 
-    def __init__(self, log: EventLog) -> None:
-        self.journal = Journal(log)
+    def __init__(self, store: SqliteStore) -> None:
+        self.journal = Journal(store)
         self.archive = Archive(self.journal)
         self._config = Config(idle_room_unload_ms=3_600_000)
         self._now_ms = TimestampMs(time.time_ns() // 1_000_000)
@@ -180,12 +179,9 @@ async def main(arguments: Sequence[str] | None = None) -> None:
     plies: int = parser.parse_args(arguments).plies
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
-        database = await Database.open(Path(folder) / "long.db")
-        stack.push_async_callback(database.close)
-        log = EventLog(database)
-        await log.start()
-        stack.push_async_callback(log.stop)
-        server = Server(log)
+        store = await SqliteStore.open(Path(folder) / "long.db", rows_of)
+        stack.push_async_callback(store.close)
+        server = Server(store)
         stack.push_async_callback(server.rooms.stop)
         for number, (name, options) in enumerate(MATCHES):
             await bench(server, room_code(number), name, options, plies)

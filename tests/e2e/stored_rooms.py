@@ -19,9 +19,8 @@ from tabuleiro_server.room.commands import Draws, Join, OpenRoom, Play
 from tabuleiro_server.room.decide import decide, open_room
 from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.rooms.journal import Journal
-from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.event_log import EventLog
+from tabuleiro_server.rooms.journal import Journal, rows_of
+from tabuleiro_server.store.sqlite.store import SqliteStore
 
 AT_ONCE_COUNT: Final = 500
 _OPTIONS: Final[dict[str, dict[str, int | str]]] = {
@@ -94,12 +93,9 @@ async def fill(
 ) -> None:
     """Store rooms number 0 to ``room_count`` - 1 in the file at ``path``."""
     async with AsyncExitStack() as stack:
-        database = await Database.open(path, synchronous="NORMAL")
-        stack.push_async_callback(database.close)
-        log = EventLog(database)
-        await log.start()
-        stack.push_async_callback(log.stop)
-        journal = Journal(log)
+        store = await SqliteStore.open(path, rows_of, synchronous="NORMAL")
+        stack.push_async_callback(store.close)
+        journal = Journal(store)
         for first in range(0, room_count, AT_ONCE_COUNT):
             numbers = range(first, min(first + AT_ONCE_COUNT, room_count))
             rooms = (unfinished_room(number, seats, settings, action_count) for number in numbers)

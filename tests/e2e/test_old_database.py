@@ -19,8 +19,8 @@ from tabuleiro.protocol.messages import GetRecord, Hello, ListRooms, Play, Watch
 from tabuleiro.rules import registry
 from tabuleiro_server.config import Config
 from tabuleiro_server.rooms.journal import rows_of
-from tabuleiro_server.store.consistency import verify
-from tabuleiro_server.store.maintenance import read_stats
+from tabuleiro_server.store.sqlite.admin import read_stats
+from tabuleiro_server.store.sqlite.repair import verify
 from tabuleiro_server.wiring import running_server
 from tests.net.wire_client import wire
 

@@ -18,6 +18,7 @@ from tabuleiro_server.bots.engine.readiness import KERNELS
 from tabuleiro_server.cli.bots import app
 
 
+@pytest.mark.slow
 def test_warm_gets_the_search_of_every_game_ready_and_keeps_it_on_disk() -> None:
     ended = CliRunner().invoke(app, ["warm"])
     assert ended.exit_code == 0
