@@ -32,12 +32,11 @@ from tabuleiro.rules import registry
 from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import MakeOffer, Play, Undo, Watch
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.room.views import Audience, snapshot_of
+from tabuleiro_server.room.views import Viewer, snapshot_of
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
-from tabuleiro_server.rooms.draws import draw
 from tabuleiro_server.rooms.journal import Journal, rows_of
-from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.rooms.room_task import RoomTask, new_chance
 from tabuleiro_server.store.sqlite.store import SqliteStore
 from tests.e2e.stored_rooms import room_code
 
@@ -144,7 +143,7 @@ async def enter(room: RoomTask, since: Seq | None) -> None:
     visitor = Visitor()
 
     def acknowledge(state: RoomState, missed: Any) -> None:
-        snapshot = snapshot_of(state, Audience.WATCHERS) if missed is None else None
+        snapshot = snapshot_of(state, Viewer.WATCHER) if missed is None else None
         visitor.codec.encode(Ok(1, RoomEntered(room.head(), None, snapshot, tuple(missed or ()))))
 
     await room.enter(visitor, Watch(visitor.account_id), since, acknowledge)
@@ -169,7 +168,7 @@ async def bench(server: Server, code: RoomCode, name: str, options: dict[str, in
     assert match is not None
     if match.state.actions_in_turn:
         await measure("undo", lambda: room.perform(Undo(ANA, 1, len(match.actions) - 1)))
-    await measure("take back", lambda: room.perform(MakeOffer(ANA, "takeback", draw())))
+    await measure("take back", lambda: room.perform(MakeOffer(ANA, "takeback", new_chance())))
 
 
 async def main(arguments: Sequence[str] | None = None) -> None:

@@ -15,7 +15,7 @@ from tabuleiro.protocol.events import Event, RoomSecrets, SequencedEvent
 from tabuleiro.protocol.messages import SeatRequest
 from tabuleiro.rules import registry
 from tabuleiro.settings import RoomLimits, RoomSettings
-from tabuleiro_server.room.commands import Draws, Join, OpenRoom, Play
+from tabuleiro_server.room.commands import Chance, Join, OpenRoom, Play
 from tabuleiro_server.room.decide import decide, open_room
 from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
@@ -46,7 +46,7 @@ def unfinished_room(
     """The events of a room in which a match has been played for ``action_count`` actions at most."""
     game = registry.names()[number % len(registry.names())]
     host, guest = AccountId(f"host-{number}"), AccountId(f"guest-{number}")
-    draws = Draws(number, False)
+    draws = Chance(number, False)
     command = OpenRoom(
         room_code(number),
         host,
