@@ -148,14 +148,14 @@ class Swarm:
         for _ in range(LEAVING_ROUNDS_COUNT):
             network.reset_silent()
             left = asyncio.all_tasks() - own_tasks - {asyncio.current_task()}
-            if not left and not server.directory.rooms_count:
+            in_memory = [await _metric(server, f"tabuleiro_{what}") for what in ("connections", "rooms_in_memory")]
+            if not left and in_memory == [0, 0]:
                 break
             await asyncio.sleep(LEAVING_ROUND_S)
         assert not left, f"tasks that do not end: {left}"
+        assert in_memory == [0, 0]
         assert network.cables_count == 0
         assert server.directory.rooms_count == 0
-        assert await _metric(server, "tabuleiro_connections") == 0
-        assert await _metric(server, "tabuleiro_rooms_in_memory") == 0
 
     def _check_ends(self, stored: StoredRooms) -> None:
         """Every match that began has ended, and all who saw the end saw what is stored."""

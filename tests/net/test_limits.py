@@ -27,10 +27,9 @@ from tabuleiro.protocol.messages import (
 from tabuleiro_server import wiring
 from tabuleiro_server.net import connection as connection_module
 from tabuleiro_server.net import handler as handler_module
+from tabuleiro_server.rooms.journal import rows_of
 from tabuleiro_server.sessions.guests import Guests
-from tabuleiro_server.store.accounts import Accounts
-from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.event_log import EventLog
+from tabuleiro_server.store.sqlite.store import SqliteStore
 from tabuleiro_server.wiring import RunningServer
 from tests.net.wire_client import LIMIT_S, SMALL, MatchOnTheWire, StartServer, WireClient, raw_request, wire
 
@@ -248,11 +247,9 @@ async def test_the_name_of_a_guest_who_never_played_is_free_after_a_while(
 
 
 async def test_a_guest_who_is_connected_is_not_forgotten(tmp_path: Path) -> None:
-    database = await Database.open(tmp_path / "guests.db")
-    event_log = EventLog(database)
-    await event_log.start()
+    store = await SqliteStore.open(tmp_path / "guests.db", rows_of)
     now_ms = TimestampMs(0)
-    guests = Guests(Accounts(database), lambda: now_ms)
+    guests = Guests(store.accounts, lambda: now_ms)
     here, gone = [(await guests.identify(name, None)).account for name in ("here", "gone")]
     guests.arrive(here.id)
     guests.arrive(here.id)
@@ -265,8 +262,7 @@ async def test_a_guest_who_is_connected_is_not_forgotten(tmp_path: Path) -> None
     guests.depart(here.id)
     now_ms = TimestampMs(50_000)
     assert await guests.free_unused(1_000) == 2
-    await event_log.stop()
-    await database.close()
+    await store.close()
 
 
 MANY_ROOMS = {"rooms_per_account_count": 1_000, "entered_rooms_count": 1_000}

@@ -101,13 +101,13 @@ async def test_a_move_that_the_disk_refuses_is_tried_again_without_being_thought
         return await perform(*values)
 
     monkeypatch.setattr(room, "perform", counted)
-    stage.log.failures[code] = StorageUnavailableError("database or disk is full")
+    stage.store.failures[code] = StorageUnavailableError("database or disk is full")
     bots.consider(room)
     async with asyncio.timeout(LIMIT_S):
         for _ in range(3):
             await tries.get()
     bots.consider(room)
-    stage.log.failures.clear()
+    stage.store.failures.clear()
     assert (await played_by_bot(ana)).actions == ("d2", "d3")
     assert len(pool.asked) == 1
     await bots.stop()
@@ -117,10 +117,10 @@ async def test_a_server_that_stops_does_not_wait_for_the_disk_to_take_a_bots_mov
     pool, ana = ScriptedPool(Thought(("d2", "d3"), False, 5)), stage.client("ana")
     code = (await ana.create(seats=(SeatRequest("me"), SeatRequest("bot", "random")))).head.room
     await ana.play(code, 0, "a3", "a2")
-    stage.log.failures[code] = StorageUnavailableError("database or disk is full")
+    stage.store.failures[code] = StorageUnavailableError("database or disk is full")
     bots = BotSeats(pool, stage.clock, RETRY_MS)
     bots.consider(await stage.room(code))
-    await stage.log.refused()
+    await stage.store.refused()
     async with asyncio.timeout(LIMIT_S):
         await bots.finish()
     assert len(await stage.stored(code)) == (await stage.room(code)).state.seq

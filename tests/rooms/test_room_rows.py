@@ -16,14 +16,14 @@ from tabuleiro.protocol import messages
 from tabuleiro.protocol.messages import RoomSummary
 from tabuleiro.settings import RoomSettings
 from tabuleiro_server.rooms.journal import rows_of
-from tabuleiro_server.store.consistency import rebuild, verify
-from tabuleiro_server.store.event_log import RoomRow
+from tabuleiro_server.store.port import RoomRow
+from tabuleiro_server.store.sqlite.repair import rebuild, verify
 
 LIMIT_MS = 60_000
 
 
 async def row_of(stage: Any, code: str) -> RoomRow:
-    row = await stage.log.room(RoomCode(code))
+    row = await stage.store.room(RoomCode(code))
     assert row is not None
     return row
 

@@ -16,12 +16,9 @@ from tabuleiro.rules import State
 from tabuleiro.rules.games.iris import IrisState
 from tabuleiro.rules.games.xero_g.moves import BASE
 from tabuleiro.rules.games.xero_g.state import XeroGState
-from tabuleiro.rules.view import BoardView, EdgeSide
+from tabuleiro.rules.view import BoardView, EdgeSide, Target
 from tabuleiro_client.models.ships import ShipChoice, Way
 from tabuleiro_client.models.timeline import changed_cells, picture_of
-
-Target = int | EdgeSide
-"""What can be pointed at: a cell by its index, or an edge of the board that can be entered."""
 
 
 @dataclass(frozen=True, slots=True)

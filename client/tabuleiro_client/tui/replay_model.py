@@ -7,9 +7,9 @@ from typing import Final
 from tabuleiro.notation.record import MatchRecord, result_of
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.base import Outcome
-from tabuleiro.rules.view import BoardView
+from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.models.timeline import Timeline, picture_of
-from tabuleiro_client.models.turn_composer import Target, TurnComposer, composer_for
+from tabuleiro_client.models.turn_composer import TurnComposer, composer_for
 from tabuleiro_client.text.endings import ending_text
 from tabuleiro_client.tui.present.overlay import Overlay, composed_overlay
 

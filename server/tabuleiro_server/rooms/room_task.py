@@ -8,6 +8,7 @@ what commands mean, `subscribers` which notification a connection gets.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections import deque
 from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass, field
@@ -21,13 +22,12 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import BotThought, RoomHead, RoomSummary
 from tabuleiro_server.config import Config
-from tabuleiro_server.room.commands import Command, Connect, Disconnect, Expire
+from tabuleiro_server.room.commands import Chance, Command, Connect, Disconnect, Expire
 from tabuleiro_server.room.deadlines import Deadline, next_deadline
 from tabuleiro_server.room.decide import decide_together
 from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import head_of, summary_of
-from tabuleiro_server.rooms.draws import draw
 from tabuleiro_server.rooms.journal import Appended, Journal
 from tabuleiro_server.rooms.refusals import damaged, no_such_room, unavailable
 from tabuleiro_server.rooms.subscribers import Subscriber, Subscribers
@@ -52,6 +52,11 @@ log = structlog.get_logger(__name__)
 
 class RoomUnloadedError(Exception):
     """The room has left memory: find it again."""
+
+
+def new_chance() -> Chance:
+    """Draw random values for one command."""
+    return Chance(seed=secrets.randbelow(2**32), is_swapped=bool(secrets.randbits(1)))
 
 
 def _new_future() -> asyncio.Future[RoomState]:
@@ -317,7 +322,7 @@ class RoomTask:
             return None
         deadline_ms = self._deadline.of(self.state)
         if deadline_ms is not None and deadline_ms <= self._context.now_ms():
-            return Submission((Expire(draw()),))
+            return Submission((Expire(new_chance()),))
         if self._is_presence_due:
             self._is_presence_due = False
             return self._presence()

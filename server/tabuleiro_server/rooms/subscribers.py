@@ -1,4 +1,4 @@
-"""Who is in a room, and the telling of news: each message is written once for each codec and audience."""
+"""Who is in a room, and the telling of news: each message is written once for each codec and viewer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tabuleiro.protocol.codec import Codec
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import RoomGone, RoomHead, Update
 from tabuleiro_server.room.state import RoomState, Seats
-from tabuleiro_server.room.views import Audience, audience_of, event_for
+from tabuleiro_server.room.views import Viewer, event_for, viewer_of
 
 
 class Subscriber(Protocol):
@@ -102,8 +102,8 @@ class Subscribers:
     def publish(self, room: RoomState, head: RoomHead, events: tuple[SequencedEvent, ...]) -> None:
         """Tell everybody in the room what they may know of the news."""
         for (_, is_playing), subscribers in self._grouped(room).items():
-            audience = Audience.PLAYERS if is_playing else Audience.WATCHERS
-            seen = tuple([event_for(event, audience) for event in events])
+            viewer = Viewer.PLAYER if is_playing else Viewer.WATCHER
+            seen = tuple([event_for(event, viewer) for event in events])
             frame = subscribers[0].codec.encode(Update(head, seen))
             for subscriber in subscribers:
                 subscriber.send_frame(frame)
@@ -115,8 +115,8 @@ class Subscribers:
         if self._groups is None or last is None or last[0] is not seats or last[1] is not is_playing:
             self._groups, self._grouped_for = {}, (seats, is_playing)
             for subscriber in self._subscribers:
-                audience = audience_of(room, subscriber.account_id)
-                key = (subscriber.codec.subprotocol, audience is Audience.PLAYERS)
+                viewer = viewer_of(room, subscriber.account_id)
+                key = (subscriber.codec.subprotocol, viewer is Viewer.PLAYER)
                 self._groups.setdefault(key, []).append(subscriber)
         return self._groups
 

@@ -17,7 +17,7 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.names import parse_name
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.refusals import unavailable
-from tabuleiro_server.store.accounts import Account, Accounts
+from tabuleiro_server.store.port import Account, Accounts
 
 
 class RoomQuota:

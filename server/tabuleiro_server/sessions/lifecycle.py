@@ -20,7 +20,7 @@ from tabuleiro.protocol.messages import Announcement
 from tabuleiro_server.config import Config
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.sessions.guests import Guests
-from tabuleiro_server.store.database import Database
+from tabuleiro_server.store.port import Store
 
 GUESTS_EVERY_MS = 3_600_000
 
@@ -32,13 +32,13 @@ class Caretaker:
 
     def __init__(
         self,
-        database: Database,
+        store: Store,
         directory: Directory,
         guests: Guests,
         config: Config,
         now_ms: Callable[[], TimestampMs],
     ) -> None:
-        self._database = database
+        self._store = store
         self._directory = directory
         self._guests = guests
         self._config = config
@@ -68,7 +68,7 @@ class Caretaker:
             await asyncio.sleep(self._config.lobby_wake_ms / 1000)
 
     async def _round(self) -> None:
-        self._database.beat()
+        self._store.beat()
         await self._directory.wake_due_rooms()
         now_ms = self._now_ms()
         if now_ms >= self._guests_due_ms:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable
-from typing import Any, assert_never, get_args
+from typing import Any, Final, assert_never, get_args
 
 import structlog
 
@@ -14,6 +15,7 @@ from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.protocol.events import RoomSecrets
 from tabuleiro.protocol.messages import (
     ClientMessage,
     Error,
@@ -31,9 +33,8 @@ from tabuleiro.settings import RoomSettings
 from tabuleiro_server.metrics import RequestMetrics
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.room.views import audience_of, event_for, snapshot_of
-from tabuleiro_server.rooms.draws import draw, draw_secrets
-from tabuleiro_server.rooms.room_task import Missed, RoomTask
+from tabuleiro_server.room.views import event_for, snapshot_of, viewer_of
+from tabuleiro_server.rooms.room_task import Missed, RoomTask, new_chance
 from tabuleiro_server.sessions.lobby import RoomFilter
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.sessions.session import Answering, Session
@@ -55,6 +56,9 @@ RoomRequest = (
     | messages.Mute
 )
 """Requests that are one command to a room that the session has entered."""
+
+SECRET_BYTES: Final = 9
+"""Length of the secret parts of a private room: 72 random bits each."""
 
 
 class Requests:
@@ -142,8 +146,8 @@ class Requests:
             settings=settings,
             limits=self._services.config.room_limits(),
             bot_levels=self._services.levels.get(game, ()),
-            secrets=draw_secrets(),
-            draws=draw(),
+            secrets=RoomSecrets(secrets.token_urlsafe(SECRET_BYTES), secrets.token_urlsafe(SECRET_BYTES)),
+            chance=new_chance(),
         )
         with self._services.quota.one_more(session.account_id):
             return await self._services.directory.open(command)
@@ -168,7 +172,7 @@ class Requests:
         for summary in sorted(fitting, key=lambda summary: _holds_seat(session, summary)):
             try:
                 if _holds_seat(session, summary) or await self._is_waited_in(summary):
-                    join = commands.Join(session.account_id, session.name, draw())
+                    join = commands.Join(session.account_id, session.name, new_chance())
                     await self._enter(session, summary.room, message.id, join, None)
                     return
             except CommandError as error:
@@ -186,7 +190,7 @@ class Requests:
         return is_slow or all(seat.kind != "person" or seat.account in here for seat in room.state.seats)
 
     async def _join_room(self, session: Session, message: messages.JoinRoom) -> None:
-        join = commands.Join(session.account_id, session.name, draw(), message.seat, message.secret)
+        join = commands.Join(session.account_id, session.name, new_chance(), message.seat, message.secret)
         await self._enter(session, message.room, message.id, join, None)
 
     async def _watch_room(self, session: Session, message: messages.WatchRoom) -> None:
@@ -268,11 +272,11 @@ def _command(session: Session, message: RoomRequest, bot_levels: tuple[str, ...]
         case messages.ClaimWin():
             return commands.ClaimWin(account, message.match)
         case messages.Offer():
-            return commands.MakeOffer(account, message.kind, draw())
+            return commands.MakeOffer(account, message.kind, new_chance())
         case messages.Answer():
-            return commands.AnswerOffer(account, message.kind, message.accept, draw())
+            return commands.AnswerOffer(account, message.kind, message.accept, new_chance())
         case messages.SeatBot():
-            return commands.SeatBot(account, message.seat, message.level, bot_levels, draw())
+            return commands.SeatBot(account, message.seat, message.level, bot_levels, new_chance())
         case messages.SwapSeats():
             return commands.SwapSeats(account)
         case messages.ChangeSettings():
@@ -309,12 +313,12 @@ def _without_seed(options: Options) -> dict[str, OptionValue]:
 def _entered(session: Session, room: RoomTask, missed: Missed) -> RoomEntered:
     state = room.state
     held = state.seats_of(session.account_id)
-    audience = audience_of(state, session.account_id)
+    viewer = viewer_of(state, session.account_id)
     return RoomEntered(
         head=room.head(),
         seat=held[0] if held else None,
-        snapshot=snapshot_of(state, audience) if missed is None else None,
-        events=tuple(event_for(event, audience) for event in missed or ()),
+        snapshot=snapshot_of(state, viewer) if missed is None else None,
+        events=tuple(event_for(event, viewer) for event in missed or ()),
         secrets=state.secrets if session.account_id == state.host else None,
     )
 

@@ -11,7 +11,7 @@ from tabuleiro.rules import State
 from tabuleiro.rules.games.xero_g.actions import NO_DROP, Placement, action_of
 from tabuleiro.rules.games.xero_g.moves import BASE
 from tabuleiro.rules.games.xero_g.state import XeroGState
-from tabuleiro_client.models.turn_composer import Target
+from tabuleiro.rules.view import Target
 from tests.client.tui.tables import Policy, Table, any_action, table, until
 from tests.patience import PATIENCE
 

@@ -19,8 +19,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from tabuleiro.rules.view import BoardView, EdgeSide
-from tabuleiro_client.models.turn_composer import Target
+from tabuleiro.rules.view import BoardView, EdgeSide, Target
 
 
 class Size(StrEnum):

@@ -19,8 +19,7 @@ from functools import cache
 from itertools import chain
 from typing import Final
 
-from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark
-from tabuleiro_client.models.turn_composer import Target
+from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark, Target
 from tabuleiro_client.text.board import ground_letters
 from tabuleiro_client.tui.present.ink import FILL, PLAIN, ROLES, Canvas, GlyphSet, Ink, Role, Row
 from tabuleiro_client.tui.present.layout import Box, Layout, Size, side_edges_text

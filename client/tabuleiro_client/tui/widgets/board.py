@@ -16,8 +16,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tabuleiro.rules.view import BoardView, CellView, EdgeSide, Mark
-from tabuleiro_client.models.turn_composer import Target
+from tabuleiro.rules.view import BoardView, CellView, EdgeSide, Mark, Target
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.ink import GlyphSet, Row
 from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout

@@ -1,7 +1,6 @@
-"""Connections to the file: how they are set up, run in their thread, and opened anew after a fault.
+"""Connections to the file: set up, run in their thread, and opened again after a fault.
 
-What is asked over them is up to the callers, and so is the translation of ``sqlite3.Error`` (with
-:func:`storage_error`).
+The statements are up to the callers, and so is the translation of ``sqlite3.Error`` by :func:`storage_error`.
 """
 
 from __future__ import annotations
@@ -12,10 +11,12 @@ import os
 import shlex
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Final, Literal, TypeVar, cast
+from typing import Any, Final, Literal, TypeVar, cast
 
 import aiosqlite
 
@@ -36,6 +37,12 @@ _NEEDED_BYTES: Final = 64 * 1024
 _CACHED_STATEMENTS_COUNT: Final = 256
 _WAL_LIMIT_BYTES: Final = 64 * 1024 * 1024
 
+_FEW_ROWS_COUNT: Final = 16
+"""Up to here rows go in one statement, and more of them in multiples of it: few different texts, so that the
+prepared statements are found again, and few statements a group."""
+
+_MAX_ROWS_COUNT: Final = 10 * _FEW_ROWS_COUNT
+
 
 def primary_code(error: sqlite3.Error) -> int | None:
     """Return the primary SQLite result code; ``None`` when the error did not come from SQLite itself."""
@@ -44,7 +51,7 @@ def primary_code(error: sqlite3.Error) -> int | None:
 
 
 def storage_error(error: sqlite3.Error, path: Path) -> StoreError:
-    """Translate what SQLite says into the error that callers know."""
+    """Translate an error of SQLite into one that callers know."""
     code = primary_code(error)
     if code == sqlite3.SQLITE_NOTADB:
         return DatabaseFormatError(str(path), "this file is not a database")
@@ -55,13 +62,13 @@ def storage_error(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def damage_error(path: Path, finding: str) -> DatabaseFormatError:
-    """Say what is wrong with a damaged file, and what mends it."""
+    """Return the error for a damaged file, with the command that mends it."""
     command = f"tabuleiro db rebuild --db {shlex.quote(str(path))}"
     return DatabaseFormatError(str(path), f"this file is damaged ({finding}); stop the server and run `{command}`")
 
 
 def _hint(path: Path) -> str:
-    """What may be behind an error that names no reason, led in by a semicolon; empty when nothing is known."""
+    """Return a likely reason of an error that names none, after a semicolon; empty when none is known."""
     if not os.access(path.absolute().parent, os.W_OK):
         return "; even to read it takes a folder that can be written to, so copy it into one"
     return "; the disk is full, and even reading takes a small file beside" if _is_disk_full(path) else ""
@@ -76,7 +83,7 @@ def _is_disk_full(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionSettings:
-    """How connections to one file are opened.
+    """The way in which connections to one file are opened.
 
     ``synchronous`` FULL makes every commit reach the disk before it returns; with NORMAL a power cut may take
     the last commits (a crash of the process alone takes none). ``busy_timeout_ms`` is how long to wait for
@@ -128,7 +135,7 @@ class ThreadConnection(aiosqlite.Connection):
 
 
 class StandingConnection:
-    """One connection for as long as the program runs, opened anew when a fault has made it doubtful."""
+    """One connection for as long as the program runs, opened again when a fault has made it doubtful."""
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         self._connect = connect
@@ -163,3 +170,47 @@ class StandingConnection:
         if connection is not None:
             with contextlib.suppress(sqlite3.Error):  # nothing can be mended in a connection that fails to close
                 await connection.close()
+
+
+class Reader:
+    """A standing connection whose errors are those that callers of the store know."""
+
+    def __init__(self, connection: StandingConnection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+
+    async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what ``query`` returns; it sees everything that is committed.
+
+        Raises: StorageUnavailableError; what ``query`` raises itself.
+        """
+        try:
+            return await self._connection.run(query)
+        except sqlite3.Error as error:
+            raise storage_error(error, self._path) from error
+
+
+def insert_rows(
+    connection: sqlite3.Connection, head: str, rows: Sequence[tuple[Any, ...]], tail: str = ""
+) -> None:
+    """Run ``head VALUES (...), (...) tail`` for all rows, in their order; all have the same length.
+
+    Many rows go in few statements: Python's sqlite3 lets go of the interpreter at every step of a statement and
+    has to get it back from a busy event loop, which may take the whole switch interval (5 ms) each time.
+
+    Raises: sqlite3.Error, with some of the rows written.
+    """
+    start = 0
+    while start < len(rows):
+        left_count = len(rows) - start
+        size = min(left_count - left_count % _FEW_ROWS_COUNT, _MAX_ROWS_COUNT) or left_count
+        batch = rows[start : start + size]
+        values = list(chain.from_iterable(batch))
+        connection.execute(_statement(head, len(batch[0]), size, tail), values)
+        start += size
+
+
+@cache
+def _statement(head: str, width: int, size: int, tail: str) -> str:
+    row = f"({', '.join('?' * width)})"
+    return f"{head} VALUES {', '.join([row] * size)}{tail}"

@@ -1,4 +1,4 @@
-"""Decisions about chat: who may say what, and who is muted."""
+"""Decisions about chat: lines, and muted people."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tabuleiro_server.room.state import RoomState
 
 FLOOD_LINES_COUNT: Final = 5
 FLOOD_WINDOW_MS: Final = 10_000
-"""At most five lines of one person in ten seconds."""
+"""A person may write at most five lines in ten seconds."""
 
 
 def decide_say(room: RoomState, command: commands.Say, now_ms: int) -> Events:
-    """Say a line to the room."""
+    """Add a line to the chat."""
     if room.is_muted(command.account):
         refuse(ErrorCode.MUTED, f"{room.host_name} has muted you in room {room.code}")
     text = strip_controls(command.text)
@@ -44,7 +44,7 @@ def decide_say(room: RoomState, command: commands.Say, now_ms: int) -> Events:
 
 
 def decide_mute(room: RoomState, command: commands.Mute, now_ms: int) -> Events:
-    """Mute somebody, or let them talk again."""
+    """Mute somebody, or lift it."""
     check_host(room, command.account)
     for name, account in _iter_known(room):
         if name_key(name) == name_key(command.target_name):
@@ -53,7 +53,7 @@ def decide_mute(room: RoomState, command: commands.Mute, now_ms: int) -> Events:
 
 
 def _iter_known(room: RoomState) -> Iterator[tuple[str, AccountId]]:
-    """Who can be named: the players, who talked lately (the last first), and who is muted already."""
+    """Yield the people that can be named: players, recent chatters (the last first), and muted people."""
     for seat in room.seats:
         if seat.kind == "person" and seat.name is not None and seat.account is not None:
             yield seat.name, seat.account

@@ -1,7 +1,7 @@
 """The SQL of the log, whose events each have a checksum, as functions on a plain connection.
 
-They run inside whatever transaction the caller has begun; ``sqlite3.Error`` passes through. When they run and
-in which thread is up to :mod:`.writer`, :mod:`.event_log` and :mod:`.maintenance`.
+They run inside whatever transaction the caller has begun; ``sqlite3.Error`` passes through. When and in
+which thread they run is up to the callers.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import Any, Final
 
 from tabuleiro.errors import DamagedRoomError
 from tabuleiro.ids import RoomCode, Seq
-from tabuleiro_server.store.batches import insert_rows
-from tabuleiro_server.store.connection import primary_code
-from tabuleiro_server.store.rows import StoredEvent
+from tabuleiro_server.store.port import StoredEvent
+from tabuleiro_server.store.sqlite.connection import insert_rows, primary_code
 
 _INSERT_EVENTS: Final = "INSERT INTO events (room, seq, at_ms, version, payload, checksum)"
 _LAST_SEQS: Final = (

@@ -11,8 +11,8 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from tabuleiro.ids import RoomCode
-from tabuleiro_server.store.batches import insert_rows
-from tabuleiro_server.store.rows import MatchRow, PlayerRow, RoomRow
+from tabuleiro_server.store.port import MatchRow, PlayerRow, RoomRow
+from tabuleiro_server.store.sqlite.connection import insert_rows
 
 _UPSERT_ROOMS: Final = (
     "INSERT INTO rooms (code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary)",

@@ -1,15 +1,25 @@
-"""The file under the connections, and the write-ahead log beside it: that they are still those that were opened.
+"""The file that is served: locked for one process, and watched over for as long as it is open.
 
-Whoever removes the database of a running server, or puts a backup in its place, leaves the server with a file that
-nobody can find again. SQLite goes on writing to it, and what is acknowledged would be gone at the next start. The
-same with the log, but that can be made good: what it holds is brought to the file, and a new one begun.
+The lock is the operating system's, on ``PATH.lock``: SQLite's own locks last for a transaction, and two servers
+that take turns would each believe they alone know the rooms. It is freed when the process ends, however it
+ends. The file itself stays, for deleting it would let two processes lock two files of the same name. Symbolic
+links to one database share the lock of the file that they lead to. A database that is mounted alone into two
+containers has a ``PATH.lock`` in each of them: the database itself is locked too for that, where this does not
+get into the way of SQLite's own locks.
+
+Whoever removes the database of a running server, or puts a backup in its place, leaves the server with a file
+that nobody can find again. SQLite goes on writing to it, and what is acknowledged would be gone at the next
+start. The same with the write-ahead log, but that can be made good: what it holds is brought to the file, and a
+new one begun.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import sqlite3
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,15 +29,129 @@ from typing import Final, TypeVar
 import structlog
 
 from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
-from tabuleiro_server.store.connection import StandingConnection, ThreadConnection
-from tabuleiro_server.store.lock_file import claim_file
+from tabuleiro_server.store.sqlite.connection import StandingConnection, ThreadConnection
 
 T = TypeVar("T")
 
 LOOK_EVERY_S: Final = 0.1
-"""How often it is looked whether the log is still there: a kill in between takes what was stored since then."""
+"""Time between two looks for the log: a kill takes what was stored since the last one, if the log is gone."""
 
 log = structlog.get_logger(__name__)
+
+if sys.platform == "win32":
+    import msvcrt
+
+    _LOCKED_BYTE: Final = 1 << 30
+    """Far behind the process id, which others may read while the byte is locked."""
+
+    def _lock(descriptor: int) -> None:
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+
+    def claim_file(descriptor: int) -> None:
+        """Do nothing: a lock here would keep SQLite's own connections out."""
+else:
+    import fcntl
+
+    _PROBED_BYTE: Final = 0x4000_1000
+    """Behind the bytes that SQLite locks."""
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def claim_file(descriptor: int) -> None:
+        """Lock an open database, until it is closed, against other claims of the same file by any path.
+
+        Where there is no such lock, or one that SQLite's connections would run into (that of network file systems
+        and of BSD), the file is served without. SQLite must not have the file open in this process yet.
+
+        Raises: BlockingIOError when somebody else has claimed it.
+        """
+        try:
+            _lock(descriptor)
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            log.info("database not locked against other paths to it", reason=error.strerror)
+            return
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _PROBED_BYTE)
+            fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, _PROBED_BYTE)
+        except OSError as error:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            log.info("database not locked against other paths to it", reason=error.strerror)
+
+
+_PID_BYTES: Final = 20
+
+_HELD_ERRNOS: Final = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK})
+"""The errors of a lock that somebody else holds; the last two on Windows."""
+
+
+class LockFile:
+    """The exclusive right to a database, from the constructor to :meth:`release`.
+
+    ``is_serving`` is false for work on the file without serving it: `last_alive_ms` goes on telling of the last
+    server.
+    """
+
+    def __init__(self, database_path: Path, *, is_serving: bool = True) -> None:
+        """Take the lock of ``database_path``.
+
+        Raises: DatabaseLockedError when another process (or this one, elsewhere) holds it;
+        StorageUnavailableError when the lock file cannot be made, or the file system has no locks.
+        """
+        if database_path.is_dir():
+            raise StorageUnavailableError(f"cannot open {database_path}: it is a folder, expected a file")
+        self._path = path = os.path.realpath(database_path) + ".lock"
+        try:
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        except OSError as error:
+            raise StorageUnavailableError(f"cannot open {path}: {error.strerror}") from error
+        try:
+            _lock(self._descriptor)
+        except OSError as error:
+            holder_pid = _read_pid(self._descriptor)
+            os.close(self._descriptor)
+            if error.errno in _HELD_ERRNOS:
+                raise DatabaseLockedError(str(database_path), holder_pid) from error
+            raise StorageUnavailableError(f"cannot lock {path}: {error.strerror}") from error
+        self.last_alive_ms = _touched_ms(self._descriptor)
+        """The time at which the last holder of the lock was last known to run, ``None`` if it was never held."""
+        self._is_held = True
+        touched_ns = os.fstat(self._descriptor).st_mtime_ns
+        # The number only makes the message to a refused process better: a full disk is no reason to stop here.
+        with suppress(OSError):
+            os.ftruncate(self._descriptor, 0)
+            os.write(self._descriptor, str(os.getpid()).encode("ascii"))
+        if not is_serving:
+            os.utime(self._touchable(), ns=(touched_ns, touched_ns))
+
+    def beat(self) -> None:
+        """Note that this process runs now; the next one reads it in `last_alive_ms`."""
+        if self._is_held:
+            os.utime(self._touchable())
+
+    def _touchable(self) -> int | str:
+        return self._descriptor if os.utime in os.supports_fd else self._path
+
+    def release(self) -> None:
+        """Give the lock back. A second call does nothing."""
+        if self._is_held:
+            self._is_held = False
+            os.close(self._descriptor)
+
+
+def _touched_ms(descriptor: int) -> int | None:
+    status = os.fstat(descriptor)
+    return status.st_mtime_ns // 1_000_000 if status.st_size else None
+
+
+def _read_pid(descriptor: int) -> int | None:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    text = os.read(descriptor, _PID_BYTES)
+    return int(text) if text.isdigit() else None
 
 
 class FileEmptiedError(sqlite3.OperationalError):
@@ -52,8 +176,10 @@ class ServedFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises: StorageUnavailableError when it cannot be opened; DatabaseFormatError when it has hard links, or
-        is empty and has a write-ahead log; DatabaseLockedError when it is served by a path with another lock file.
+        """Open and claim the file.
+
+        Raises: StorageUnavailableError when it cannot be opened; DatabaseFormatError when it has hard links, or is
+        empty and has a write-ahead log; DatabaseLockedError when it is served by a path with another lock file.
         """
         self._path = path
         self._log_paths = tuple(os.path.realpath(path) + ending for ending in ("-wal", "-shm"))
@@ -79,7 +205,7 @@ class ServedFile:
             raise
 
     def _check_has_what_its_log_changes(self) -> None:
-        """SQLite would throw the log away."""
+        """Refuse an empty file that has a write-ahead log, which SQLite would throw away."""
         log_path = self._log_paths[0]
         if not self._opened.st_size and os.path.exists(log_path) and os.path.getsize(log_path):
             reason = f"this file is missing or empty, and {log_path} is not; put the file back, or remove both"
@@ -90,7 +216,10 @@ class ServedFile:
         self._connections.append(connection)
 
     def check(self) -> None:
-        """Raises: LogLostError; FileEmptiedError; sqlite3.OperationalError when the path leads elsewhere now."""
+        """Check that file and log are those that were opened.
+
+        Raises: LogLostError; FileEmptiedError; sqlite3.OperationalError when the path leads elsewhere now.
+        """
         # Every look at the disk lets go of the interpreter, and may have to wait for it: as few as possible.
         found = _status(self._path)
         if found is None or not os.path.samestat(self._opened, found):
@@ -117,7 +246,7 @@ class ServedFile:
         return not all(now and os.path.samestat(then, now) for then, now in zip(self._log, found, strict=True))
 
     async def rescue_log(self) -> None:
-        """Where the log is lost, bring what it holds to the file, and close all connections, to be opened anew.
+        """Bring a lost log to the file, and close all connections, to be opened again; do nothing if it is there.
 
         While one of them is open SQLite knows of what is in the lost log, and none must look for it in a new one.
         Raises: sqlite3.Error when the file does not take it, and then the connections stay as they are.
@@ -140,7 +269,7 @@ class ServedFile:
 
 
 def _status(path: Path | str) -> os.stat_result | None:
-    """What is at ``path``, ``None`` when nothing is. Raises: sqlite3.OperationalError when nobody can tell."""
+    """Return the status of ``path``, ``None`` when nothing is there. Raises: sqlite3.OperationalError."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -150,7 +279,7 @@ def _status(path: Path | str) -> os.stat_result | None:
 
 
 def _check_has_one_name(path: Path) -> None:
-    """Neither the lock nor SQLite's write-ahead log would be shared with who opens the file by another name."""
+    """Refuse hard links: by another name, neither the lock nor the write-ahead log is shared."""
     with suppress(FileNotFoundError):
         names_count = os.stat(path).st_nlink
         if names_count > 1:
@@ -167,7 +296,10 @@ class ServedConnection(StandingConnection):
         file.add(self)
 
     async def run(self, function: Callable[[sqlite3.Connection], T]) -> T:
-        """As the standing connection. Raises: sqlite3.Error, also when the file is no longer the one served."""
+        """Run ``function`` after a check of the file.
+
+        Raises: sqlite3.Error, also when the file is no longer the one served.
+        """
 
         def checked(connection: sqlite3.Connection) -> T:
             self._file.check()
@@ -182,12 +314,12 @@ class ServedConnection(StandingConnection):
                 await self._file.rescue_log()
 
     async def open(self) -> ThreadConnection:
-        """As the standing connection, on a log that is in its place."""
+        """Open the connection on a log that is in its place. Raises: sqlite3.Error."""
         await self._file.rescue_log()
         return await super().open()
 
     async def flush(self) -> bool:
-        """Bring all that is committed from the log to the file; tell whether the connection was open for it.
+        """Bring all that is committed from the log to the file; return False when the connection is not open.
 
         Raises: sqlite3.Error when that is not possible now.
         """

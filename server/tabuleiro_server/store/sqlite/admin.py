@@ -1,7 +1,7 @@
-"""What an operator does with a database file: copy, compact, count, look into one room.
+"""The operator's work on a database file: copy, compact, count, look into one room.
 
 All of it works on the file of a running server and on one that nobody serves, and opens a connection of its own.
-Checking and rebuilding against the events is in :mod:`.consistency`; showing the results is up to the commands.
+Checking and rebuilding against the events is in :mod:`.repair`; showing the results is up to the commands.
 """
 
 from __future__ import annotations
@@ -17,15 +17,50 @@ from typing import Literal, TypeVar
 
 from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError, StoreError
 from tabuleiro.ids import RoomCode
-from tabuleiro_server.store.backup import copy_database
-from tabuleiro_server.store.connection import ConnectionSettings, primary_code, storage_error
-from tabuleiro_server.store.event_log import BEFORE_FIRST
-from tabuleiro_server.store.lock_file import LockFile
-from tabuleiro_server.store.log_tables import select_events
-from tabuleiro_server.store.query_tables import select_matches, select_room
-from tabuleiro_server.store.rows import MatchRow, RoomRow, StoredEvent
-from tabuleiro_server.store.schema import MIGRATIONS, check_format
-from tabuleiro_server.store.served_file import ServedFile
+from tabuleiro_server.store.port import BEFORE_FIRST, StoredEvent
+from tabuleiro_server.store.sqlite.connection import ConnectionSettings, storage_error
+from tabuleiro_server.store.sqlite.event_log import select_events
+from tabuleiro_server.store.sqlite.file import LockFile, ServedFile
+from tabuleiro_server.store.sqlite.schema import MIGRATIONS, check_format
+
+
+def copy_database(source: sqlite3.Connection, target: Path, *, is_checked: bool = True) -> None:
+    """Copy what ``source`` sees at one moment to ``target``, damaged or not unless ``is_checked``.
+
+    A former ``target`` is replaced when the copy is complete and on disk. The copy is one file without a
+    write-ahead log, readable by its owner alone.
+
+    Raises: sqlite3.Error; StorageUnavailableError when the file cannot be made, or is not sound.
+    """
+    unfinished = target.with_name(target.name + ".unfinished")
+    try:
+        os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        with contextlib.closing(sqlite3.connect(unfinished, isolation_level=None)) as copy:
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+            findings = [text for (text,) in copy.execute("PRAGMA quick_check")] if is_checked else ["ok"]
+        if findings != ["ok"]:
+            finding = " ".join(findings[0].split())
+            raise StorageUnavailableError(
+                f"the copy of the database is not sound, and so may be the database; `tabuleiro db verify` tells,"
+                f" `tabuleiro db rebuild` mends it ({finding})"
+            )
+        _flush(unfinished)
+        os.replace(unfinished, target)
+    except OSError as error:
+        raise StorageUnavailableError(f"cannot write {target}: {error.strerror}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
 
 T = TypeVar("T")
 
@@ -46,19 +81,6 @@ class Stats:
     match_count: int
     ended_match_count: int
     account_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRoom:
-    """All that is stored of one room.
-
-    ``row`` is ``None``, and there are no ``matches``, when the query tables do not know it or are damaged.
-    """
-
-    code: RoomCode
-    row: RoomRow | None
-    matches: list[MatchRow]
-    events: list[StoredEvent]
 
 
 async def back_up(path: Path, target: Path, *, is_replacing: bool = False) -> int:
@@ -155,29 +177,12 @@ async def read_stats(path: Path) -> Stats:
     return await on_database(path, count, mode="ro")
 
 
-async def read_room(path: Path, code: RoomCode) -> StoredRoom | None:
-    """Return what is stored of the room, ``None`` when nothing is.
+async def read_events(path: Path, code: RoomCode) -> list[StoredEvent]:
+    """Return the events of a room, none when there is no such room.
 
     Raises: DamagedRoomError; DatabaseFormatError; StorageUnavailableError.
     """
-
-    def select(connection: sqlite3.Connection) -> StoredRoom | None:
-        with reading(connection):
-            events = select_events(connection, code, BEFORE_FIRST)
-            row, matches = query_rows(connection, code) or (None, [])
-        return StoredRoom(code, row, matches, events) if row is not None or events else None
-
-    return await on_database(path, select, mode="ro")
-
-
-def query_rows(connection: sqlite3.Connection, code: RoomCode) -> tuple[RoomRow | None, list[MatchRow]] | None:
-    """What the query tables say of a room, ``None`` when they are damaged there."""
-    try:
-        return select_room(connection, code), select_matches(connection, code)
-    except sqlite3.DatabaseError as error:
-        if primary_code(error) != sqlite3.SQLITE_CORRUPT:
-            raise
-        return None
+    return await on_database(path, lambda connection: select_events(connection, code, BEFORE_FIRST), mode="ro")
 
 
 async def on_database(

@@ -13,15 +13,16 @@ import pytest
 
 from tabuleiro.errors import NotationError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
-from tabuleiro_server.store.consistency import rebuild, verify
-from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, RoomRow, StoredEvent
-from tabuleiro_server.store.maintenance import read_room
+from tabuleiro_server.store.port import MatchRow, PlayerRow, RoomRow, Rows, StoredEvent
+from tabuleiro_server.store.sqlite.admin import read_events
+from tabuleiro_server.store.sqlite.repair import rebuild, verify
+from tabuleiro_server.store.sqlite.store import SqliteStore
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
 
 
-def replay(room: RoomCode, events: Sequence[StoredEvent]) -> tuple[RoomRow, list[MatchRow]]:
+def replay(room: RoomCode, events: Sequence[StoredEvent]) -> Rows:
     """A game of counting: every third event ends a match and begins the next; ``bad`` cannot be replayed."""
     if any(event.payload == b"bad" for event in events):
         raise NotationError("bad", "a number")
@@ -39,23 +40,22 @@ def replay(room: RoomCode, events: Sequence[StoredEvent]) -> tuple[RoomRow, list
                 room, number, "counting", "{}", players, started_at_ms, ended_at_ms, winner, termination, count
             )
         )
-    return row, matches
+    return Rows(row, tuple(matches))
 
 
-async def append(log: EventLog, room: RoomCode, expected: int, events: list[StoredEvent]) -> None:
-    former = await log.load(room)
-    row, matches = replay(room, former + events)
-    await log.append(room, Seq(expected), events, row, matches)
+async def append(store: SqliteStore, room: RoomCode, expected: int, events: list[StoredEvent]) -> None:
+    former = await store.load(room)
+    await store.append(room, Seq(expected), events, replay(room, former + events))
 
 
 @pytest.fixture
-async def sound(open_log: Any, make: Any, database_path: Path) -> Path:
+async def sound(open_store: Any, make: Any, database_path: Path) -> Path:
     """A file of 70 rooms whose tables fit their events: more rooms than one batch."""
-    async with open_log() as log:
-        await append(log, ROOM, 0, make.events(1, 7))
-        await append(log, OTHER, 0, make.events(1, 2))
+    async with open_store() as store:
+        await append(store, ROOM, 0, make.events(1, 7))
+        await append(store, OTHER, 0, make.events(1, 2))
         others = [RoomCode(f"R{number:04}") for number in range(68)]
-        await asyncio.gather(*(append(log, room, 0, make.events(1, 4)) for room in others))
+        await asyncio.gather(*(append(store, room, 0, make.events(1, 4)) for room in others))
     return database_path
 
 
@@ -155,17 +155,17 @@ async def test_damaged_room_is_reported_and_the_others_are_looked_at(
 
 
 async def test_room_that_cannot_be_replayed_is_reported_and_left_as_it_is(
-    sound: Path, open_log: Any, make: Any
+    sound: Path, open_store: Any, make: Any
 ) -> None:
-    async with open_log() as log:
-        await log.append(OTHER, Seq(2), make.events(3, 3, b"bad"))
-    before = await read_room(sound, OTHER)
+    async with open_store() as store:
+        await store.append(OTHER, Seq(2), make.events(3, 3, b"bad"), make.rows(OTHER))
+    before = await read_events(sound, OTHER)
     text = "room W2XYZ is damaged: it cannot be replayed: cannot read 'bad': expected a number"
     assert [str(error) for error in (await verify(sound, replay)).damaged] == [text]
     rebuilt = await rebuild(sound, replay)
     assert [str(error) for error in rebuilt.damaged] == [text]
     assert rebuilt.rebuilt_count == 69
-    assert await read_room(sound, OTHER) == before
+    assert await read_events(sound, OTHER) == before
 
 
 async def test_malformed_file_is_reported(sound: Path) -> None:
@@ -195,15 +195,15 @@ async def test_file_whose_table_of_rooms_is_damaged_is_reported_with_all_rooms(s
 
 
 async def test_served_file_is_verified_and_rebuilt_while_rooms_play_on(
-    sound: Path, open_log: Any, make: Any
+    sound: Path, open_store: Any, make: Any
 ) -> None:
-    async with open_log() as log:
+    async with open_store() as store:
         last = 7
 
         async def play() -> None:
             nonlocal last
             while not checking.done():
-                await append(log, ROOM, last, make.events(last + 1, last + 1))
+                await append(store, ROOM, last, make.events(last + 1, last + 1))
                 last += 1
 
         async def check() -> None:
@@ -213,21 +213,21 @@ async def test_served_file_is_verified_and_rebuilt_while_rooms_play_on(
 
         checking = asyncio.create_task(check())
         await asyncio.gather(play(), checking)
-        assert await log.load(ROOM) == make.events(1, last)
+        assert await store.load(ROOM) == make.events(1, last)
 
 
 async def test_room_that_moves_on_during_the_rebuild_is_rebuilt_again(
-    sound: Path, open_log: Any, make: Any
+    sound: Path, open_store: Any, make: Any
 ) -> None:
     change(sound, "DELETE FROM rooms WHERE code = 'K7MQ4'")
-    async with open_log() as log:
+    async with open_store() as store:
         loop = asyncio.get_running_loop()
         seen: list[int] = []
 
         async def append() -> None:
-            await log.append(ROOM, Seq(7), make.events(8, 8))
+            await store.append(ROOM, Seq(7), make.events(8, 8), make.rows(ROOM))
 
-        def replay_slowly(room: RoomCode, events: Sequence[StoredEvent]) -> tuple[RoomRow, list[MatchRow]]:
+        def replay_slowly(room: RoomCode, events: Sequence[StoredEvent]) -> Rows:
             if room == ROOM:
                 seen.append(len(events))
                 if len(seen) == 1:

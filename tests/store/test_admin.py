@@ -19,75 +19,76 @@ from tabuleiro.errors import (
     StoreError,
 )
 from tabuleiro.ids import RoomCode, Seq
-from tabuleiro_server.store.event_log import EventLog
-from tabuleiro_server.store.maintenance import StoredRoom, back_up, read_room, read_stats, vacuum
-from tabuleiro_server.store.schema import MIGRATIONS, Migration
+from tabuleiro_server.store.port import Rows
+from tabuleiro_server.store.sqlite.admin import back_up, read_events, read_stats, vacuum
+from tabuleiro_server.store.sqlite.schema import MIGRATIONS, Migration
+from tabuleiro_server.store.sqlite.store import SqliteStore
 
 ROOM = RoomCode("K7MQ4")
 NEWER = (*MIGRATIONS, Migration(MIGRATIONS[-1].number + 1, "a note", ("ALTER TABLE rooms ADD COLUMN note TEXT",)))
 
 
-async def write(log: EventLog, make: Any) -> None:
-    await log.append(
-        ROOM, Seq(0), make.events(1, 3), make.room(ROOM), [make.match(ROOM, winner=0), make.match(ROOM, 2)]
+async def write(store: SqliteStore, make: Any) -> None:
+    await store.append(
+        ROOM, Seq(0), make.events(1, 3), Rows(make.room(ROOM), [make.match(ROOM, winner=0), make.match(ROOM, 2)])
     )
-    await log.append(RoomCode("AAAAA"), Seq(0), make.events(1, 1), make.room("AAAAA", "waiting"))
+    await store.append(RoomCode("AAAAA"), Seq(0), make.events(1, 1), Rows(make.room("AAAAA", "waiting")))
 
 
-async def test_backup_of_a_served_file_is_one_moment_of_it(open_log: Any, make: Any, tmp_path: Path) -> None:
+async def test_backup_of_a_served_file_is_one_moment_of_it(open_store: Any, make: Any, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
-    async with open_log() as log:
-        await write(log, make)
+    async with open_store() as store:
+        await write(store, make)
 
         async def go_on() -> int:
             seq = 3
             while not copying.done():
-                await log.append(
-                    ROOM, Seq(seq), make.events(seq + 1, seq + 2), make.room(ROOM, summary=b"%d" % (seq + 2))
+                await store.append(
+                    ROOM, Seq(seq), make.events(seq + 1, seq + 2), Rows(make.room(ROOM, summary=b"%d" % (seq + 2)))
                 )
                 seq += 2
             return seq
 
         copying = asyncio.create_task(back_up(tmp_path / "rooms.db", copy))
         last, size_bytes = await asyncio.gather(go_on(), copying)
-        assert await log.load(ROOM) == make.events(1, last)
+        assert await store.load(ROOM) == make.events(1, last)
     assert size_bytes == copy.stat().st_size
     assert sorted(file.name for file in tmp_path.glob("copy*")) == ["copy.db"]  # noqa: ASYNC240
-    stored = await read_room(copy, ROOM)
-    assert stored is not None
-    assert stored.events == make.events(1, len(stored.events))
-    assert stored.row is not None
-    assert stored.row.summary == (b"s" if len(stored.events) == 3 else b"%d" % len(stored.events))
+    async with open_store(copy) as copied:
+        events, row = await copied.load(ROOM), await copied.room(ROOM)
+    assert events == make.events(1, len(events))
+    assert row is not None
+    assert row.summary == (b"s" if len(events) == 3 else b"%d" % len(events))
 
 
-async def test_backup_is_served_like_the_original(open_log: Any, make: Any, tmp_path: Path) -> None:
-    async with open_log() as log:
-        await write(log, make)
+async def test_backup_is_served_like_the_original(open_store: Any, make: Any, tmp_path: Path) -> None:
+    async with open_store() as store:
+        await write(store, make)
     await back_up(tmp_path / "rooms.db", tmp_path / "copy.db")
-    async with open_log(tmp_path / "copy.db") as log:
-        assert await log.load(ROOM) == make.events(1, 3)
+    async with open_store(tmp_path / "copy.db") as store:
+        assert await store.load(ROOM) == make.events(1, 3)
 
 
-async def test_backup_replaces_an_older_one_only_when_told(open_log: Any, make: Any, tmp_path: Path) -> None:
+async def test_backup_replaces_an_older_one_only_when_told(open_store: Any, make: Any, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
-    async with open_log() as log:
+    async with open_store() as store:
         await back_up(tmp_path / "rooms.db", copy)
-        await write(log, make)
+        await write(store, make)
         with pytest.raises(StoreError, match=r"copy\.db exists"):
             await back_up(tmp_path / "rooms.db", copy)
-        assert await read_room(copy, ROOM) is None
+        assert await read_events(copy, ROOM) == []
         await back_up(tmp_path / "rooms.db", copy, is_replacing=True)
-        assert await read_room(copy, ROOM) is not None
+        assert await read_events(copy, ROOM) != []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of a file there")
-async def test_backup_that_fails_leaves_the_former_one(open_log: Any, make: Any, tmp_path: Path) -> None:
+async def test_backup_that_fails_leaves_the_former_one(open_store: Any, make: Any, tmp_path: Path) -> None:
     import resource
 
     copy = tmp_path / "copy.db"
-    async with open_log() as log:
+    async with open_store() as store:
         await back_up(tmp_path / "rooms.db", copy)
-        await write(log, make)
+        await write(store, make)
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
         try:
@@ -99,19 +100,17 @@ async def test_backup_that_fails_leaves_the_former_one(open_log: Any, make: Any,
     assert (await read_stats(copy)).event_count == 0
 
 
-async def test_backup_into_a_missing_folder_is_refused(open_log: Any, tmp_path: Path) -> None:
-    async with open_log():
+async def test_backup_into_a_missing_folder_is_refused(open_store: Any, tmp_path: Path) -> None:
+    async with open_store():
         with pytest.raises(StorageUnavailableError, match="No such file"):
             await back_up(tmp_path / "rooms.db", tmp_path / "missing" / "copy.db")
 
 
-async def test_vacuum_gives_free_space_back(open_log: Any, make: Any, database_path: Path) -> None:
-    async with open_log() as log:
-        await write(log, make)
-        await log.append(RoomCode("BBBBB"), Seq(0), make.events(1, 50, bytes(10_000)))
-        await log.database.writer.call(
-            lambda connection: connection.execute("DELETE FROM events WHERE room = 'BBBBB'")
-        )
+async def test_vacuum_gives_free_space_back(open_store: Any, make: Any, database_path: Path) -> None:
+    async with open_store() as store:
+        await write(store, make)
+        await store.append(RoomCode("BBBBB"), Seq(0), make.events(1, 50, bytes(10_000)), make.rows("BBBBB"))
+        await store.writer.call(lambda connection: connection.execute("DELETE FROM events WHERE room = 'BBBBB'"))
     before = await read_stats(database_path)
     sizes = await vacuum(database_path)
     after = await read_stats(database_path)
@@ -119,25 +118,25 @@ async def test_vacuum_gives_free_space_back(open_log: Any, make: Any, database_p
     assert before.free_bytes > 400_000
     assert after.free_bytes == 0
     assert after.file_bytes < before.file_bytes - 400_000
-    async with open_log() as log:
-        assert await log.load(ROOM) == make.events(1, 3)
+    async with open_store() as store:
+        assert await store.load(ROOM) == make.events(1, 3)
 
 
 async def test_vacuum_of_a_served_file_is_refused_unless_told(
-    open_log: Any, make: Any, database_path: Path
+    open_store: Any, make: Any, database_path: Path
 ) -> None:
-    async with open_log() as log:
-        await write(log, make)
+    async with open_store() as store:
+        await write(store, make)
         with pytest.raises(DatabaseLockedError):
             await vacuum(database_path)
         await vacuum(database_path, is_while_serving=True)
-        await log.append(ROOM, Seq(3), make.events(4, 4))
-        assert await log.load(ROOM) == make.events(1, 4)
+        await store.append(ROOM, Seq(3), make.events(4, 4), make.rows(ROOM))
+        assert await store.load(ROOM) == make.events(1, 4)
 
 
-async def test_stats_count_what_is_there(open_log: Any, make: Any, database_path: Path) -> None:
-    async with open_log() as log:
-        await write(log, make)
+async def test_stats_count_what_is_there(open_store: Any, make: Any, database_path: Path) -> None:
+    async with open_store() as store:
+        await write(store, make)
         stats = await read_stats(database_path)
     assert stats.schema_version == MIGRATIONS[-1].number
     assert stats.room_counts == {"playing": 1, "waiting": 1}
@@ -150,33 +149,30 @@ async def test_stats_count_what_is_there(open_log: Any, make: Any, database_path
 
 @pytest.mark.skipif(sys.platform == "win32", reason="making a symbolic link takes a right of its own there")
 async def test_stats_through_a_symbolic_link_are_those_of_the_file(
-    open_log: Any, make: Any, database_path: Path
+    open_store: Any, make: Any, database_path: Path
 ) -> None:
     link = database_path.with_name("link.db")
     link.symlink_to(database_path)
-    async with open_log() as log:
-        await write(log, make)
+    async with open_store() as store:
+        await write(store, make)
         stats = await read_stats(link)
         assert stats == await read_stats(database_path)
     assert stats.wal_bytes > 0
 
 
-async def test_room_is_read_with_all_that_is_stored_of_it(open_log: Any, make: Any, database_path: Path) -> None:
-    async with open_log() as log:
-        await write(log, make)
-        served = await read_room(database_path, ROOM)
-        assert await read_room(database_path, RoomCode("ZZZZZ")) is None
-    matches = [make.match(ROOM, winner=0), make.match(ROOM, 2)]
-    assert served == StoredRoom(ROOM, make.room(ROOM), matches, make.events(1, 3))
-    assert await read_room(database_path, ROOM) == served
+async def test_events_of_a_room_are_read_beside_a_server(open_store: Any, make: Any, database_path: Path) -> None:
+    async with open_store() as store:
+        await write(store, make)
+        assert await read_events(database_path, ROOM) == make.events(1, 3)
+        assert await read_events(database_path, RoomCode("ZZZZZ")) == []
     with closing(sqlite3.connect(database_path)) as connection:
         connection.execute("DELETE FROM events WHERE seq = 2")
         connection.commit()
     with pytest.raises(DamagedRoomError, match="at event 2"):
-        await read_room(database_path, ROOM)
+        await read_events(database_path, ROOM)
 
 
-async def test_commands_refuse_what_they_cannot_read(open_log: Any, tmp_path: Path) -> None:
+async def test_commands_refuse_what_they_cannot_read(open_store: Any, tmp_path: Path) -> None:
     with pytest.raises(StorageUnavailableError, match="there is no database"):
         await read_stats(tmp_path / "missing.db")
     (tmp_path / "text.db").write_text("hello " * 1000)
@@ -185,18 +181,18 @@ async def test_commands_refuse_what_they_cannot_read(open_log: Any, tmp_path: Pa
     (tmp_path / "empty.db").touch()
     with pytest.raises(DatabaseFormatError, match="schema 0"):
         await back_up(tmp_path / "empty.db", tmp_path / "copy.db")
-    async with open_log(tmp_path / "newer.db", migrations=NEWER):
+    async with open_store(tmp_path / "newer.db", migrations=NEWER):
         pass
     with pytest.raises(DatabaseFormatError, match="newer tabuleiro"):
         await read_stats(tmp_path / "newer.db")
 
 
 async def test_older_schema_can_be_copied_but_not_counted(
-    open_log: Any, database_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_store: Any, database_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_log():
+    async with open_store():
         pass
-    monkeypatch.setattr("tabuleiro_server.store.maintenance.MIGRATIONS", NEWER)
+    monkeypatch.setattr("tabuleiro_server.store.sqlite.admin.MIGRATIONS", NEWER)
     with pytest.raises(DatabaseFormatError, match="older than this program's"):
         await read_stats(database_path)
     assert await back_up(database_path, tmp_path / "copy.db") > 0

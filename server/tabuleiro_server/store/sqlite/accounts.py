@@ -1,43 +1,27 @@
-"""Guests: a name, a hashed token, and when they were last seen.
-
-Making ids, tokens and hashes is up to the caller; what a name may look like as well. Here a name is unique,
-whatever its case or its Unicode form. Writes go through the one writer that the event log starts.
-"""
+"""The guests in the table of accounts."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from tabuleiro.errors import NameTakenError, StoreError
 from tabuleiro.ids import AccountId, TimestampMs
 from tabuleiro.protocol.names import name_key
-from tabuleiro_server.store.database import Database
+from tabuleiro_server.store.port import Account, Accounts
+from tabuleiro_server.store.sqlite.connection import Reader
+from tabuleiro_server.store.sqlite.writer import Writer
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """A guest. The token's hash stays in the database."""
+class SqliteAccounts(Accounts):
+    """The guests in one file; see :class:`.Accounts` for what each method promises."""
 
-    id: AccountId
-    name: str
-    created_at_ms: TimestampMs
-    last_seen_ms: TimestampMs
-
-
-class Accounts:
-    """The guests in one database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._writer = database.writer
+    def __init__(self, reader: Reader, writer: Writer) -> None:
+        self._reader = reader
+        self._writer = writer
 
     async def create(self, id: AccountId, name: str, token_hash: bytes, now_ms: TimestampMs) -> Account:
-        """Store a new guest, seen now.
-
-        Raises: NameTakenError; StoreError when the id or the hash is in use; StorageUnavailableError.
-        """
+        """Store a new guest, seen now."""
 
         def insert(connection: sqlite3.Connection) -> None:
             _check_name_is_free(connection, id, name)
@@ -51,17 +35,17 @@ class Accounts:
         return Account(id, name, now_ms, now_ms)
 
     async def find_by_token_hash(self, token_hash: bytes) -> Account | None:
-        """Return the guest with this token, ``None`` when there is none. Raises: StorageUnavailableError."""
+        """Return the guest with this token, ``None`` when there is none."""
 
         def select(connection: sqlite3.Connection) -> Account | None:
             query = "SELECT id, name, created_at_ms, last_seen_ms FROM accounts WHERE token_hash = ?"
             found = connection.execute(query, (token_hash,)).fetchone()
             return None if found is None else Account(*found)
 
-        return await self._database.read(select)
+        return await self._reader.read(select)
 
     async def touch(self, id: AccountId, now_ms: TimestampMs) -> None:
-        """Note that the guest is here now. Raises: StoreError for an unknown guest; StorageUnavailableError."""
+        """Note that the guest is here now."""
 
         def update(connection: sqlite3.Connection) -> None:
             changed = connection.execute("UPDATE accounts SET last_seen_ms = ? WHERE id = ?", (now_ms, id))
@@ -70,17 +54,13 @@ class Accounts:
         await self._writer.call(update)
 
     async def touch_all(self, ids: Collection[AccountId], now_ms: TimestampMs) -> None:
-        """Note that these guests are here now; unknown ones don't matter. Raises: StorageUnavailableError."""
+        """Note that these guests are here now."""
         rows = [(now_ms, id) for id in ids]
         query = "UPDATE accounts SET last_seen_ms = ? WHERE id = ?"
         await self._writer.call(lambda connection: connection.executemany(query, rows).rowcount)
 
     async def free_unused(self, before_ms: TimestampMs) -> int:
-        """Remove the guests who never played a match and were last seen before ``before_ms``; return how many.
-
-        Their names are free again. A guest who only sits in a room where no match has begun counts as one who
-        never played. Raises: StorageUnavailableError.
-        """
+        """Remove the guests who never played and were last seen before ``before_ms``; return the count."""
 
         def delete(connection: sqlite3.Connection) -> int:
             query = (

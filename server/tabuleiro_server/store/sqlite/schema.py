@@ -1,7 +1,7 @@
-"""The tables, as numbered migrations, and how a file is brought to the newest of them.
+"""The tables, as numbered migrations, and bringing a file to the newest of them.
 
 Each migration runs in one transaction together with its record in the table ``migrations``. A migration that
-has been released is never edited; a change is a new one. Copying the file before is up to :mod:`.database`.
+has been released is never edited; a change is a new one. Copying the file before is up to :mod:`.store`.
 
 No STRICT tables and no RETURNING: Python 3.11 is still shipped with SQLite 3.34 by distributions in support.
 """
@@ -17,7 +17,7 @@ from typing import Final
 from tabuleiro.errors import DatabaseFormatError
 
 APPLICATION_ID: Final = 0x7461626C
-"""What ``PRAGMA application_id`` says in our files: "tabl" in ASCII."""
+"""The ``PRAGMA application_id`` of our files: "tabl" in ASCII."""
 
 
 @dataclass(frozen=True, slots=True)
