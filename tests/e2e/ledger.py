@@ -1,6 +1,6 @@
 """What clients were told by a server, and whether its file says the same. It knows no network.
 
-Facts carry the time at which the server made them, so a fact that was told, lost and made anew after a restart
+Facts carry the time at which the server made them, so a fact that was told, lost and made again after a restart
 is a difference, even if it says the same.
 """
 

@@ -299,7 +299,7 @@ async def test_damaged_room_is_put_in_quarantine_and_the_others_play_on(tmp_path
 
 
 @pytest.mark.slow
-async def test_damaged_table_of_rooms_is_made_anew_and_all_play_on(tmp_path: Path) -> None:
+async def test_damaged_table_of_rooms_is_rebuilt_and_all_play_on(tmp_path: Path) -> None:
     """Symptom: the server did not start any more."""
     db = tmp_path / "rooms.db"
     message = CreateRoom(id=0, game="minefield", options={"size": 5}, seats=(ME, ME))
@@ -318,7 +318,7 @@ async def test_damaged_table_of_rooms_is_made_anew_and_all_play_on(tmp_path: Pat
         for code in codes:
             async with join_room(link, code) as room:
                 await room.play([room.mirror.state.action_to_string(room.mirror.state.legal_actions()[0])])
-        assert f"damaged_file={db}.damaged-1" in await server.logged("query tables made anew")
+        assert f"damaged_file={db}.damaged-1" in await server.logged("query tables rebuilt")
 
 
 def listed(rooms: tuple[RoomSummary, ...]) -> set[RoomCode]:

@@ -17,7 +17,7 @@ from tabuleiro_server.store.sqlite.store import SqliteStore
 
 
 def summary(last: int) -> bytes:
-    """What the row of a room says when ``last`` is its last event."""
+    """Return the summary of a room whose last event is ``last``."""
     return b"after %d" % last
 
 

@@ -1,4 +1,4 @@
-"""What the store's tests share: rows to write and stores to write them to."""
+"""Rows to write, and stores to write them to, for all tests of the store."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ import pytest
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import MatchRow, PlayerRow, Replay, RoomRow, Rows, Store, StoredEvent
 from tabuleiro_server.store.sqlite.store import SqliteStore
+from tests.patience import LIMIT_S
 from tests.store.replays import no_replay
-
-LIMIT_S = 30.0
-"""How long anything is waited for before a test counts as failed."""
 
 
 class Make:
@@ -86,12 +84,12 @@ async def store(open_store: OpenStore) -> AsyncIterator[SqliteStore]:
 
 @pytest.fixture
 def database_path(tmp_path: Path) -> Path:
-    """Where ``store`` and ``open_store`` keep their database."""
+    """The file in which ``store`` and ``open_store`` keep their database."""
     return tmp_path / "rooms.db"
 
 
 class Script:
-    """What the connections made by :meth:`connection_class` do before they run a statement.
+    """The actions of connections made by :meth:`connection_class` before they run a statement.
 
     ``before[text]`` is called, in the connection's thread, before any statement that begins with ``text``; what it
     raises comes out of the statement. ``connect_count`` counts the connections made.
@@ -168,7 +166,7 @@ OpenAny = Callable[[], AbstractAsyncContextManager[Store]]
 ADAPTERS: dict[str, Callable[[Path], Awaitable[Store]]] = {
     "sqlite": lambda folder: SqliteStore.open(folder / "rooms.db", no_replay),
 }
-"""How each adapter opens its store for a test, with what was stored there before."""
+"""A function for each adapter that opens its store in a folder, with what was stored there before."""
 
 SHARED: frozenset[str] = frozenset()
 """The adapters of which two stores may be open on the same data."""

@@ -79,7 +79,7 @@ IN_QUERY_TABLES = ["rooms", "rooms_by_phase", "rooms_by_deadline", "matches", "p
 
 
 @pytest.mark.parametrize(("name", "page"), [("rooms", "root"), *((name, "leaf") for name in IN_QUERY_TABLES)])
-async def test_damaged_query_table_is_made_anew_when_the_file_is_opened(path: Path, name: str, page: Page) -> None:
+async def test_damaged_query_table_is_rebuilt_when_the_file_is_opened(path: Path, name: str, page: Page) -> None:
     """Symptom: the server did not start, and nothing mended the file."""
     spoil(path, name, page)
     damaged = path.read_bytes()  # noqa: ASYNC240

@@ -200,7 +200,7 @@ async def test_io_error_of_the_operating_system(open_store: Any, make: Any, data
 
 @pytest.mark.parametrize("start", ["BEGIN", "INSERT INTO rooms", "COMMIT"])
 @pytest.mark.parametrize(
-    ("code", "text", "is_opened_anew"),
+    ("code", "text", "is_reopened"),
     [
         (sqlite3.SQLITE_IOERR_FSYNC, "disk I/O error", True),
         (sqlite3.SQLITE_CANTOPEN, "unable to open database file", True),
@@ -208,7 +208,7 @@ async def test_io_error_of_the_operating_system(open_store: Any, make: Any, data
     ],
 )
 async def test_failing_statement(
-    open_store: Any, make: Any, script: Any, start: str, code: int, text: str, is_opened_anew: bool
+    open_store: Any, make: Any, script: Any, start: str, code: int, text: str, is_reopened: bool
 ) -> None:
     async with open_store(connection_class=script.connection_class()) as store:
         await begin(store, make)
@@ -217,7 +217,7 @@ async def test_failing_statement(
         await assert_refused(store, make, text)
         script.before.clear()
         await assert_accepted(store, make)
-        assert script.connect_count - connects_before == (1 if is_opened_anew else 0)
+        assert script.connect_count - connects_before == (1 if is_reopened else 0)
 
 
 async def test_connection_that_fails_to_roll_back_and_to_open_again(

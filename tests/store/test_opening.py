@@ -27,7 +27,7 @@ from tabuleiro_server.store.sqlite.store import SqliteStore
 from tests.store.replays import no_replay
 
 LIMIT_S = 10.0
-"""How long a thread is waited for before a test counts as failed."""
+"""The time to wait for a thread before a test counts as failed."""
 
 NEXT = MIGRATIONS[-1].number + 1
 ADD_COLUMN = Migration(NEXT, "a note in every room", ("ALTER TABLE rooms ADD COLUMN note TEXT",))
@@ -223,7 +223,7 @@ async def test_opening_through_a_symbolic_link_is_refused_while_the_file_is_open
 
 
 def is_file(descriptor: int, path: Path) -> bool:
-    """Whether the open file is the one at ``path``."""
+    """Return True if the open file is the one at ``path``."""
     return path.exists() and os.path.samestat(os.fstat(descriptor), path.stat())
 
 

@@ -1,4 +1,4 @@
-"""What every store promises, whatever keeps it: see :mod:`tabuleiro_server.store.port`.
+"""The promises of every store, whatever keeps it: see :mod:`tabuleiro_server.store.port`.
 
 An adapter takes part by a line in ``ADAPTERS`` of ``conftest.py``. Cases speak of two owners of a room; where one
 process owns the data, both are the same store, and the second one is merely ignorant of what the first has done.

@@ -17,7 +17,7 @@ from tabuleiro_server.store.sqlite.store import SqliteStore
 
 
 def stored(path: Path) -> list[tuple[str, int]]:
-    """What another connection sees in the file."""
+    """Return the events that another connection sees in the file."""
     with closing(sqlite3.connect(path)) as connection:
         return connection.execute("SELECT room, seq FROM events ORDER BY room, seq").fetchall()
 

@@ -37,23 +37,29 @@ def room_line(room: RoomSummary, now_ms: int) -> str:
 
 
 def _columns(room: RoomSummary, now_ms: int) -> tuple[str, ...]:
-    try:
-        board = brief_options_text(registry.game_type(room.game), room.options)
-    except GameOptionError:
-        board = "(unknown to this version)"
-    seats = tuple(holder_text(seat) for seat in room.seats)
-    state = room.phase if room.phase == "waiting" else f"{room.phase}, {room.plies} actions"
-    clock = format_time_control(room.settings.time_control)
     return (
         room.room,
         room.game,
-        board,
-        *seats,
-        clock,
+        board_text(room),
+        *(holder_text(seat) for seat in room.seats),
+        format_time_control(room.settings.time_control),
         str(room.watchers),
         format_age(now_ms - room.created_at_ms),
-        state,
+        room.phase if room.phase == "waiting" else f"{room.phase}, {room.plies} actions",
     )
+
+
+def game_title(name: str) -> str:
+    """Return the title of a game; its name where this version does not know it."""
+    return registry.game_type(name).title if name in registry.names() else name
+
+
+def board_text(room: RoomSummary) -> str:
+    """Return the board of a listed room in a few words."""
+    try:
+        return brief_options_text(registry.game_type(room.game), room.options)
+    except GameOptionError:
+        return "(unknown to this version)"
 
 
 def title(game: Game, head: RoomHead) -> str:

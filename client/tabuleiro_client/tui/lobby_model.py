@@ -8,13 +8,12 @@ from typing import Final
 
 from tabuleiro.clock import NO_CLOCK
 from tabuleiro.clock.texts import format_time_control
-from tabuleiro.errors import GameOptionError
 from tabuleiro.ids import AccountId, Phase, RoomCode
 from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary
 from tabuleiro.rules import registry
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.endings import result_text
-from tabuleiro_client.text.rooms import brief_options_text, holder_text
+from tabuleiro_client.text.rooms import board_text, game_title, holder_text
 from tabuleiro_client.text.terminal import showable
 
 HEADINGS: Final = ("room", "game", "board", "first", "second", "clock", "state")
@@ -130,7 +129,7 @@ class LobbyModel:
 
     @property
     def _game_title(self) -> str:
-        return "" if self.game is None else registry.game_type(self.game).title
+        return "" if self.game is None else game_title(self.game)
 
     def _listed(self) -> list[RoomSummary]:
         """Return the rooms of the game and in the state chosen: the list of before may still be there."""
@@ -148,15 +147,10 @@ class LobbyModel:
         return [showable(name, self._style) for name in self.people]
 
     def _row(self, room: RoomSummary) -> LobbyRow:
-        try:
-            game = registry.game_type(room.game)
-            title, board = game.title, brief_options_text(game, room.options)
-        except GameOptionError:
-            title, board = room.game, "(unknown to this version)"
         seats = [showable(holder_text(seat), self._style) for seat in room.seats]
         control = room.settings.time_control
         clock = "-" if control == NO_CLOCK else format_time_control(control)
-        texts = (room.room, title, board, *seats, clock, _state_text(room))
+        texts = (room.room, game_title(room.game), board_text(room), *seats, clock, _state_text(room))
         is_own = any(seat.account == self._account for seat in room.seats)
         has_free_seat = room.phase == "waiting" and any(seat.kind == "open" for seat in room.seats)
         return LobbyRow(room.room, texts, is_own, has_free_seat)
@@ -164,16 +158,12 @@ class LobbyModel:
 
 def _searched(room: RoomSummary) -> str:
     """Return the texts of a room that are searched for the wanted words, folded."""
-    try:
-        title = registry.game_type(room.game).title
-    except GameOptionError:
-        title = room.game
     names = [seat.name or "" for seat in room.seats]
-    return folded("\n".join((room.room, room.game, title, *names, *(room.players or ()))))
+    return folded("\n".join((room.room, room.game, game_title(room.game), *names, *(room.players or ()))))
 
 
 def folded(text: str) -> str:
-    """``text`` without case and without accents, so that what can be typed finds what cannot.
+    """Return ``text`` without case and accents, so that a search finds letters that cannot be typed.
 
     >>> folded("Jos\u00e9")
     'jose'

@@ -50,7 +50,7 @@ def verify(db: DatabasePath = DEFAULT_PATH) -> None:
 
 @app.command()
 def rebuild(db: DatabasePath = DEFAULT_PATH) -> None:
-    """Write the tables of rooms and matches anew from the events.
+    """Rebuild the tables of rooms and matches from the events.
 
     A damaged file is made whole, for which no server may be running on it; a copy is kept of it as it was.
     """

@@ -139,7 +139,7 @@ class Store(Protocol):
 
     @property
     def last_alive_ms(self) -> int | None:
-        """When a server last served this store, in milliseconds since 1970 UTC; ``None`` for a new one."""
+        """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new store."""
 
     def beat(self) -> None:
         """Note that the store is being served now; cheap, and not on the way of any commit. Raises: OSError."""

@@ -1,4 +1,4 @@
-"""Bars of one line: the top bar with the connection, the footer of keys, and a line of text."""
+"""Bars: the top bar with the connection, the footer of keys, a line of text, and scroll bars of whole cells."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
+from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.widgets import Footer, Static
 from textual.widgets._footer import FooterKey
 
@@ -148,3 +149,15 @@ def connection_text(session: Session) -> str:
             return f"{name}: reconnecting"
         case _:
             return f"{name}: {session.state.value}"
+
+
+class WholeCellBars(ScrollBarRender):
+    """Draws spaces of two colours only: the usual bars end in block characters, whose width is ambiguous."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "]
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "]
+
+
+def use_whole_cells() -> None:
+    """Draw all scroll bars of this process so."""
+    ScrollBar.renderer = WholeCellBars

@@ -51,7 +51,7 @@ def primary_code(error: sqlite3.Error) -> int | None:
 
 
 def storage_error(error: sqlite3.Error, path: Path) -> StoreError:
-    """Translate what SQLite says into the error that callers know."""
+    """Translate an error of SQLite into one that callers know."""
     code = primary_code(error)
     if code == sqlite3.SQLITE_NOTADB:
         return DatabaseFormatError(str(path), "this file is not a database")
@@ -62,13 +62,13 @@ def storage_error(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def damage_error(path: Path, finding: str) -> DatabaseFormatError:
-    """Say what is wrong with a damaged file, and what mends it."""
+    """Return the error for a damaged file, with the command that mends it."""
     command = f"tabuleiro db rebuild --db {shlex.quote(str(path))}"
     return DatabaseFormatError(str(path), f"this file is damaged ({finding}); stop the server and run `{command}`")
 
 
 def _hint(path: Path) -> str:
-    """What may be behind an error that names no reason, led in by a semicolon; empty when nothing is known."""
+    """Return a likely reason of an error that names none, after a semicolon; empty when none is known."""
     if not os.access(path.absolute().parent, os.W_OK):
         return "; even to read it takes a folder that can be written to, so copy it into one"
     return "; the disk is full, and even reading takes a small file beside" if _is_disk_full(path) else ""
@@ -83,7 +83,7 @@ def _is_disk_full(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionSettings:
-    """How connections to one file are opened.
+    """The way in which connections to one file are opened.
 
     ``synchronous`` FULL makes every commit reach the disk before it returns; with NORMAL a power cut may take
     the last commits (a crash of the process alone takes none). ``busy_timeout_ms`` is how long to wait for
@@ -135,7 +135,7 @@ class ThreadConnection(aiosqlite.Connection):
 
 
 class StandingConnection:
-    """One connection for as long as the program runs, opened anew when a fault has made it doubtful."""
+    """One connection for as long as the program runs, opened again when a fault has made it doubtful."""
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         self._connect = connect

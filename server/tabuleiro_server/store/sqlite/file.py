@@ -61,7 +61,7 @@ else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def claim_file(descriptor: int) -> None:
-        """Lock an open database, until it is closed, against whoever claims the same file, by whatever path.
+        """Lock an open database, until it is closed, against other claims of the same file by any path.
 
         Where there is no such lock, or one that SQLite's connections would run into (that of network file systems
         and of BSD), the file is served without. SQLite must not have the file open in this process yet.
@@ -86,7 +86,7 @@ else:
 _PID_BYTES: Final = 20
 
 _HELD_ERRNOS: Final = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK})
-"""What a lock says that somebody else holds; the last two on Windows."""
+"""The errors of a lock that somebody else holds; the last two on Windows."""
 
 
 class LockFile:
@@ -118,7 +118,7 @@ class LockFile:
                 raise DatabaseLockedError(str(database_path), holder_pid) from error
             raise StorageUnavailableError(f"cannot lock {path}: {error.strerror}") from error
         self.last_alive_ms = _touched_ms(self._descriptor)
-        """When the process that last had the lock was last known to run, ``None`` if it was never held."""
+        """The time at which the last holder of the lock was last known to run, ``None`` if it was never held."""
         self._is_held = True
         touched_ns = os.fstat(self._descriptor).st_mtime_ns
         # The number only makes the message to a refused process better: a full disk is no reason to stop here.
@@ -129,7 +129,7 @@ class LockFile:
             os.utime(self._touchable(), ns=(touched_ns, touched_ns))
 
     def beat(self) -> None:
-        """Note that this process runs now: what `last_alive_ms` will say to the next one."""
+        """Note that this process runs now; the next one reads it in `last_alive_ms`."""
         if self._is_held:
             os.utime(self._touchable())
 
@@ -176,8 +176,10 @@ class ServedFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises: StorageUnavailableError when it cannot be opened; DatabaseFormatError when it has hard links, or
-        is empty and has a write-ahead log; DatabaseLockedError when it is served by a path with another lock file.
+        """Open and claim the file.
+
+        Raises: StorageUnavailableError when it cannot be opened; DatabaseFormatError when it has hard links, or is
+        empty and has a write-ahead log; DatabaseLockedError when it is served by a path with another lock file.
         """
         self._path = path
         self._log_paths = tuple(os.path.realpath(path) + ending for ending in ("-wal", "-shm"))
@@ -203,7 +205,7 @@ class ServedFile:
             raise
 
     def _check_has_what_its_log_changes(self) -> None:
-        """SQLite would throw the log away."""
+        """Refuse an empty file that has a write-ahead log, which SQLite would throw away."""
         log_path = self._log_paths[0]
         if not self._opened.st_size and os.path.exists(log_path) and os.path.getsize(log_path):
             reason = f"this file is missing or empty, and {log_path} is not; put the file back, or remove both"
@@ -214,7 +216,10 @@ class ServedFile:
         self._connections.append(connection)
 
     def check(self) -> None:
-        """Raises: LogLostError; FileEmptiedError; sqlite3.OperationalError when the path leads elsewhere now."""
+        """Check that file and log are those that were opened.
+
+        Raises: LogLostError; FileEmptiedError; sqlite3.OperationalError when the path leads elsewhere now.
+        """
         # Every look at the disk lets go of the interpreter, and may have to wait for it: as few as possible.
         found = _status(self._path)
         if found is None or not os.path.samestat(self._opened, found):
@@ -241,7 +246,7 @@ class ServedFile:
         return not all(now and os.path.samestat(then, now) for then, now in zip(self._log, found, strict=True))
 
     async def rescue_log(self) -> None:
-        """Where the log is lost, bring what it holds to the file, and close all connections, to be opened anew.
+        """Bring a lost log to the file, and close all connections, to be opened again; do nothing if it is there.
 
         While one of them is open SQLite knows of what is in the lost log, and none must look for it in a new one.
         Raises: sqlite3.Error when the file does not take it, and then the connections stay as they are.
@@ -264,7 +269,7 @@ class ServedFile:
 
 
 def _status(path: Path | str) -> os.stat_result | None:
-    """What is at ``path``, ``None`` when nothing is. Raises: sqlite3.OperationalError when nobody can tell."""
+    """Return the status of ``path``, ``None`` when nothing is there. Raises: sqlite3.OperationalError."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -274,7 +279,7 @@ def _status(path: Path | str) -> os.stat_result | None:
 
 
 def _check_has_one_name(path: Path) -> None:
-    """Neither the lock nor SQLite's write-ahead log would be shared with who opens the file by another name."""
+    """Refuse hard links: by another name, neither the lock nor the write-ahead log is shared."""
     with suppress(FileNotFoundError):
         names_count = os.stat(path).st_nlink
         if names_count > 1:
@@ -291,7 +296,10 @@ class ServedConnection(StandingConnection):
         file.add(self)
 
     async def run(self, function: Callable[[sqlite3.Connection], T]) -> T:
-        """As the standing connection. Raises: sqlite3.Error, also when the file is no longer the one served."""
+        """Run ``function`` after a check of the file.
+
+        Raises: sqlite3.Error, also when the file is no longer the one served.
+        """
 
         def checked(connection: sqlite3.Connection) -> T:
             self._file.check()
@@ -306,12 +314,12 @@ class ServedConnection(StandingConnection):
                 await self._file.rescue_log()
 
     async def open(self) -> ThreadConnection:
-        """As the standing connection, on a log that is in its place."""
+        """Open the connection on a log that is in its place. Raises: sqlite3.Error."""
         await self._file.rescue_log()
         return await super().open()
 
     async def flush(self) -> bool:
-        """Bring all that is committed from the log to the file; tell whether the connection was open for it.
+        """Bring all that is committed from the log to the file; return False when the connection is not open.
 
         Raises: sqlite3.Error when that is not possible now.
         """

@@ -1,10 +1,10 @@
-"""Comparing the query tables with the events, and making them again from the events.
+"""Comparing the query tables with the events, and rebuilding them from the events.
 
 The events are the truth; the query tables follow from them by a ``replay`` that the caller gives. Verifying and
 rebuilding work on the file of a running server: each room is seen at one moment, and what is rebuilt from
 events that have meanwhile been added to is rebuilt again.
 
-Query tables with a damaged page are made again in a fresh file, which is then written over the damaged one in
+Query tables with a damaged page are rebuilt in a fresh file, which is then written over the damaged one in
 one transaction, page by page: a damaged page may lead into those of other tables, and what SQLite would free
 with it would be lost to them. A copy is kept of the damaged file. Damage to events and accounts is named and
 left alone.
@@ -107,7 +107,7 @@ class VerifyReport:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing was found."""
+        """True when nothing was found."""
         return not (self.file_findings or self.damaged or self.differences)
 
 
@@ -133,7 +133,7 @@ async def verify(path: Path, replay: Replay) -> VerifyReport:
 
 
 async def rebuild(path: Path, replay: Replay) -> RebuildReport:
-    """Write the query tables again from the events, a batch of rooms in each transaction.
+    """Rebuild the query tables from the events, a batch of rooms in each transaction.
 
     A damaged file is made whole, for which no server may have it.
 
@@ -156,7 +156,7 @@ async def rebuild(path: Path, replay: Replay) -> RebuildReport:
 
 
 def mend_query_tables(connection: sqlite3.Connection, path: Path, replay: Replay) -> None:
-    """See whether the query tables of a file can be read, before it is served; make them again where not.
+    """See whether the query tables of a file can be read, before it is served; rebuild them where not.
 
     Raises: DatabaseFormatError when events or accounts are damaged as well; StorageUnavailableError;
     sqlite3.Error.
@@ -165,9 +165,9 @@ def mend_query_tables(connection: sqlite3.Connection, path: Path, replay: Replay
     if not findings:
         return
     _check_can_be_mended(connection, path)
-    log.warning("query tables damaged: they are made anew from the events", path=str(path), finding=findings[0])
+    log.warning("query tables damaged: rebuilding them from the events", path=str(path), finding=findings[0])
     report = _remake(connection, path, replay)
-    log.warning("query tables made anew", rooms_count=report.rebuilt_count, damaged_file=str(report.kept))
+    log.warning("query tables rebuilt", rooms_count=report.rebuilt_count, damaged_file=str(report.kept))
 
 
 def take_up_marked_rows(connection: sqlite3.Connection, replay: Replay) -> None:
@@ -331,8 +331,7 @@ def _rebuild(connection: sqlite3.Connection, replay: Replay, rooms: Iterable[Roo
 
 
 def _remake(connection: sqlite3.Connection, path: Path, replay: Replay) -> RebuildReport:
-    """Put events, accounts and the query tables that follow into a fresh file, and that in the place of the old
-    one.
+    """Copy events and accounts to a fresh file, rebuild the query tables there, and put it in place of the old.
 
     ``connection`` is to the file at ``path``, in autocommit mode, and nobody may write to the file meanwhile.
     It takes three times the size of the file as free disk.
@@ -386,7 +385,7 @@ def _free_name(path: Path) -> Path:
 
 @contextlib.contextmanager
 def _scratch_file(path: Path) -> Iterator[Path]:
-    """An empty file beside ``path``, that is removed in the end."""
+    """Make an empty file beside ``path``, and remove it in the end."""
     scratch = path.with_name(f"{path.name}.unfinished")
     try:
         _remove(scratch)

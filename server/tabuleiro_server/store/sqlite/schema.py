@@ -17,7 +17,7 @@ from typing import Final
 from tabuleiro.errors import DatabaseFormatError
 
 APPLICATION_ID: Final = 0x7461626C
-"""What ``PRAGMA application_id`` says in our files: "tabl" in ASCII."""
+"""The ``PRAGMA application_id`` of our files: "tabl" in ASCII."""
 
 
 @dataclass(frozen=True, slots=True)

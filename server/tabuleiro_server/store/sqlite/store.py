@@ -74,7 +74,7 @@ class SqliteStore(Store):
     ) -> SqliteStore:
         """Lock the file, make it if it is missing, bring its schema to the newest version, and open it.
 
-        Damaged query tables are made anew by ``replay``. A file that needs migrating is copied first, to
+        Damaged query tables are rebuilt by ``replay``. A file that needs migrating is copied first, to
         ``NAME.schema-N.backup`` beside it. The folder must exist. See :class:`.ConnectionSettings` for
         ``synchronous``, ``busy_timeout_ms`` and ``connection_class``.
 
@@ -131,7 +131,7 @@ class SqliteStore(Store):
 
     @property
     def last_alive_ms(self) -> int | None:
-        """When a server last served this file, in milliseconds since 1970 UTC; ``None`` for a new one."""
+        """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new file."""
         return self._lock.last_alive_ms
 
     def beat(self) -> None:

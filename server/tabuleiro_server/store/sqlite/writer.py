@@ -37,7 +37,7 @@ _REFUSED_VALUES: Final = (
     OverflowError,
     UnicodeEncodeError,
 )
-"""What Python and SQLite raise for the values of one write, rather than for the state of the storage."""
+"""The errors of Python and SQLite for the values of one write, rather than for the state of the storage."""
 
 
 class Append(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ class Call(msgspec.Struct, frozen=True):
 
 Write = Append | Call
 Outcome = Any
-"""What the write returned (``None`` for an append), or the StoreError that refused it.
+"""The value that the write returned (``None`` for an append), or the StoreError that refused it.
 
 A StoreError with a cause tells of a fault of ours."""
 
@@ -129,7 +129,7 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 
 
 def _make_room(connection: sqlite3.Connection) -> None:
-    """Have what the write-ahead log holds written to its place, so that the log begins anew in the space it has.
+    """Write the log to its place in the file, so that it starts over in the space it has.
 
     Megabytes of it may be all that is needed until somebody clears the disk up.
     """
@@ -149,7 +149,7 @@ def _overwrite_refused_group(connection: sqlite3.Connection) -> None:
 
 
 def _append_together(connection: sqlite3.Connection, appends: Sequence[Append]) -> list[StoreError | None]:
-    """Add what fits, table by table; the conflicts are returned in the appends' places."""
+    """Add the appends that fit, table by table; return a conflict in the place of each other one."""
     found = last_seqs(connection, list(dict.fromkeys(append.room for append in appends)))
     refusals: list[StoreError | None] = []
     accepted: list[Append] = []
@@ -345,7 +345,7 @@ def _fault(error: Exception) -> StoreError:
 
 
 def _log_fault(refusal: StoreError) -> None:
-    """Tell of a fault of ours in one write; refusals proper have no cause and are for their callers alone."""
+    """Log a fault of ours in one write; refusals proper have no cause and are for their callers alone."""
     if refusal.__cause__ is not None:
         log.error("write failed", reason=str(refusal), exc_info=refusal.__cause__)
 

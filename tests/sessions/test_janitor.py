@@ -11,8 +11,7 @@ from tabuleiro.errors import StorageUnavailableError
 from tabuleiro.ids import TimestampMs
 from tabuleiro_server.config import Config
 from tabuleiro_server.sessions.lifecycle import Caretaker
-
-LIMIT_S = 60
+from tests.patience import LIMIT_S
 
 
 class House:

@@ -14,8 +14,8 @@ from tabuleiro_server.room.commands import Watch
 from tabuleiro_server.rooms import pieces
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.pieces import AT_ONCE_COUNT
+from tests.patience import LIMIT_S
 
-LIMIT_S = 60
 PIECES_COUNT = 20
 CODE = RoomCode("K7MQ4")
 ANA = AccountId("ana-id")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from tabuleiro_server.rooms.room_task import Timer
+from tests.patience import LIMIT_S
 
-LIMIT_S = 30.0
 LONG_S = 3_600.0
 
 

@@ -12,6 +12,7 @@ from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import HintTaken
 from tabuleiro.protocol.messages import Error, HintGiven, Ok, Update
 from tabuleiro.settings import RoomSettings
+from tests.patience import LIMIT_S
 
 HINT = HintGiven(("a3", "a2"), 0.5)
 
@@ -108,7 +109,7 @@ async def test_a_hint_for_somebody_who_has_gone_is_not_noted(hinting: Any) -> No
     ana.session.close()
     seq = (await stage.room(code)).state.seq
     stage.suggested.put_nowait(HINT)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(LIMIT_S):
         while stage.hints._pending:
             await asyncio.wait([pending.task for pending in stage.hints._pending.values()])
             await asyncio.sleep(0)

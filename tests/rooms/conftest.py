@@ -32,9 +32,7 @@ from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.sessions.session import Session
 from tabuleiro_server.store.port import BEFORE_FIRST, Rows
 from tabuleiro_server.store.sqlite.store import SqliteStore
-
-LIMIT_S = 120.0
-"""How long anything is waited for before a test counts as failed."""
+from tests.patience import LIMIT_S
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 SEATS = (SeatRequest("me"), SeatRequest())
