@@ -25,9 +25,9 @@ from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
-from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
-from tabuleiro_server.sessions.lifecycle import Caretaker, Lifecycle
+from tabuleiro_server.sessions.lifecycle import Janitor, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
 from tabuleiro_server.sessions.services import Services
@@ -116,9 +116,9 @@ async def running_server(
         sockets = _sockets(config, services, store, pool, probe)
         await sockets.start()
         at_the_end(sockets.stop, "connections")
-        caretaker = Caretaker(store, services.directory, services.guests, config, now_ms)
-        caretaker.start()
-        at_the_end(caretaker.stop, "the caretaker")
+        janitor = Janitor(store, services.directory, services.guests, config, now_ms)
+        janitor.start()
+        at_the_end(janitor.stop, "the janitor")
         yield RunningServer(
             config.host, sockets.port, services.directory, lifecycle, sockets, bot_seats, config.shutdown_notice_ms
         )
@@ -132,7 +132,7 @@ async def _rooms(
     lobby = Lobby(await journal.summaries())
     quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
 
-    def on_change(room: RoomTask) -> None:
+    def on_change(room: LiveRoom) -> None:
         lobby.note(room.state.code, room.summary)
         quota.note(room.state)
         bot_seats.consider(room)

@@ -17,8 +17,7 @@ from tabuleiro_server.room.commands import Watch
 from tabuleiro_server.room.evolve import evolve
 from tabuleiro_server.room.seating import decide_watch
 from tabuleiro_server.room.state import Match, RoomState
-from tabuleiro_server.rooms.journal import Journal
-from tabuleiro_server.rooms.pieces import take_in_pieces
+from tabuleiro_server.rooms.journal import Journal, chunked
 from tabuleiro_server.rooms.refusals import code_of_room, damaged, no_such_room, unavailable
 
 log = structlog.get_logger(__name__)
@@ -48,7 +47,8 @@ class Archive:
                 if not events:
                     raise no_such_room(code_text)
                 replayed = _Replay()
-                await take_in_pieces(events, replayed.take)
+                async for chunk in chunked(events):
+                    replayed.take(chunk)
                 room, records = replayed.result()
             except (DamagedRoomError, GameOptionError, NotationError) as error:
                 # What is stored cannot be read, or cannot be by the rules: waiting mends nothing.

@@ -16,8 +16,8 @@ from tabuleiro_server.room.commands import OpenRoom, Resume
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.journal import Journal
+from tabuleiro_server.rooms.live_room import LiveRoom, RoomContext
 from tabuleiro_server.rooms.refusals import code_of_room, damaged, no_such_room, unavailable
-from tabuleiro_server.rooms.room_task import RoomContext, RoomTask
 
 log = structlog.get_logger(__name__)
 
@@ -33,13 +33,13 @@ class Directory:
         journal: Journal,
         config: Config,
         now_ms: Callable[[], TimestampMs],
-        on_change: Callable[[RoomTask], None],
+        on_change: Callable[[LiveRoom], None],
         last_alive_ms: TimestampMs,
     ) -> None:
         self._started_ms = now_ms()
         self._last_alive_ms = last_alive_ms
         self._context = RoomContext(journal, config, now_ms, on_change, self._drop)
-        self._rooms: dict[RoomCode, RoomTask] = {}
+        self._rooms: dict[RoomCode, LiveRoom] = {}
         self._loading: dict[RoomCode, asyncio.Lock] = {}
         self._damaged: set[RoomCode] = set()
 
@@ -59,7 +59,7 @@ class Directory:
             except StoreError as error:
                 raise unavailable(error) from error
 
-    async def open(self, command: OpenRoom) -> RoomTask:
+    async def open(self, command: OpenRoom) -> LiveRoom:
         """Make a room. Raises: CommandError when it is refused or cannot be stored."""
         now_ms = self._context.now_ms()
         events = tuple(
@@ -74,11 +74,11 @@ class Directory:
         self._context.on_change(room)
         return room
 
-    def loaded(self, text: str) -> RoomTask | None:
+    def loaded(self, text: str) -> LiveRoom | None:
         """The room of this code if it is in memory and the code is written as usual; ``None``: :meth:`find` it."""
         return self._rooms.get(RoomCode(text))
 
-    async def find(self, text: str) -> RoomTask:
+    async def find(self, text: str) -> LiveRoom:
         """The room of this code. Raises: CommandError when there is none, or it cannot be loaded."""
         room = self.loaded(text)
         if room is not None:
@@ -117,7 +117,7 @@ class Directory:
         """End all rooms, each after the commands that wait for it."""
         await asyncio.gather(*(room.stop() for room in tuple(self._rooms.values())))
 
-    async def _load(self, code: RoomCode) -> RoomTask:
+    async def _load(self, code: RoomCode) -> LiveRoom:
         if code in self._damaged:
             raise damaged(code)
         try:
@@ -145,11 +145,11 @@ class Directory:
             return None
         return Resume(TimestampMs(max(self._last_alive_ms, state.updated_at_ms)), self._started_ms)
 
-    def _started(self, state: RoomState, first: Resume | None) -> RoomTask:
-        room = self._rooms[state.code] = RoomTask(state, self._context, first)
+    def _started(self, state: RoomState, first: Resume | None) -> LiveRoom:
+        room = self._rooms[state.code] = LiveRoom(state, self._context, first)
         return room
 
-    def _drop(self, room: RoomTask) -> None:
+    def _drop(self, room: LiveRoom) -> None:
         if room.is_damaged:
             self._damaged.add(room.state.code)
         self._rooms.pop(room.state.code, None)

@@ -20,7 +20,7 @@ from tabuleiro.protocol.messages import HintGiven
 from tabuleiro_server.room.commands import TakeHint
 from tabuleiro_server.room.decide import decide
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.rooms.room_task import RoomTask, RoomUnloadedError
+from tabuleiro_server.rooms.live_room import LiveRoom, RoomUnloadedError
 
 log = structlog.get_logger(__name__)
 
@@ -51,7 +51,7 @@ class Hints:
         self._limit_s = limit_s
         self._pending: dict[AccountId, _Pending] = {}
 
-    def start(self, room: RoomTask, wish: TakeHint, answer: Answer, is_wanted: Callable[[], bool]) -> None:
+    def start(self, room: LiveRoom, wish: TakeHint, answer: Answer, is_wanted: Callable[[], bool]) -> None:
         """Begin to think about a hint; ``answer`` is called once, when the hint is stored or it came to nothing.
 
         It is dropped when it is no longer ``is_wanted`` in the end.
@@ -68,7 +68,7 @@ class Hints:
         self._pending[wish.account] = pending
         task.add_done_callback(lambda _: self._forget(wish.account, pending))
 
-    def consider(self, room: RoomTask) -> None:
+    def consider(self, room: LiveRoom) -> None:
         """Look at a room that has changed: hints for a position that is no longer there end."""
         if not self._pending:
             return
@@ -95,7 +95,7 @@ class Hints:
         if self._pending.get(account) is pending:
             del self._pending[account]
 
-    async def _give(self, room: RoomTask, wish: TakeHint, answer: Answer, is_wanted: Callable[[], bool]) -> None:
+    async def _give(self, room: LiveRoom, wish: TakeHint, answer: Answer, is_wanted: Callable[[], bool]) -> None:
         task = asyncio.current_task()
         assert task is not None
 

@@ -27,7 +27,7 @@ GUESTS_EVERY_MS = 3_600_000
 log = structlog.get_logger(__name__)
 
 
-class Caretaker:
+class Janitor:
     """One task that makes its round every ``lobby_wake_ms``."""
 
     def __init__(
@@ -48,7 +48,7 @@ class Caretaker:
 
     def start(self) -> None:
         """Begin the rounds."""
-        self._task = asyncio.create_task(self._run(), name="caretaker")
+        self._task = asyncio.create_task(self._run(), name="janitor")
 
     async def stop(self) -> None:
         """End the rounds."""
@@ -61,10 +61,10 @@ class Caretaker:
             try:
                 await self._round()
             except (StoreError, OSError) as error:
-                log.warning("caretaker's round failed", reason=str(error))
+                log.warning("janitor's round failed", reason=str(error))
             except Exception:
                 # A fault of ours in one room must not keep the hour of all others from coming.
-                log.exception("caretaker's round failed")
+                log.exception("janitor's round failed")
             await asyncio.sleep(self._config.lobby_wake_ms / 1000)
 
     async def _round(self) -> None:

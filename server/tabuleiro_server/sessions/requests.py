@@ -34,7 +34,7 @@ from tabuleiro_server.metrics import RequestMetrics
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import event_for, snapshot_of, viewer_of
-from tabuleiro_server.rooms.room_task import Missed, RoomTask, new_chance
+from tabuleiro_server.rooms.live_room import LiveRoom, Missed, new_chance
 from tabuleiro_server.sessions.lobby import RoomFilter
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.sessions.session import Answering, Session
@@ -133,7 +133,7 @@ class Requests:
         options: dict[str, int | str],
         seats: tuple[SeatRequest, SeatRequest],
         settings: RoomSettings,
-    ) -> RoomTask:
+    ) -> LiveRoom:
         self._services.lifecycle.check_is_running()
         self._check_may_enter(session, None)
         command = commands.OpenRoom(
@@ -249,7 +249,7 @@ class Requests:
     async def _perform_later(self, session: Session, message: RoomRequest) -> None:
         await self._ask(session, await self._services.directory.find(message.room), message)
 
-    def _ask(self, session: Session, room: RoomTask, message: RoomRequest) -> asyncio.Future[RoomState]:
+    def _ask(self, session: Session, room: LiveRoom, message: RoomRequest) -> asyncio.Future[RoomState]:
         _check_entered(session, room)
         bot_levels = self._services.levels.get(room.state.game.name, ())
         return room.perform(_command(session, message, bot_levels), lambda _: session.send(Ok(message.id)))
@@ -288,7 +288,7 @@ def _command(session: Session, message: RoomRequest, bot_levels: tuple[str, ...]
     assert_never(message)
 
 
-def _check_entered(session: Session, room: RoomTask) -> None:
+def _check_entered(session: Session, room: LiveRoom) -> None:
     """Whoever acts in a room is there: so nobody plays and counts as away. Raises: CommandError not-watching."""
     if not session.is_in(room.state.code):
         raise CommandError(ErrorCode.NOT_WATCHING, f"enter room {room.state.code} first: join or watch it")
@@ -310,7 +310,7 @@ def _without_seed(options: Options) -> dict[str, OptionValue]:
     return {name: value for name, value in options.items() if name != "seed"}
 
 
-def _entered(session: Session, room: RoomTask, missed: Missed) -> RoomEntered:
+def _entered(session: Session, room: LiveRoom, missed: Missed) -> RoomEntered:
     state = room.state
     held = state.seats_of(session.account_id)
     viewer = viewer_of(state, session.account_id)

@@ -19,7 +19,7 @@ from tabuleiro.protocol.codec import Codec
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import ClientMessage, Error, Ok, ServerMessage
 from tabuleiro_server.metrics import RequestMetrics
-from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.sessions.outbox import Outbox
 
 log = structlog.get_logger(__name__)
@@ -57,7 +57,7 @@ class Session:
         self._answer = answer
         self._on_close = on_close
         self._on_fault = on_fault
-        self._rooms: dict[RoomCode, RoomTask] = {}
+        self._rooms: dict[RoomCode, LiveRoom] = {}
 
     @property
     def is_welcomed(self) -> bool:
@@ -128,7 +128,7 @@ class Session:
         """Queue an encoded message for the client; never waits."""
         self._outbox.put(frame)
 
-    def note_room(self, room: RoomTask) -> None:
+    def note_room(self, room: LiveRoom) -> None:
         """The connection is in this room now."""
         self._rooms[room.state.code] = room
 

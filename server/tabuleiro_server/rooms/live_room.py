@@ -187,11 +187,11 @@ class RoomContext:
     journal: Journal
     config: Config
     now_ms: Callable[[], TimestampMs]
-    on_change: Callable[[RoomTask], None]
-    on_unload: Callable[[RoomTask], None]
+    on_change: Callable[[LiveRoom], None]
+    on_unload: Callable[[LiveRoom], None]
 
 
-class RoomTask:
+class LiveRoom:
     """One room in memory. ``first`` is decided before anything else."""
 
     def __init__(self, room: RoomState, context: RoomContext, first: Command | None = None) -> None:
