@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from tabuleiro.descriptors import PositionSetting
 from tabuleiro.errors import GameOptionError, TabuleiroError
 from tabuleiro.rules import Game, registry
-from tabuleiro.rules.options import OptionValue, PositionOption
+from tabuleiro.rules.options import OptionValue
 from tabuleiro_client.line.terminal import LineReader, Screen
 from tabuleiro_client.models.play_options import levels_to_offer
 
@@ -96,13 +97,13 @@ class Menu:
         while True:
             chosen: dict[str, OptionValue] = {}
             for spec in game.option_specs:
-                if isinstance(spec, PositionOption):
+                if isinstance(spec, PositionSetting):
                     continue
-                question = f"{spec.name}: {spec.help}; {spec.expected}"
+                question = f"{spec.key}: {spec.help}; {spec.expected}"
                 if spec.default is not None:
-                    chosen[spec.name] = await self.ask(question, spec.from_text, str(spec.default))
-                elif (value := await self.ask_or_skip(question, spec.from_text)) is not None:
-                    chosen[spec.name] = value
+                    chosen[spec.key] = await self.ask(question, spec.parse, str(spec.default))
+                elif (value := await self.ask_or_skip(question, spec.parse)) is not None:
+                    chosen[spec.key] = value
             try:
                 game.from_options(chosen)
             except GameOptionError as error:
