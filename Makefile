@@ -13,14 +13,20 @@ play: $(STAMP)
 # How many processes the tests are shared out to; 0 runs them in one, all in order.
 TEST_PROCESSES ?= 2
 
+# Which tests, and what else pytest is to be told: `make test TESTS=tests/room OPTIONS=--durations=9`.
+TESTS ?= tests
+OPTIONS ?=
+
 test: $(STAMP)
-	$(BIN)/pytest -q -m "not slow" -n $(TEST_PROCESSES) --dist worksteal
+	$(BIN)/pytest -q -m "not slow" -n $(TEST_PROCESSES) --dist worksteal $(OPTIONS) $(TESTS)
 
 test-slow: $(STAMP)
-	$(BIN)/pytest -q -m slow -n $(TEST_PROCESSES) --dist worksteal
+	$(BIN)/pytest -q -m slow -n $(TEST_PROCESSES) --dist worksteal $(OPTIONS) $(TESTS)
+
+KILLS ?= 200
 
 torture: $(STAMP)
-	$(BIN)/python -m tests.e2e.torture --kills 200
+	$(BIN)/python -m tests.e2e.torture --kills $(KILLS)
 
 fairness: $(STAMP)
 	$(BIN)/python -m tests.e2e.fairness --matches 100

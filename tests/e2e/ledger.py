@@ -1,6 +1,6 @@
 """What clients were told by a server, and whether its file says the same. It knows no network.
 
-Facts carry the time at which the server made them, so a fact that was told, lost and made anew after a restart
+Facts carry the time at which the server made them, so a fact that was told, lost and made again after a restart
 is a difference, even if it says the same.
 """
 
@@ -28,8 +28,8 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.rules import Game, State, registry
 from tabuleiro_server.rooms.journal import read_events, rows_of
-from tabuleiro_server.store.consistency import verify
-from tabuleiro_server.store.log_tables import select_events
+from tabuleiro_server.store.sqlite.event_log import select_events
+from tabuleiro_server.store.sqlite.repair import verify
 
 MatchKey = tuple[RoomCode, int]
 

@@ -18,7 +18,7 @@ from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro.rules.base import Termination
 from tabuleiro.settings import LateBot, RoomLimits, RoomSettings
 from tabuleiro_server.config import Config
-from tests.server.protocol_page import PAGE, ROOT, described, example, sections, tag_of
+from tests.net.protocol_page import PAGE, ROOT, described, example, sections, tag_of
 
 RESULTS = (messages.Welcome, messages.RoomEntered, messages.RoomList, messages.RecordPlayed, messages.HintGiven)
 PARTS = (

@@ -57,7 +57,7 @@ def test_a_rematch_is_played_with_the_settings_as_they_are_then() -> None:
 def test_who_begins_is_drawn_from_the_next_match_on() -> None:
     story = waiting()
     story.when(change(RoomSettings(first="draw")))
-    joined = replace(join(RUI), draws=SWAPPED)
+    joined = replace(join(RUI), chance=SWAPPED)
     assert story.when(joined) == (SeatTaken(1, RUI, "rui"), SeatsSwapped(), MatchStarted(1))
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 from tabuleiro.descriptors import PositionSetting
 from tabuleiro.errors import GameOptionError, TabuleiroError
 from tabuleiro.rules import Game, registry
-from tabuleiro.rules.options import OptionValue
+from tabuleiro.rules.options import OptionValue, parse_option
 from tabuleiro_client.line.terminal import LineReader, Screen
 from tabuleiro_client.models.play_options import levels_to_offer
 
@@ -100,9 +101,10 @@ class Menu:
                 if isinstance(spec, PositionSetting):
                     continue
                 question = f"{spec.key}: {spec.help}; {spec.expected}"
+                read = partial(parse_option, spec)
                 if spec.default is not None:
-                    chosen[spec.key] = await self.ask(question, spec.parse, str(spec.default))
-                elif (value := await self.ask_or_skip(question, spec.parse)) is not None:
+                    chosen[spec.key] = await self.ask(question, read, str(spec.default))
+                elif (value := await self.ask_or_skip(question, read)) is not None:
                     chosen[spec.key] = value
             try:
                 game.from_options(chosen)

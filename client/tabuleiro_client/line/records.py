@@ -45,7 +45,7 @@ class RecordBrowser:
         self.is_done = False
 
     def introduction(self) -> list[str]:
-        """The game and who played it, what the signs on the board mean, and the commands."""
+        """Return the game with its players, the meaning of the signs on the board, and the commands."""
         first, second = (
             f"{self._player(player)} ({side})"
             for player, side in zip(self.record.players, self.game.sides, strict=True)
@@ -58,7 +58,7 @@ class RecordBrowser:
         return name if player.bot is None else f"{name}, computer {showable(player.bot, self.style)}"
 
     def position_lines(self, *, show_legal: bool = False) -> list[str]:
-        """The board at this place, with what was played and what comes next."""
+        """Return the board at this place, with the last action and what comes next."""
         view = self.timeline.states[self.ply].view()
         lines = ["", *board_lines(view, self.style, show_legal=show_legal, show_forbidden=show_legal)]
         lines += [self._place(), *view.notices]

@@ -1,4 +1,4 @@
-"""What the clock of a match shows, as text. Reads no clock: every moment comes in by the server's time."""
+"""Clocks of a match as text. Reads no clock: every time comes in by the server's clock."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def format_left(left_ms: int) -> str:
 
 
 def format_clock(control: TimeControl, clock: ClockState | None, player: Player, now_ms: int) -> str:
-    """What ``player`` has left, with the periods not begun, and whether it stands; empty without a clock."""
+    """Return the time ``player`` has left, with the periods not begun; empty without a clock."""
     left_ms = None if clock is None else remaining_ms(control, clock, player, now_ms)
     if clock is None or left_ms is None:
         return ""

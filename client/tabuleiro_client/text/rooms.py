@@ -25,45 +25,51 @@ HEADINGS = ("ROOM", "GAME", "BOARD", "FIRST", "SECOND", "CLOCK", "WATCHING", "AG
 
 
 def room_lines(rooms: Sequence[RoomSummary], now_ms: int) -> list[str]:
-    """A line a room in columns, with a line of headings before them; ``now_ms`` is the server's time."""
+    """Return a heading and a line for each room, in columns; ``now_ms`` is the server's time."""
     rows = [HEADINGS, *(_columns(room, now_ms) for room in rooms)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
     return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def room_line(room: RoomSummary, now_ms: int) -> str:
-    """One room by itself."""
+    """Return one room on a line of its own."""
     return "  ".join(_columns(room, now_ms))
 
 
 def _columns(room: RoomSummary, now_ms: int) -> tuple[str, ...]:
-    try:
-        board = brief_options_text(registry.game_type(room.game), room.options)
-    except GameOptionError:
-        board = "(unknown to this version)"
-    seats = tuple(holder_text(seat) for seat in room.seats)
-    state = room.phase if room.phase == "waiting" else f"{room.phase}, {room.plies} actions"
-    clock = format_time_control(room.settings.time_control)
     return (
         room.room,
         room.game,
-        board,
-        *seats,
-        clock,
+        board_text(room),
+        *(holder_text(seat) for seat in room.seats),
+        format_time_control(room.settings.time_control),
         str(room.watchers),
         format_age(now_ms - room.created_at_ms),
-        state,
+        room.phase if room.phase == "waiting" else f"{room.phase}, {room.plies} actions",
     )
 
 
+def game_title(name: str) -> str:
+    """Return the title of a game; its name where this version does not know it."""
+    return registry.game_type(name).title if name in registry.names() else name
+
+
+def board_text(room: RoomSummary) -> str:
+    """Return the board of a listed room in a few words."""
+    try:
+        return brief_options_text(registry.game_type(room.game), room.options)
+    except GameOptionError:
+        return "(unknown to this version)"
+
+
 def title(game: Game, head: RoomHead) -> str:
-    """What is played here, and how many watch."""
+    """Return the game of the room and the number of watchers."""
     text = f"{game.title} ({brief_options_text(type(game), head.options)})  room {head.room}"
     return f"{text}  {head.watchers} watching" if head.watchers else text
 
 
 def code_text(code: RoomCode, secrets: RoomSecrets | None) -> str:
-    """The code in letters that can be read aloud; ``secrets`` are those of a private room, ``None`` otherwise."""
+    """Return the code in letters to be read aloud; ``secrets`` are those of a private room, else ``None``."""
     lines = [f"Room  {' '.join(code)}"]
     if secrets is not None:
         lines += [f"to play   {code}-{secrets.invite}", f"to watch  {code}-{secrets.watch}"]
@@ -71,13 +77,13 @@ def code_text(code: RoomCode, secrets: RoomSecrets | None) -> str:
 
 
 def invitation_text(command: str, head: RoomHead) -> str:
-    """How somebody else comes here by ``command``; empty when nobody can."""
+    """Return the invitation by ``command``; empty when nobody can join."""
     has_free_seat = any(seat.holder.kind == "open" for seat in head.seats)
     return f"Others join with\n{command}" if has_free_seat and command else ""
 
 
 def seat_lines(game: Game, head: RoomHead, own_seats: tuple[Player, ...], style: TextStyle) -> list[str]:
-    """Who sits where, one line a seat, in the order of play."""
+    """Return a line for each seat, in the order of play."""
     cast = Cast(game, head, own_seats, style)
     sides = [cast.side_with_glyph(seat) for seat in PLAYERS]
     width = max(map(len, sides))
@@ -100,27 +106,27 @@ def _holder(seat: SeatView, is_own: bool, style: TextStyle) -> str:
 
 
 def waiting_text(head: RoomHead) -> str:
-    """What the room waits for."""
+    """Return the thing that the room waits for."""
     if head.phase == "closed":
         return "The room is closed."
     return "The match begins as soon as both seats are taken." if head.phase == "waiting" else ""
 
 
 def settings_lines(settings: RoomSettings) -> list[str]:
-    """What was decided about the room, a line each: the clock, and what is not as usual."""
+    """Return the clock and the settings that are not as usual, a line each."""
     lines = settings_text(settings).split("; ") if settings != RoomSettings() else []
     return lines if settings.time_control != NO_CLOCK else ["no clock", *lines]
 
 
 def holder_text(seat: SeatInfo) -> str:
-    """Who holds a seat, for lists."""
+    """Return the holder of a seat, for lists."""
     if seat.kind == "open":
         return "(free)"
     return f"{seat.name} (bot)" if seat.kind == "bot" else str(seat.name)
 
 
 def options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
-    """The options of a match in a few words: the preset's name, or what is not as usual.
+    """Return the options of a match in a few words: the preset's name, or those that are not as usual.
 
     ``default board`` when everything is.
     """
@@ -136,7 +142,7 @@ def options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
 
 
 def brief_options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
-    """As :func:`options_text`, for where others stand beside it: of a position, only that there is one."""
+    """Return the same for lists: of a position, only that there is one."""
     others = {name: value for name, value in options.items() if name != "position"}
     if len(others) == len(options):
         return options_text(game, options)
@@ -145,7 +151,7 @@ def brief_options_text(game: type[Game], options: Mapping[str, int | str]) -> st
 
 
 def _are_same(game: type[Game], some: Mapping[str, int | str], others: Mapping[str, int | str]) -> bool:
-    """Whether both mean the same game; options that only go together may mean none by themselves."""
+    """Return whether both mean the same game; options that only go together may mean none by themselves."""
     try:
         return dict(game.from_options(some).options) == dict(game.from_options(others).options)
     except GameOptionError:

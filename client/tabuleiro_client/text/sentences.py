@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from tabuleiro.clock import flag_deadline_ms
-from tabuleiro.ids import SECOND_MS, AccountId, Player, opponent
+from tabuleiro.ids import SECOND_MS, AccountId, Player, TimestampMs, opponent
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     ActionsUndone,
@@ -235,11 +235,24 @@ def _low_times(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> Ite
 
 
 def _claims(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> Iterator[Notice]:
-    if len(own_seats) != 1 or head.settings.stand_in_level is not None:
-        return
-    other = opponent(own_seats[0])
-    seat, away_after_ms = head.seats[other], head.settings.away_after_ms
-    if seat.holder.kind == "person" and seat.away_since_ms is not None:
-        gain = "ends the match" if head.match is not None and head.match.can_abort else "takes the win"
-        text = f"{cast.title(other)} has been away for {spell_duration(away_after_ms)}: claim {gain}, or wait on"
-        yield Notice(seat.away_since_ms + away_after_ms, text)
+    due_ms = claim_due_ms(head, own_seats)
+    if due_ms is not None:
+        away = spell_duration(head.settings.away_after_ms)
+        title = cast.title(opponent(own_seats[0]))
+        text = f"{title} has been away for {away}: claim {claim_gain(head)}, or wait on"
+        yield Notice(due_ms, text)
+
+
+def claim_due_ms(head: RoomHead, own_seats: tuple[Player, ...]) -> TimestampMs | None:
+    """Return the time from which the one opponent has been away for long enough to claim; ``None`` for never."""
+    if head.phase != "playing" or len(own_seats) != 1 or head.settings.stand_in_level is not None:
+        return None
+    seat = head.seats[opponent(own_seats[0])]
+    if seat.holder.kind != "person" or seat.away_since_ms is None:
+        return None
+    return TimestampMs(seat.away_since_ms + head.settings.away_after_ms)
+
+
+def claim_gain(head: RoomHead) -> str:
+    """Return the gain of a claim, as a verb with its object."""
+    return "ends the match" if head.match is not None and head.match.can_abort else "takes the win"

@@ -31,9 +31,9 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.protocol.messages import HintGiven, Undo
 from tabuleiro.rules import State
-from tabuleiro.rules.view import BoardView
+from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.models.timeline import Timeline, changed_cells, picture_of
-from tabuleiro_client.models.turn_composer import Target, TurnComposer, composer_for
+from tabuleiro_client.models.turn_composer import TurnComposer, composer_for
 from tabuleiro_client.net.mirror import Mirror
 from tabuleiro_client.net.room import Change, Gone, Happened, Lost, Restored, Said
 from tabuleiro_client.text.analysis import hint_text

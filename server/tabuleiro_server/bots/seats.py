@@ -25,8 +25,7 @@ from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.room.commands import Play
 from tabuleiro_server.room.state import Match, RoomState, bot_account
-from tabuleiro_server.rooms.room_items import RoomUnloadedError
-from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.rooms.room_task import RoomTask, RoomUnloadedError
 
 MARGIN_MS: Final = 500
 """The time that is kept on a clock; with less than four times as much, a quarter."""

@@ -24,7 +24,7 @@ from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.rooms.pieces import take_in_pieces
-from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, RoomRow, StoredEvent
+from tabuleiro_server.store.port import MatchRow, PlayerRow, RoomRow, Rows, Store, StoredEvent
 
 EVENT_VERSION: Final = 1
 
@@ -55,24 +55,23 @@ class Appended(NamedTuple):
 
 
 class Journal:
-    """The event log in terms of events and room states."""
+    """The store in terms of events and room states."""
 
-    def __init__(self, log: EventLog) -> None:
-        self._log = log
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     def append(self, before: RoomState | None, events: Sequence[SequencedEvent]) -> Appended:
-        """Work out what ``events`` lead to, and have them stored with the rows that follow.
+        """Evolve the room by ``events``, and have them stored with the rows that follow.
 
         Raises: StoreError, and then nothing is stored.
         """
         after = replay(events, before)
         deadline = next_deadline(after)
-        stored = self._log.append(
+        stored = self._store.append(
             after.code,
             before.seq if before is not None else Seq(0),
             [_stored(event) for event in events],
-            room_row=_room_row(after, deadline),
-            match_rows=_match_rows(before, after),
+            Rows(_room_row(after, deadline), _match_rows(before, after)),
         )
         return Appended(after, deadline, stored)
 
@@ -87,55 +86,58 @@ class Journal:
             nonlocal room
             room = replay(read_events(code, piece), room)
 
-        await take_in_pieces(await self._log.load(code), take)
+        await take_in_pieces(await self._store.load(code), take)
         return room
 
     async def events_after(self, code: RoomCode, seq: Seq) -> list[SequencedEvent]:
-        """The events of a room after ``seq``, in order; read in pieces. Raises: StoreError."""
+        """Return the events of a room after ``seq``, in order; they are read in pieces. Raises: StoreError."""
         events: list[SequencedEvent] = []
 
         def take(piece: Sequence[StoredEvent]) -> None:
             events.extend(read_events(code, piece))
 
-        await take_in_pieces(await self._log.load(code, after_seq=seq), take)
+        await take_in_pieces(await self._store.load(code, after_seq=seq), take)
         return events
 
     async def summaries(self) -> list[RoomSummary]:
-        """The list lines of all listed rooms that are not closed, without those that cannot be read."""
+        """Return the list lines of all listed rooms that are not closed, without those that cannot be read."""
         lines = []
-        for row in await self._log.rooms(("waiting", "playing", "finished")):
+        for row in await self._store.rooms(("waiting", "playing", "finished")):
             try:
                 if row.is_listed:
                     lines.append(_SUMMARY_DECODER.decode(row.summary))
             except msgspec.DecodeError as error:
-                # The room itself may be well: `tabuleiro db rebuild` makes its line anew.
+                # The room itself may be well: `tabuleiro db rebuild` writes its line again.
                 log.warning("room not listed", room=row.code, reason=str(error))
         return lines
 
     async def unfinished_hosts(self) -> dict[RoomCode, AccountId]:
-        """Who made each room that waits or plays, damaged ones left out. Raises: StoreError."""
+        """Return the host of each room that waits or plays, damaged ones left out. Raises: StoreError."""
         hosts = {}
-        for code, stored in (await self._log.openings(("waiting", "playing"))).items():
+        for code, stored in (await self._store.openings(("waiting", "playing"))).items():
             # Nothing but the host is read: there may be tens of thousands, and the server does not listen yet.
             with suppress(msgspec.DecodeError):
                 hosts[code] = _HOST_DECODER.decode(stored.payload).host
         return hosts
 
     async def exists(self, code: RoomCode) -> bool:
-        """Whether a room of this code was ever made."""
-        return await self._log.room(code) is not None
+        """Return True if a room of this code was ever made. Raises: StoreError."""
+        return await self._store.room(code) is not None
 
     async def due_rooms(self, now_ms: TimestampMs) -> list[RoomCode]:
-        """The codes of all rooms in which something has to be done by now, e.g. a bot has to move."""
-        return await self._log.due_rooms(now_ms)
+        """Return the codes of all rooms in which something has to be done by now, e.g. a bot has to move."""
+        return await self._store.due_rooms(now_ms)
 
 
 def read_events(code: RoomCode, stored: Iterable[StoredEvent]) -> list[SequencedEvent]:
-    """The events of a room from their bytes. Raises: DamagedRoomError naming the first that cannot be read."""
+    """Return the events of a room from their bytes.
+
+    Raises: DamagedRoomError naming the first that cannot be read.
+    """
     return [_read(code, event) for event in stored]
 
 
-def rows_of(code: RoomCode, stored: Iterable[StoredEvent]) -> tuple[RoomRow, list[MatchRow]]:
+def rows_of(code: RoomCode, stored: Iterable[StoredEvent]) -> Rows:
     """Return the rows of the query tables that a room's events lead to; ``stored`` is not empty.
 
     Raises: DamagedRoomError when an event cannot be read.
@@ -146,7 +148,7 @@ def rows_of(code: RoomCode, stored: Iterable[StoredEvent]) -> tuple[RoomRow, lis
         before, room = room, evolve(room, event)
         rows |= {row.number: row for row in _match_rows(before, room)}
     assert room is not None
-    return _room_row(room, next_deadline(room)), list(rows.values())
+    return Rows(_room_row(room, next_deadline(room)), tuple(rows.values()))
 
 
 def _stored(sequenced: SequencedEvent) -> StoredEvent:
@@ -164,7 +166,7 @@ def _read(code: RoomCode, stored: StoredEvent) -> SequencedEvent:
 
 
 def _room_row(room: RoomState, deadline: Deadline | None) -> RoomRow:
-    """The exact row of a room that time will bring ``deadline`` next."""
+    """Return the row of a room whose next deadline is ``deadline``."""
     return RoomRow(
         code=room.code,
         phase=room.phase,
@@ -177,14 +179,14 @@ def _room_row(room: RoomState, deadline: Deadline | None) -> RoomRow:
 
 
 def _wake_at_ms(room: RoomState, deadline: Deadline | None) -> TimestampMs | None:
-    """When the room must be loaded if nobody has touched it: at its deadline, or at once for a bot's turn."""
+    """Return the time to load the room if nobody has touched it: its deadline, or at once for a bot's turn."""
     if room.is_bot_to_move:
         return room.updated_at_ms
     return None if deadline is None else deadline.at_ms
 
 
 def _match_rows(before: RoomState | None, after: RoomState) -> list[MatchRow]:
-    """The row of the match when it has begun or ended between the two; it is not written in between."""
+    """Return the row of the match when it has begun or ended between the two states, else nothing."""
     match = after.match
     if match is None:
         return []

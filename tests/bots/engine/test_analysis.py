@@ -75,7 +75,18 @@ def has_skip(state: State, line: tuple[int, ...]) -> bool:
     return isinstance(state, MinefieldState) and any(each.actions_in_turn for each in later)
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+def one_of_each_kind(cases: list[dict[str, Any]]) -> list[Any]:
+    """Return all cases, marked as slow but for the first of each game, length and trap."""
+    seen: set[object] = set()
+    marked = []
+    for case in cases:
+        kind = (case["game"], case["turns"], case["is_sign_trap"])
+        marked.append(pytest.param(case, marks=[pytest.mark.slow] if kind in seen else [], id=name_of(case)))
+        seen.add(kind)
+    return marked
+
+
+@pytest.mark.parametrize("case", one_of_each_kind(CASES))
 def test_a_forced_win_is_told_with_its_length(case: dict[str, Any]) -> None:
     pytest.importorskip("numba", reason="the kernels need the extra bots")
     state = registry.load(case["game"], case["options"]).initial_state()

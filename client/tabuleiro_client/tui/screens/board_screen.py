@@ -17,14 +17,14 @@ from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tabuleiro.rules.view import BoardView
-from tabuleiro_client.models.turn_composer import Target
+from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.layout import fitting_layout
 from tabuleiro_client.tui.present.notes import cell_note
-from tabuleiro_client.tui.widgets.bars import Choices, KeyBar, Line, TopBar
+from tabuleiro_client.tui.widgets.bars import KeyBar, Line, TopBar
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
 from tabuleiro_client.tui.widgets.chat import Entry
+from tabuleiro_client.tui.widgets.panel import Choices
 
 if TYPE_CHECKING:
     from tabuleiro_client.tui.app import TabuleiroApp

@@ -19,8 +19,7 @@ from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.events import Said
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ClientMessage, MatchView, RoomHead, Say
 from tabuleiro.rules import Game
-from tabuleiro.rules.view import BoardView
-from tabuleiro_client.models.turn_composer import Target
+from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.net.room import Change, EnteredRoom, Happened
 from tabuleiro_client.text.rooms import brief_options_text
 from tabuleiro_client.text.sentences import said, side_glyphs

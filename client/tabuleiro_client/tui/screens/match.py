@@ -12,7 +12,8 @@ from tabuleiro.errors import CommandError, ConnectionLostError
 from tabuleiro.ids import Player
 from tabuleiro.protocol.events import OfferEnd, OfferEnded, OfferKind
 from tabuleiro.protocol.messages import Abort, Answer, ClaimWin, Offer, Resign
-from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer, Target
+from tabuleiro.rules.view import Target
+from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer
 from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.match_model import MatchModel
@@ -20,8 +21,8 @@ from tabuleiro_client.tui.present.players import claim_text
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.live import LiveScreen, RoomEntry
 from tabuleiro_client.tui.screens.picker import PickerScreen
-from tabuleiro_client.tui.widgets.bars import Choices
 from tabuleiro_client.tui.widgets.chat import Entry
+from tabuleiro_client.tui.widgets.panel import Choices
 
 _SHIP_ACTIONS = frozenset({"ship", "boost", "reprogram"})
 

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from tabuleiro.descriptors import NO, YES
 from tabuleiro.errors import NotationError
 from tabuleiro.protocol.names import NAME_RULE, parse_name
-from tabuleiro_client.models.turn_composer import Target
+from tabuleiro.rules.view import Target
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import login_name
 from tabuleiro_client.tui import keys
