@@ -6,6 +6,7 @@ import pytest
 from tabuleiro.clock import Fischer, begin_turn, end_turn, new_clock
 from tabuleiro.protocol.messages import BotThought
 from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro_client.net.mirror import seats_of
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.moments import moments
 from tabuleiro_client.text.sentences import Cast
@@ -23,7 +24,7 @@ def told(one_room):
         head = msgspec.structs.replace(room.head(), **fields)
         if clock is not None:
             head = msgspec.structs.replace(head, match=msgspec.structs.replace(head.match, clock=clock))
-        found = moments(head, Cast(room.game, head, seats, PLAIN), seats)
+        found = moments(head, Cast(room.game, seats_of(head), seats, PLAIN), seats)
         return [(moment.at_ms, moment.text) for moment in found]
 
     of.head = room.head()

@@ -255,7 +255,7 @@ class Requests:
             _check_entered(session, room)
             levels = self._services.levels.get(room.state.game.name, ())
             command = commands.SeatBot(session.account_id, message.seat, message.level, levels, draw())
-            await room.perform(command, lambda _: session.send(Ok(message.id)))
+            await room.perform(command, lambda state: session.send(Ok(message.id, seq=state.seq)))
 
         await self._with_room(message.room, perform)
 
@@ -279,7 +279,7 @@ class Requests:
         room = self._services.directory.loaded(message.room)
         if room is not None:
             _check_entered(session, room)
-            done = room.perform_at_once(command, lambda _: session.send(Ok(message.id)))
+            done = room.perform_at_once(command, lambda state: session.send(Ok(message.id, seq=state.seq)))
             if done is not None:
                 return done
         return self._perform_in_turn(session, message, command)
@@ -287,7 +287,7 @@ class Requests:
     async def _perform_in_turn(self, session: Session, message: Any, command: commands.Command) -> None:
         async def perform(room: RoomTask) -> None:
             _check_entered(session, room)
-            await room.perform(command, lambda _: session.send(Ok(message.id)))
+            await room.perform(command, lambda state: session.send(Ok(message.id, seq=state.seq)))
 
         await self._with_room(message.room, perform)
 

@@ -10,7 +10,6 @@ from tabuleiro.errors import ClientError
 from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record import format_record
-from tabuleiro.protocol.messages import Resign
 from tabuleiro.rules import registry
 from tabuleiro_client.models.room_matches import RoomMatches
 from tabuleiro_client.net.files import config_folder
@@ -192,7 +191,7 @@ async def test_an_own_match_is_replayed_from_the_server(real_server):
         await until(at.pilot, lambda: room.room is not None)
         async with rui.join(room.room.code) as other:
             await at.arrive(MatchScreen)
-            await other.request(Resign(id=0, room=other.code, match=1))
+            await other.resign()
             await until(at.pilot, lambda: room.room.mirror.head.phase == "finished")
         for kind in (RoomScreen, LobbyScreen, HomeScreen):
             await at.press("escape")

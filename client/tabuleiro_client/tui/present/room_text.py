@@ -8,6 +8,7 @@ from tabuleiro.protocol.events import RoomSecrets
 from tabuleiro.protocol.messages import RoomHead, SeatView
 from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import Game
+from tabuleiro_client.net.mirror import seats_of
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.sentences import Cast, brief_options_text
 from tabuleiro_client.text.settings import settings_text
@@ -36,7 +37,7 @@ def invitation_text(command: str, head: RoomHead) -> str:
 
 def seat_lines(game: Game, head: RoomHead, own_seats: tuple[Player, ...], style: TextStyle) -> list[str]:
     """Who sits where, one line a seat, in the order of play."""
-    cast = Cast(game, head, own_seats, style)
+    cast = Cast(game, seats_of(head), own_seats, style)
     sides = [cast.side_with_glyph(seat) for seat in PLAYERS]
     width = max(map(len, sides))
     lots = "" if head.settings.first == "seated" else "  (lots are drawn who begins)"

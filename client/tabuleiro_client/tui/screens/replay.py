@@ -15,11 +15,11 @@ from tabuleiro.errors import NotationError, TabuleiroError
 from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
 from tabuleiro.rules.view import BoardView
 from tabuleiro_client.models.room_matches import RoomMatch, RoomMatches
+from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.sentences import side_glyphs
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.pictures import picture_of
-from tabuleiro_client.tui.places import problem_text
 from tabuleiro_client.tui.present.moves import match_text
 from tabuleiro_client.tui.present.notes import facts, hints_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, Target
