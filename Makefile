@@ -1,24 +1,32 @@
+# Another version of Python has an environment of its own: `make test PYTHON=python3.13` makes and uses .venv-3.13.
 PYTHON ?= python3
-VENV := .venv
+version = $(shell $(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(call version,$(PYTHON)))
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui structure strength clean
+.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui older structure trace strength clean
 
 play: $(STAMP)
 	@$(BIN)/tabuleiro play
 
 # How many processes the tests are shared out to; 0 runs them in one, all in order.
-TEST_PROCESSES ?= 0
+TEST_PROCESSES ?= 2
+
+# Which tests, and what else pytest is to be told: `make test TESTS=tests/room OPTIONS=--durations=9`.
+TESTS ?= tests
+OPTIONS ?=
 
 test: $(STAMP)
-	$(BIN)/pytest -q -m "not slow" -n $(TEST_PROCESSES) --dist worksteal
+	$(BIN)/pytest -q -m "not slow" -n $(TEST_PROCESSES) --dist worksteal $(OPTIONS) $(TESTS)
 
 test-slow: $(STAMP)
-	$(BIN)/pytest -q -m slow
+	$(BIN)/pytest -q -m slow -n $(TEST_PROCESSES) --dist worksteal $(OPTIONS) $(TESTS)
+
+KILLS ?= 200
 
 torture: $(STAMP)
-	$(BIN)/python -m tests.e2e.torture --kills 200
+	$(BIN)/python -m tests.e2e.torture --kills $(KILLS)
 
 fairness: $(STAMP)
 	$(BIN)/python -m tests.e2e.fairness --matches 100
@@ -35,7 +43,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -q --doctest-modules shared server client
+	$(BIN)/pytest -q --doctest-modules shared server client tools
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
@@ -52,18 +60,26 @@ bench-tui: $(STAMP)
 bench-rules: $(STAMP)
 	$(BIN)/python -m tests.bench.bench_rules
 
+# This version and an older one play each other, and this one plays on in a file of the older: AGAINST=COMMIT.
+older: $(STAMP)
+	$(BIN)/python -m tests.e2e.older_release $(AGAINST)
+
 # Size and structure of the code; of another checkout with CHECKOUT=FOLDER.
 structure:
 	@$(PYTHON) tools/structure.py $(CHECKOUT)
 
+# The files of the product that one `play` passes through, from its frame to the disk and back.
+trace: $(STAMP)
+	@$(BIN)/python tools/trace_play.py
+
 GAMES ?= 200
 RESULTS ?= build/strength.jsonl
 
-# An hour or two on one core, and no harm in breaking it off: the next run goes on.
+# An hour or two on one core. It may be interrupted: the next run continues.
 # ONLY='iris minefield' plays some games only, NODES='iris=20000' lets levels search further, JOBS=2 uses two cores.
 strength: $(STAMP)
 	mkdir -p $(dir $(RESULTS))
-	$(BIN)/python -m tabuleiro_server.arena.strength server/STRENGTH.md --results $(RESULTS) --games $(GAMES) \
+	$(BIN)/python -m tools.strength server/STRENGTH.md --results $(RESULTS) --games $(GAMES) \
 		$(foreach game,$(ONLY),--game $(game)) $(foreach cap,$(NODES),--max-nodes $(cap)) $(if $(JOBS),--jobs $(JOBS))
 
 $(STAMP): pyproject.toml constraints.txt

@@ -19,7 +19,7 @@ from msgspec import inspect
 
 from tabuleiro.errors import ConfigError, shown
 from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES
-from tabuleiro.protocol.settings import RoomLimits
+from tabuleiro.settings import RoomLimits
 
 ENVIRONMENT_PREFIX: Final = "TABULEIRO_"
 
@@ -92,13 +92,13 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     connections_per_address_count: Count = 100
     """Connections from one address (of IPv6, from one /64 network)."""
     handshakes_count: Count = 200
-    """Connections that may be on their way in, or be refused, at once; further ones are cut."""
+    """Connections that are not let in yet, or are refused, at once; of more, the oldest of one address is cut."""
     rooms_per_account_count: Count = 20
     """Unfinished rooms that one guest may have made."""
     entered_rooms_count: Count = 50
     """Rooms that one connection may be in."""
     messages_per_second_count: Count = 20
-    """Messages that one connection may send a second, in the long run."""
+    """Messages that one connection may send a second, in the long run; pieces and control frames count."""
     messages_burst_count: Count = 100
     """Messages that one connection may send at once; as many too many close it."""
     client_frame_bytes: Annotated[int, msgspec.Meta(ge=1024, le=CLIENT_FRAME_MAX_BYTES)] = CLIENT_FRAME_MAX_BYTES

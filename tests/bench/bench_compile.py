@@ -22,7 +22,7 @@ from tabuleiro.rules import registry
 FIRST_MOVE = """\
 import asyncio, json, sys, time
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.request import ThinkRequest
+from tabuleiro_server.bots.messages import ThinkRequest
 
 async def main():
     pool = BotPool(1, 10_000)

@@ -24,10 +24,10 @@ from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro.rules.games.xero_g import XeroGState
 from tabuleiro.rules.games.xero_g.moves import BASE_BIT
 from tabuleiro_server.bots import engine
-from tabuleiro_server.bots.engine import virus_wars_board, xero_g_board, xero_g_ways
-from tabuleiro_server.bots.engine.bits import lowest_bit
-from tabuleiro_server.bots.engine.compiled import Array, kernel
-from tabuleiro_server.bots.engine.draws import DrawState, draw_below, new_draws
+from tabuleiro_server.bots.engine.kernels import Array, RandomState, kernel, lowest_bit, new_rng, random_below
+from tabuleiro_server.bots.engine.virus_wars import board as virus_wars_board
+from tabuleiro_server.bots.engine.xero_g import board as xero_g_board
+from tabuleiro_server.bots.engine.xero_g.targets import new_room
 from tests.bench.bench_mcts import report_compile
 
 PERFT_DEPTH = 8
@@ -51,7 +51,7 @@ def report(name: str, fast: float, plain: float | None = None) -> None:
 
 
 @kernel
-def random_games(tables: Any, start: Array, draws: DrawState, count: int) -> int:
+def random_games(tables: Any, start: Array, rng: RandomState, count: int) -> int:
     """Play ``count`` random games of Virus Wars; the number of actions."""
     board = np.empty_like(start)
     played = 0
@@ -59,7 +59,7 @@ def random_games(tables: Any, start: Array, draws: DrawState, count: int) -> int
         board[:] = start
         legal = virus_wars_board.count_legal(tables, board)
         while legal > 0:
-            skipped, word = draw_below(draws, legal), 0
+            skipped, word = random_below(rng, legal), 0
             here = virus_wars_board.legal_word(board, tables.full, 0)
             while True:
                 if here == virus_wars_board.NO_WORD:
@@ -90,17 +90,17 @@ def bench_virus_wars(seconds: float) -> None:
     assert isinstance(game, VirusWars)
     state, tables = game.initial_state(), virus_wars_board.virus_wars_tables(game)
     assert isinstance(state, VirusWarsState)
-    start, draws, random = virus_wars_board.board_of(state, tables), new_draws(1), Random(1)
+    start, rng, random = virus_wars_board.board_of(state, tables), new_rng(1), Random(1)
     games_played = 0
 
     def play_games() -> int:
         nonlocal games_played
         games_played += 200
-        return random_games(tables, start, draws, 200)
+        return random_games(tables, start, rng, 200)
 
     fast = rate(play_games, seconds)
     report("virus-wars: actions in random games", fast, rate(lambda: plain_game(state, random), seconds))
-    length = random_games(tables, start, draws, 1_000) / 1_000
+    length = random_games(tables, start, rng, 1_000) / 1_000
     report("virus-wars: random games", fast / length)
     boards = np.zeros((PERFT_DEPTH, virus_wars_board.BOARD_WORDS), dtype=np.uint64)
     boards[0] = start
@@ -173,7 +173,7 @@ def list_plain(states: list[XeroGState]) -> int:
 def bench_xero_g(seconds: float) -> None:
     states = random_xero_g_states()
     positions = np.array([xero_g_board.position_of(state) for state in states])
-    room, moves = xero_g_ways.new_room(), np.zeros(xero_g_board.MAX_MOVES, dtype=np.int32)
+    room, moves = new_room(), np.zeros(xero_g_board.MAX_MOVES, dtype=np.int32)
     print(
         f"xero-g: {len(states)} positions, {list_all(positions, room, moves) / len(states):.0f} moves on average"
     )

@@ -24,17 +24,11 @@ import numpy as np
 
 from tabuleiro.rules import State, perft, registry
 from tabuleiro_server.bots import engine
-from tabuleiro_server.bots.engine.compiled import Array, kernel
-from tabuleiro_server.bots.engine.draws import DrawState, new_draws
-from tabuleiro_server.bots.engine.iris_board import iris_tables, pack_iris, perft_iris
-from tabuleiro_server.bots.engine.iris_search import play_out_iris
-from tabuleiro_server.bots.engine.minefield_board import (
-    HEADER,
-    minefield_tables,
-    pack_minefield,
-    perft_minefield,
-)
-from tabuleiro_server.bots.engine.minefield_search import play_out_minefield
+from tabuleiro_server.bots.engine.iris.board import iris_tables, pack_iris, perft_iris
+from tabuleiro_server.bots.engine.iris.search import play_out_iris
+from tabuleiro_server.bots.engine.kernels import Array, RandomState, kernel, new_rng
+from tabuleiro_server.bots.engine.minefield.board import HEADER, minefield_tables, pack_minefield, perft_minefield
+from tabuleiro_server.bots.engine.minefield.search import play_out_minefield
 
 READY = """\
 import sys, time
@@ -48,23 +42,23 @@ print(time.perf_counter() - start)
 
 
 @kernel
-def iris_actions(start: Array, tables: Any, draws: DrawState, count: int) -> int:
+def iris_actions(start: Array, tables: Any, rng: RandomState, count: int) -> int:
     """Play out ``count`` times; the number of actions, which is that of the cells."""
     board = np.empty_like(start)
     for _ in range(count):
         board[:] = start
-        play_out_iris(board, tables, draws)
+        play_out_iris(board, tables, rng)
     return count * len(tables.is_rim)
 
 
 @kernel
-def minefield_actions(start: Array, tables: Any, draws: DrawState, count: int) -> int:
+def minefield_actions(start: Array, tables: Any, rng: RandomState, count: int) -> int:
     """Play out ``count`` times; the number of actions."""
     board = np.empty_like(start)
     total = 0
     for _ in range(count):
         board[:] = start
-        play_out_minefield(board, tables, draws)
+        play_out_minefield(board, tables, rng)
         for cell in tables.cell_of:
             total += board[HEADER + cell] >= 0
     return total
@@ -104,11 +98,11 @@ def report(name: str, seconds: float) -> None:
     else:
         tables = minefield_tables(game)
         board, play, walk = pack_minefield(start, tables), minefield_actions, perft_minefield
-    draws, random = new_draws(1), Random(1)
-    play(board, tables, draws, 1)
+    rng, random = new_rng(1), Random(1)
+    play(board, tables, rng, 1)
     walk(board, tables, 1)
     rows = (
-        ("playout actions", lambda n: play(board, tables, draws, n), lambda n: python_actions(start, random, n)),
+        ("playout actions", lambda n: play(board, tables, rng, n), lambda n: python_actions(start, random, n)),
         (
             "perft nodes (3)",
             lambda n: sum(walk(board, tables, 3) for _ in range(n)),

@@ -21,13 +21,13 @@ from pathlib import Path
 
 import uvloop
 
-from tabuleiro_server.cli.open_files import allow_open_files
+from tabuleiro_server.cli.serve import allow_open_files
 from tests.bench.bots import bench_bots
 from tests.bench.idle import bench_idle
 from tests.bench.load import bench_against, bench_load
-from tests.bench.older import older_python
 from tests.bench.restart import bench_restart
 from tests.bench.watchers import bench_watchers
+from tests.older import older_python
 
 
 async def bench(arguments: argparse.Namespace, folder: Path) -> None:

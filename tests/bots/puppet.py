@@ -11,7 +11,7 @@ import os
 import socket
 import sys
 
-from tabuleiro_server.bots.frames import Answer, Ready, Refusal, encode_frame, read_job
+from tabuleiro_server.bots.messages import Answer, Ready, Refusal, encode_frame, read_job
 
 
 def main(port: int) -> None:

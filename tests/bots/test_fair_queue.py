@@ -1,10 +1,10 @@
-"""The fair queue: rooms take turns, whatever they put in."""
+"""The fair queue: rooms take turns, however much they put in."""
 
 from __future__ import annotations
 
 import asyncio
 
-from tabuleiro_server.bots.fair_queue import FairQueue
+from tabuleiro_server.bots.pool import FairQueue
 
 
 async def test_rooms_take_turns_and_keep_their_own_order() -> None:

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from tabuleiro.ids import Player
 from tabuleiro.rules import registry
 from tabuleiro.rules.games.virus_wars import VirusWarsState
-from tabuleiro_server.bots.minimax import best_actions, choose_action
-from tabuleiro_server.bots.mobility import highest_after, lowest_after, mobility
-from tabuleiro_server.bots.thinking_time import ThinkingTime
+from tabuleiro_server.bots.engine.base import ThinkingTime
+from tabuleiro_server.bots.minimax import best_actions, choose_action, highest_after, lowest_after, mobility
 
 UNLIMITED = ThinkingTime(float("inf"))
 
@@ -40,7 +39,7 @@ def plain_best_actions(state: VirusWarsState, depth: int) -> tuple[int, ...]:
 
 @st.composite
 def positions(draw: st.DrawFn) -> VirusWarsState:
-    """A position before the end of a random playout on a small board."""
+    """Return a position before the end of a random playout on a small board."""
     rows, cols = draw(st.integers(4, 5)), draw(st.integers(4, 5))
     state = start(
         rows=rows,

@@ -12,8 +12,8 @@ import pytest
 
 from tabuleiro.errors import BotError
 from tabuleiro.rules import registry
+from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import BotPool, Thought
-from tabuleiro_server.bots.request import ThinkRequest
 from tests.bots.puppet_stage import LIMIT_S, Puppet, Stage, open_stage
 
 LONG_MS = 60_000

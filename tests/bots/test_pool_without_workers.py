@@ -8,8 +8,8 @@ import pytest
 
 from tabuleiro.errors import BotError, GameOptionError
 from tabuleiro.rules import registry
+from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.request import ThinkRequest
 
 LONG_MS = 60_000
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}

@@ -13,10 +13,19 @@ from pathlib import Path
 import pytest
 
 from tabuleiro.rules import registry
-from tabuleiro_server.bots.frames import Answer, Job, Ready, Refusal, WorkerMessage, encode_frame, receive
 from tabuleiro_server.bots.levels import SEARCH_LEVELS, choose_turn, level_names
+from tabuleiro_server.bots.messages import (
+    Answer,
+    Job,
+    Ready,
+    Refusal,
+    ThinkRequest,
+    WorkerMessage,
+    encode_frame,
+    receive,
+    texts_of,
+)
 from tabuleiro_server.bots.pool import BotPool, Thought
-from tabuleiro_server.bots.request import ThinkRequest, texts_of
 from tabuleiro_server.bots.worker import NICENESS
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND
 
@@ -83,7 +92,7 @@ async def test_a_worker_answers_what_the_level_chooses(pool: BotPool, level: str
 
 @pytest.mark.parametrize("level", SEARCHING)
 async def test_a_worker_answers_at_a_searching_level(pool: BotPool, level: str) -> None:
-    """What it answers depends on whether its kernels are ready; a legal turn it is in any case."""
+    """Check a legal turn; it depends on the state of the kernels."""
     wanted = request(level=level)
     state = registry.load(wanted.game, wanted.options).initial_state()
     for text in wanted.actions:
@@ -145,7 +154,7 @@ async def test_a_worker_tells_why_it_has_no_answer_and_goes_on() -> None:
 
 
 async def worker_whose_level(tmp_path: Path, body: str) -> Process:
-    """A real worker, but for what its levels do before they choose."""
+    """Return a real worker with something to do before each choice of its levels."""
     program = tmp_path / "odd_worker.py"
     program.write_text(
         "from tabuleiro_server.bots import worker\n"
@@ -187,7 +196,8 @@ async def test_the_event_loop_goes_on_while_a_worker_thinks(pool: BotPool) -> No
     os.kill(pid, signal.SIGSTOP)
     slow = asyncio.create_task(pool.think(request("slow", "minimax-3")))
     for number in range(5):
-        thought = await asyncio.wait_for(pool.think(request(f"room {number}", "minimax-1")), LIMIT_S)
+        # A task begins after `slow`, which therefore gets the stopped worker; a coroutine awaited here would not.
+        thought = await within_limit(asyncio.create_task(pool.think(request(f"room {number}", "minimax-1"))))
         assert not thought.is_fallback
     assert not slow.done()
     os.kill(pid, signal.SIGCONT)
@@ -213,7 +223,7 @@ async def test_a_killed_server_leaves_no_worker_behind(tmp_path: Path) -> None:
     server.write_text(
         "import asyncio\n"
         "from tabuleiro_server.bots.pool import BotPool\n"
-        "from tabuleiro_server.bots.request import ThinkRequest\n"
+        "from tabuleiro_server.bots.messages import ThinkRequest\n"
         "async def main():\n"
         "    pool = BotPool(1, 60_000)\n"
         "    await pool.start()\n"

@@ -51,7 +51,7 @@ from tabuleiro.protocol.messages import (
 )
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro.rules import State, registry
-from tabuleiro_client.line.line_input import Line
+from tabuleiro_client.line.terminal import Line
 
 ROOM = RoomCode("K7MQ4")
 GAME = "virus-wars"

@@ -11,13 +11,12 @@ from collections.abc import Iterator
 import pytest
 
 from tabuleiro.errors import ClientError, ConfigError
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
-from tabuleiro.notation.record import format_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer, format_record
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.base import Outcome, Termination
-from tabuleiro_client.cli import analyse, analyser
-from tabuleiro_client.cli.analyser import load_analyser
+from tabuleiro_client.cli import analyse
+from tabuleiro_client.cli.analyse import load_analyser
 from tabuleiro_client.cli.main import exit_status
 from tabuleiro_client.net.files import CONFIG_VARIABLE
 from tabuleiro_client.net.library import ME, connect
@@ -142,7 +141,7 @@ def test_what_cannot_be_analysed_is_one_clear_message(quick_search, file, argume
 
 
 def test_a_client_without_the_servers_side_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(analyser, "entry_points", lambda **_: ())
+    monkeypatch.setattr(analyse, "entry_points", lambda **_: ())
     with pytest.raises(ConfigError, match=r"pip install 'tabuleiro\[bots\]'"):
         load_analyser()
 

@@ -12,14 +12,14 @@ import pytest
 
 from tabuleiro.clock import Fischer
 from tabuleiro.errors import ClientError, CommandError
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client import connect
-from tabuleiro_client.cli.engine_player import EngineWishes, play_matches
+from tabuleiro_client.cli.bot import EngineOptions, play_matches
 from tabuleiro_client.cli.main import exit_status
 from tabuleiro_client.net.library import ME, OPEN
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
-from tests.server.bots_page import FAULTS, block, scripted, write_engine
+from tests.net.bots_page import FAULTS, block, scripted, write_engine
 
 LIMIT_S = 60
 SIZE: dict[str, int | str] = {"size": 5}
@@ -31,18 +31,18 @@ async def server(tmp_path: Path) -> AsyncIterator[RunningServer]:
         yield running
 
 
-def wishes(server: RunningServer, command: str, room: str | None = None, **others: int) -> EngineWishes:
+def options(server: RunningServer, command: str, room: str | None = None, **others: int) -> EngineOptions:
     words = tuple(shlex.split(command))
-    return EngineWishes(words, server.url, room, "minefield", SIZE, **others)
+    return EngineOptions(words, server.url, room, "minefield", SIZE, **others)
 
 
 async def test_two_engines_meet_and_play_as_often_as_asked(server: RunningServer, tmp_path: Path) -> None:
     lucky = write_engine(tmp_path, block("python"))
     told: list[str] = []
     async with asyncio.timeout(LIMIT_S):
-        await asyncio.gather(*(play_matches(wishes(server, lucky, game_count=2), told.append) for _ in range(2)))
+        await asyncio.gather(*(play_matches(options(server, lucky, game_count=2), told.append) for _ in range(2)))
     assert len([line for line in told if "Minefield, as Lucky" in line]) == 4
-    assert len([line for line in told if " wins by connection" in line]) == 4
+    assert len([line for line in told if " wins: " in line and "joined both edges" in line]) == 4
 
 
 async def test_an_engine_plays_rematches_in_a_room_and_is_told_the_clocks(
@@ -58,7 +58,7 @@ async def test_an_engine_plays_rematches_in_a_room_and_is_told_the_clocks(
         async with ana.create("minefield", SIZE, seats=(ME, OPEN), settings=settings) as room:
             command = write_engine(tmp_path, source)
             playing = asyncio.create_task(
-                play_matches(wishes(server, command, room.code, game_count=2), told.append)
+                play_matches(options(server, command, room.code, game_count=2), told.append)
             )
             for _ in range(2):
                 async for state in room.turns():
@@ -84,7 +84,7 @@ async def test_an_engine_that_fails_resigns_and_says_why(
         async with ana.create("minefield", SIZE, seats=(OPEN, ME)) as room:
             command = write_engine(tmp_path, scripted(on_go))
             with pytest.raises(ClientError, match=r"the engine .*it has resigned") as caught:
-                await play_matches(wishes(server, command, room.code, limit_ms=limit_ms), lambda line: None)
+                await play_matches(options(server, command, room.code, limit_ms=limit_ms), lambda line: None)
             async for _ in room.turns():
                 pass
             assert room.mirror.match is not None
@@ -103,17 +103,17 @@ async def test_an_answer_to_a_position_that_is_gone_is_not_played(server: Runnin
     async with asyncio.timeout(LIMIT_S), connect(server.url, name="ana") as ana:
         async with ana.create("minefield", SIZE, seats=(OPEN, ME)) as room:
             command = write_engine(tmp_path, source)
-            playing = asyncio.create_task(play_matches(wishes(server, command, room.code), told.append))
+            playing = asyncio.create_task(play_matches(options(server, command, room.code), told.append))
             await asyncio.to_thread(asked.read_text)
             await room.resign()
             await asyncio.to_thread(gate.write_text, "go on")
             await playing
-    assert told[-1].endswith("wins by resignation")
+    assert told[-1].endswith("resigned")
 
 
 async def test_a_room_that_is_not_there_is_told(server: RunningServer, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="no-such-room"):
-        await play_matches(wishes(server, write_engine(tmp_path, block("python")), "ZZZZ9"), lambda line: None)
+        await play_matches(options(server, write_engine(tmp_path, block("python")), "ZZZZ9"), lambda line: None)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tabuleiro.notation.record import format_record, parse_record
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.cli.main import exit_status
 from tabuleiro_client.net.files import CONFIG_VARIABLE
 from tabuleiro_client.net.library import ME, connect
@@ -98,7 +98,7 @@ async def test_a_match_of_a_room_is_stepped_through(server):
     wanted = ("replay", code, "--server", server.url, "--match", "1", "--ascii")
     status, output, _ = await run(*wanted, typed=b"end\nquit\n")
     assert status == 0
-    assert "Turn 1 (2 of 2): blue played c2. Action 2 of 2.\nThe end: blue wins by resignation.\n" in output
+    assert "Turn 1 (2 of 2): blue played c2. Action 2 of 2.\nThe end. Blue wins: red resigned.\n" in output
 
 
 async def test_every_match_of_a_room_is_gone_to_by_its_number(server):
@@ -111,7 +111,7 @@ async def test_every_match_of_a_room_is_gone_to_by_its_number(server):
         "The start; 1 actions in 1 turns follow.",
         f"there is no match 7: room {code} has matches 1 to 2",
         f"match 1 of 2 of room {code}",
-        "The end: blue wins by resignation.",
+        "The end. Blue wins: red resigned.",
         "match N          another match of the room, which has matches 1 to 2",
         f"match 2 of 2 of room {code}",
         "The record ends here; the match is unfinished.",

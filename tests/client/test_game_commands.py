@@ -6,8 +6,8 @@ import pytest
 
 from tabuleiro.errors import GameOptionError
 from tabuleiro.rules import registry
-from tabuleiro_client.cli.game_choice import chosen_game, chosen_options
 from tabuleiro_client.cli.main import exit_status
+from tabuleiro_client.cli.options import chosen_game, chosen_options
 
 
 @pytest.mark.parametrize(

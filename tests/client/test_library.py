@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tabuleiro.errors import CommandError
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client import connect
 from tabuleiro_client.net import room as room_module
 from tabuleiro_client.net.library import ME, OPEN, bot

@@ -6,7 +6,7 @@ import pty
 
 import pytest
 
-from tabuleiro_client.line.line_input import LINE_MAX_BYTES, Line, LineReader
+from tabuleiro_client.line.terminal import LINE_MAX_BYTES, Line, LineReader
 
 
 @pytest.fixture

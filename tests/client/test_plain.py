@@ -12,7 +12,7 @@ from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.rules import registry
 from tabuleiro_client.line import launch
 from tabuleiro_client.line.client import PlainClient
-from tabuleiro_client.line.screen import Screen
+from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.files import CONFIG_VARIABLE, DATA_VARIABLE
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.text.board import TextStyle

@@ -8,13 +8,13 @@ import pytest
 from tabuleiro.clock import Correspondence, begin_turn, new_clock
 from tabuleiro.protocol.events import OfferView, Said
 from tabuleiro.protocol.messages import BotThought, Error, Offer, Play, RoomGone, Update, WatchRoom
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.line.match import PlainMatch, Stay
-from tabuleiro_client.line.screen import Screen
+from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings
 from tabuleiro_client.net.room import enter
+from tabuleiro_client.net.server import Signposts
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.text.signposts import Signposts
 
 CODE = "K7MQ4"
 SIGNPOSTS = Signposts("JOIN", "WATCH", "RETURN")
@@ -308,9 +308,9 @@ async def test_commands_that_cannot_be_done_say_why(server, sit_down, typed, ans
 async def test_an_offer_is_told_with_what_can_be_done_and_answered_in_a_word(server, sit_down):
     server.room.offers = (OfferView("draw", 1),)
     sitting = await sit_down()
-    await sitting.shows("rui asks for a draw: accept or decline")
+    await sitting.shows("rui offers a draw: accept or decline")
     sitting.type("decline")
-    await sitting.shows("the wish of rui (red, o) for a draw was declined")
+    await sitting.shows("rui's offer of a draw was declined")
 
 
 async def test_of_two_offers_the_one_meant_is_asked_for(server, sit_down):
@@ -319,7 +319,7 @@ async def test_of_two_offers_the_one_meant_is_asked_for(server, sit_down):
     sitting.type("accept")
     await sitting.shows("which of them? accept draw or accept takeback")
     sitting.type("decline takeback")
-    await sitting.shows("the wish of rui (red, o) to take the last turn back was declined")
+    await sitting.shows("rui's request to take the last turn back was declined")
 
 
 async def test_undoing_takes_the_last_action_back_or_the_whole_turn(server, sit_down):

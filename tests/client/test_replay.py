@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
-from tabuleiro.notation.record import parse_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer, parse_record
 from tabuleiro.rules import registry
 from tabuleiro_client.cli.main import exit_status
-from tabuleiro_client.line.record_browser import RecordBrowser
+from tabuleiro_client.line.records import RecordBrowser
 from tabuleiro_client.text.board import TextStyle
 from tests.e2e.terminal_process import terminal
 
@@ -134,9 +133,9 @@ def test_a_question_mark_marks_what_could_be_played() -> None:
 
 
 def test_the_last_place_says_how_it_ended() -> None:
-    assert browser().obey("end")[-1] == "The end: red wins by resignation."
+    assert browser().obey("end")[-1] == "The end. Red wins: blue resigned."
     draw = RECORD.replace("0-1", "1/2-1/2").replace("resignation", "agreement")
-    assert RecordBrowser(parse_record(draw), ASCII).obey("end")[-1] == "The end: agreement, nobody wins."
+    assert RecordBrowser(parse_record(draw), ASCII).obey("end")[-1] == "The end. A draw by agreement."
     running = RECORD.replace("0-1", "*").replace("resignation", "unfinished")
     shown = RecordBrowser(parse_record(running), ASCII).obey("end")
     assert shown[-1] == "The record ends here; the match is unfinished."
@@ -145,7 +144,7 @@ def test_the_last_place_says_how_it_ended() -> None:
 def test_scores_are_told_at_the_end() -> None:
     record = parse_record('[Game "iris"]\n1. f6\n2. pass\n3. pass\n')
     shown = RecordBrowser(record, ASCII).obey("end")
-    assert shown[-3:] == ["groups of black: none", "groups of white: none", "The end: score, nobody wins."]
+    assert shown[-3:] == ["black scores 0", "white scores 0", "The end. A draw: the scores are equal."]
 
 
 def test_an_empty_record_has_one_place() -> None:
@@ -184,7 +183,7 @@ def test_commands_come_through_a_pipe_and_its_end_is_the_end(
     assert exit_status(["replay", record_file, "--ascii"]) == 0
     shown = capsys.readouterr()
     assert shown.err == ""
-    for line in ("The start; 6 actions in 3 turns follow.", "Action 1 of 6.", "'what' is not", "red wins by"):
+    for line in ("The start; 6 actions in 3 turns follow.", "Action 1 of 6.", "'what' is not", "Red wins: "):
         assert line in shown.out
     assert "replay> " not in shown.out
 

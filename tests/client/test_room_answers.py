@@ -5,12 +5,11 @@ import pytest
 
 from tabuleiro.protocol.messages import RoomEntered, Snapshot
 from tabuleiro.rules import registry
-from tabuleiro_client.line.match_report import MatchReport
-from tabuleiro_client.line.room_answers import RoomAnswers
-from tabuleiro_client.line.screen import Screen
+from tabuleiro_client.line.reports import MatchReport, RoomAnswers
+from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.mirror import Mirror
+from tabuleiro_client.net.server import Signposts
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.text.signposts import Signposts
 
 HARD_CORNER = "...../..b../.b.../...../....w 1"
 

@@ -4,7 +4,7 @@ import pytest
 
 from tabuleiro.clock import ByoYomi, Fischer
 from tabuleiro.errors import ConfigError
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.cli.main import exit_status
 from tabuleiro_client.cli.room_options import chosen_late_bot, chosen_time_control
 from tabuleiro_client.line import launch
@@ -103,7 +103,7 @@ def test_all_that_is_not_as_usual_is_told(wishes):
     words = "--time 5+3 --private --no-casual --draw-first --no-undo --late-bot random:90 --hide-watcher-chat"
     assert settings_text(wishes(words).settings) == (
         "5 minutes + 3 seconds a turn; private; not casual; who begins is drawn; no undoing within a turn; "
-        "a computer (random) takes the free seat after 90 seconds; players don't see what watchers say"
+        "a computer (random) takes the free seat after 1 minute 30 seconds; players don't see what watchers say"
     )
     assert settings_text(wishes("--stand-in greedy --away 60 --count-downtime").settings) == (
         "a computer (greedy) plays for who is away for 1 minute; clocks run on while the server is down"

@@ -10,10 +10,10 @@ import pytest
 
 from tabuleiro.clock import Fischer
 from tabuleiro.errors import CommandError
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.line import launch
 from tabuleiro_client.line.client import PlainClient
-from tabuleiro_client.line.screen import Screen
+from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_server.config import Config
@@ -117,7 +117,7 @@ async def test_after_the_end_people_talk_and_play_again_with_sides_swapped(two_a
         await rui.shows("winner: rui (red, o)\nrematch asks for another match, say TEXT talks, quit leaves\n")
         rui.type("say well played", "rematch")
         await ana.shows("rui: well played")
-        await ana.shows("rui asks for a rematch: accept or decline")
+        await ana.shows("rui offers a rematch: accept or decline")
         ana.type("accept")
         await ana.shows("the match begins: rui (blue, x) against ana (red, o)")
         await rui.shows("your turn (blue, x), 2 steps left")
@@ -137,15 +137,15 @@ async def test_a_host_changes_the_settings_for_the_rematch_and_both_are_told(rea
     await ana.shows("expected one of time, casual, hints, draw-first,")
     await ana.shows("settings: no undoing within a turn")
     rui.type("rematch", "set time 5+3")
-    await ana.shows("rui asks for a rematch: accept or decline")
+    await ana.shows("rui offers a rematch: accept or decline")
     await rui.shows("the server refuses: only ana, who made room")
     ana.type("set time 5+3")
-    for someone, whose in ((ana, "the wish of rui (red, o)"), (rui, "your wish")):
-        await someone.shows(f"{whose} for a rematch has lapsed")
+    for someone, whose in ((ana, "rui's"), (rui, "your")):
+        await someone.shows(f"{whose} offer of a rematch has lapsed")
         await someone.shows("the host has changed the settings: 5 minutes")
     ana.type("clock", "rematch")
     await ana.shows("the clock starts with a match")
-    await rui.shows("ana asks for a rematch: accept or decline")
+    await rui.shows("ana offers a rematch: accept or decline")
     rui.type("accept", "clock")
     await rui.shows("ana (red, o): 5:00")
     await leave((rui, rui_plays), (ana, ana_plays))
@@ -163,11 +163,11 @@ async def test_offers_undo_and_takeback_between_two_people(two_at_a_table):
         rui.type("accept takeback")
         await ana.shows("your turn (blue, x), 2 steps left")
         ana.type("draw")
-        await ana.shows("you ask for a draw (decline withdraws it)")
+        await ana.shows("you offer a draw (decline withdraws it)")
         ana.type("decline")
-        await rui.shows("for a draw was withdrawn")
+        await rui.shows("ana's offer of a draw was withdrawn")
         rui.type("draw")
-        await ana.shows("rui asks for a draw: accept or decline")
+        await ana.shows("rui offers a draw: accept or decline")
         ana.type("draw")
         await rui.shows("a draw by agreement\nwinner: nobody\n")
 
@@ -191,7 +191,7 @@ async def test_a_host_seats_a_bot_takes_it_off_swaps_and_mutes(real_server, pers
     await ana.shows("random-bot (blue, x) against ana (red, o)")
     await ana.shows("your turn (red, o)")
     ana.type("resign", "yes", "rematch")
-    await ana.shows("you ask for a rematch")
+    await ana.shows("you offer a rematch")
     await ana.shows("the match begins: ana (blue, x) against random-bot (red, o)")
     ana.type("resign", "yes", "nobot")
     await ana.shows("the seat of red is free again")

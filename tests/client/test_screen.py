@@ -5,7 +5,7 @@ import io
 import pytest
 
 from tabuleiro.rules import registry
-from tabuleiro_client.line.screen import Screen
+from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.text.board import TextStyle
 
 

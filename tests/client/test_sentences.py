@@ -5,12 +5,12 @@ import pytest
 from tabuleiro.ids import AccountId, Ply, TimestampMs
 from tabuleiro.protocol import events
 from tabuleiro.protocol.messages import RoomSummary
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.base import Termination
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.text.room_list import room_lines
-from tabuleiro_client.text.sentences import Cast, brief_options_text, options_text, side_glyphs
+from tabuleiro_client.text.rooms import brief_options_text, options_text, room_lines
+from tabuleiro_client.text.sentences import Cast, side_glyphs
 
 PLAIN = TextStyle(color=False, ascii=True)
 ANA = events.SeatInfo("person", AccountId("a1"), "ana")
@@ -91,12 +91,12 @@ def test_every_game_has_a_first_turn_and_names_its_sides(name, cast):
         (events.HintTaken(1, Ply(0), 0), "you take a hint"),
         (events.HintTaken(1, Ply(0), 1), "rui takes a hint"),
         (events.ActionsUndone(1, Ply(0), 0), "you took the last actions back"),
-        (events.TurnTakenBack(1, Ply(0), 1), "rui took the last actions back"),
-        (events.OfferMade("draw", 1), "rui asks for a draw: accept or decline"),
-        (events.OfferMade("rematch", 0), "you ask for a rematch (decline withdraws it)"),
-        (events.OfferMade("takeback", 1), "rui asks to take the last turn back: accept or decline"),
-        (events.OfferEnded("takeback", 0, "void"), "your wish to take the last turn back has lapsed"),
-        (events.OfferEnded("draw", 1, "declined"), "the wish of rui (red, o) for a draw was declined"),
+        (events.TurnTakenBack(1, Ply(0), 1), "rui took the last turn back"),
+        (events.OfferMade("draw", 1), "rui offers a draw"),
+        (events.OfferMade("rematch", 0), "you offer a rematch"),
+        (events.OfferMade("takeback", 1), "rui asks to take the last turn back"),
+        (events.OfferEnded("takeback", 0, "void"), "your request to take the last turn back has lapsed"),
+        (events.OfferEnded("draw", 1, "declined"), "rui's offer of a draw was declined"),
         (events.MatchEnded(1, 0, "resignation"), "blue wins: red resigned"),
         (events.Said(AccountId("a2"), "rui", "hello", True), "rui: hello"),
         (events.Said(AccountId("a3"), "eva", "hello", False), "eva (watching): hello"),

@@ -4,7 +4,7 @@ import pytest
 
 from tabuleiro.clock import NO_CLOCK, Fischer
 from tabuleiro.errors import NotationError
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.line.settings_words import changed_settings
 
 OTHER = RoomSettings(

@@ -15,6 +15,8 @@ import pytest
 from tests.e2e.server_process import serving
 from tests.e2e.terminal_process import Terminal, terminal
 
+pytestmark = pytest.mark.slow
+
 LIMIT_S = 60.0
 LOCAL_MATCH = ("play", "--plain", "--bot", "easy", "--option", "rows=5", "--option", "cols=5")
 

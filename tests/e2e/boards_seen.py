@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from unicodedata import east_asian_width
 
 from tabuleiro.rules.view import BoardView, CellView, Mark
-from tabuleiro_client.tui.present.glyphs import FILL, GlyphSet
+from tabuleiro_client.tui.present.ink import FILL, GlyphSet
 from tabuleiro_client.tui.present.layout import Layout, Size
 
 EMPTY = frozenset(" .+*-")

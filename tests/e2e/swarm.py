@@ -25,7 +25,7 @@ import structlog
 from tabuleiro.clock import ByoYomi, Correspondence, Fischer, FixedTurn, NoClock, TimeControl
 from tabuleiro.errors import ConnectionLostError
 from tabuleiro.ids import RoomCode
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.library import Client, connect
 from tabuleiro_client.net.link import Backoff, LinkSettings
 from tabuleiro_client.net.room import EnteredRoom
@@ -35,7 +35,7 @@ from tests.e2e.faulty_network import FaultyNetwork, faulty_network
 from tests.e2e.ledger import Ledger, StoredRooms
 from tests.e2e.random_play import GAMES
 from tests.e2e.swarm_people import EnoughError, Player, Visit
-from tests.server.wire_client import raw_request
+from tests.net.wire_client import raw_request
 
 ROOM_COUNT: Final = 50
 LIMIT_S: Final = 300.0

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.fairness import SMALL, Played, Terms, busy_cores, flag_falls, play_all
+
+pytestmark = pytest.mark.slow
 
 
 async def test_no_bot_loses_on_time_while_the_machine_is_busy() -> None:

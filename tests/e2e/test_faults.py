@@ -20,11 +20,14 @@ from tabuleiro.errors import CommandError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, RoomEntered, RoomSummary, SeatRequest, WatchRoom
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Link, result_of
 from tabuleiro_client.net.room import EnteredRoom, enter
 from tabuleiro_server.config import Config
-from tabuleiro_server.wiring import running_server
+from tabuleiro_server.rooms.journal import rows_of
+from tabuleiro_server.store.port import Store
+from tabuleiro_server.store.sqlite.store import SqliteStore
+from tabuleiro_server.wiring import open_sqlite, running_server
 from tests.e2e.ledger import Ledger, Move
 from tests.e2e.server_process import LIMIT_S, ServerProcess, serving
 
@@ -54,7 +57,11 @@ class FailingDisk:
                     raise error
                 return super().execute(sql, parameters)
 
-        self.connection_class = Connection
+        self._connection_class = Connection
+
+    async def open_store(self, config: Config) -> Store:
+        """Open the database that the settings name on this disk."""
+        return await SqliteStore.open(Path(config.db), rows_of, connection_class=self._connection_class)
 
 
 class Trouble:
@@ -122,10 +129,10 @@ class Trouble:
 async def trouble(db: Path, disk: FailingDisk | None = None) -> AsyncIterator[Trouble]:
     """A server with a running match in which one action has been played."""
     config = Config(db=str(db), port=0, storage_retry_ms=20, lobby_wake_ms=20)
-    connection_class = sqlite3.Connection if disk is None else disk.connection_class
+    open_store = open_sqlite if disk is None else disk.open_store
     async with (
         asyncio.timeout(LIMIT_S),
-        running_server(config, connection_class=connection_class) as server,
+        running_server(config, open_store=open_store) as server,
         Link(server.url, name="ana") as ana,
         Link(server.url, name="rui") as rui,
         await enter(ana, CreateRoom(id=0, game="virus-wars", options=GAME)) as first,
@@ -189,6 +196,7 @@ async def test_full_disk(small_disk: Path, tmp_path: Path) -> None:
         await room.check(tmp_path)
 
 
+@pytest.mark.slow
 async def test_database_locked_by_another_process(tmp_path: Path) -> None:
     db = tmp_path / "rooms.db"
     async with trouble(db) as room:
@@ -216,7 +224,7 @@ async def test_bot_moves_by_itself_once_the_disk_is_well(tmp_path: Path) -> None
     config = Config(db=str(tmp_path / "rooms.db"), port=0, storage_retry_ms=20, lobby_wake_ms=20, bot_workers=1)
     async with (
         asyncio.timeout(LIMIT_S),
-        running_server(config, connection_class=disk.connection_class) as server,
+        running_server(config, open_store=disk.open_store) as server,
         Link(server.url, name="ana") as link,
         await enter(link, CreateRoom(id=0, game="minefield", options={"size": 5}, seats=(ME, BOT))) as room,
     ):
@@ -238,7 +246,7 @@ async def test_flag_that_could_not_be_stored_falls_once_the_disk_is_well(tmp_pat
     message = CreateRoom(id=0, game="minefield", options={"size": 5}, seats=(ME, ME), settings=settings)
     async with (
         asyncio.timeout(LIMIT_S),
-        running_server(config, connection_class=disk.connection_class) as server,
+        running_server(config, open_store=disk.open_store) as server,
         Link(server.url, name="ana") as link,
         await enter(link, message) as room,
     ):
@@ -254,6 +262,7 @@ async def test_flag_that_could_not_be_stored_falls_once_the_disk_is_well(tmp_pat
         assert room.mirror.match.termination == "timeout"
 
 
+@pytest.mark.slow
 async def test_second_server_on_the_same_file_is_refused(tmp_path: Path) -> None:
     db = tmp_path / "rooms.db"
     async with serving(db) as first:
@@ -266,6 +275,7 @@ async def test_second_server_on_the_same_file_is_refused(tmp_path: Path) -> None
             assert (await link.list_rooms()).rooms == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoiled", ["CAST(x'c0' || substr(payload, 2) AS BLOB)", "CAST(x'c0c0' AS TEXT)"])
 async def test_damaged_room_is_put_in_quarantine_and_the_others_play_on(tmp_path: Path, spoiled: str) -> None:
     db = tmp_path / "rooms.db"
@@ -290,7 +300,8 @@ async def test_damaged_room_is_put_in_quarantine_and_the_others_play_on(tmp_path
         assert listed((await link.list_rooms()).rooms) == set(codes)
 
 
-async def test_damaged_table_of_rooms_is_made_anew_and_all_play_on(tmp_path: Path) -> None:
+@pytest.mark.slow
+async def test_damaged_table_of_rooms_is_rebuilt_and_all_play_on(tmp_path: Path) -> None:
     """Symptom: the server did not start any more."""
     db = tmp_path / "rooms.db"
     message = CreateRoom(id=0, game="minefield", options={"size": 5}, seats=(ME, ME))
@@ -309,7 +320,7 @@ async def test_damaged_table_of_rooms_is_made_anew_and_all_play_on(tmp_path: Pat
         for code in codes:
             async with await enter(link, JoinRoom(id=0, room=code)) as room:
                 await room.play([room.mirror.state.action_to_string(room.mirror.state.legal_actions()[0])])
-        assert f"damaged_file={db}.damaged-1" in await server.logged("query tables made anew")
+        assert f"damaged_file={db}.damaged-1" in await server.logged("query tables rebuilt")
 
 
 def listed(rooms: tuple[RoomSummary, ...]) -> set[RoomCode]:

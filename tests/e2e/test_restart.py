@@ -21,7 +21,7 @@ from tabuleiro.protocol.messages import (
     SeatRequest,
     WatchRoom,
 )
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings, result_of
 from tabuleiro_client.net.room import EnteredRoom, Restored, enter
 from tabuleiro_server.config import Config
@@ -93,6 +93,7 @@ def times_left(room: EnteredRoom) -> tuple[int, ...]:
     return tuple(player.stage_ms for player in match.clock.players)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
 async def test_seats_clocks_offers_and_chat_survive_a_kill_and_clients_go_on_by_themselves(tmp_path: Path) -> None:
     db = tmp_path / "rooms.db"

@@ -14,17 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
-from tabuleiro.notation.record import format_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer, format_record
 from tabuleiro.rules import State, registry
-from tabuleiro_client.tui.present.glyphs import ASCII, UNICODE, GlyphSet
+from tabuleiro_client.tui.present.ink import ASCII, UNICODE, GlyphSet
 from tabuleiro_client.tui.present.layout import SIZES, Layout, Size
 from tabuleiro_client.tui.screens.board_screen import OTHER_ROWS, PANEL_MIN_COLUMNS
 from tests.e2e.boards_seen import find_board
 from tests.e2e.server_process import ServerProcess, serving
 from tests.e2e.tmux_windows import ENDED, Tmux, Window, tmux
 
-pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")]
 
 GAME, OPTIONS = "virus-wars", {"rows": 4, "cols": 4, "steps": 2}
 KINDS: dict[str, dict[str, str]] = {

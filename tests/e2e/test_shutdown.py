@@ -69,6 +69,7 @@ async def play_turn(room: EnteredRoom) -> None:
         await room.play([state.action_to_string(state.legal_actions()[0])])
 
 
+@pytest.mark.slow
 async def test_clients_are_told_and_no_new_rooms_are_made_but_matches_go_on(
     link_and_server: tuple[Link, ServerProcess],
 ) -> None:
@@ -93,6 +94,7 @@ async def test_clients_are_told_and_no_new_rooms_are_made_but_matches_go_on(
         assert await server.wait() == 0
 
 
+@pytest.mark.slow
 async def test_whoever_comes_during_the_notice_is_told_as_well(
     link_and_server: tuple[Link, ServerProcess],
 ) -> None:
@@ -116,6 +118,7 @@ async def test_whoever_comes_during_the_notice_is_told_as_well(
         assert await server.wait() == 0
 
 
+@pytest.mark.slow
 async def test_bot_finishes_its_thought_and_the_client_goes_on_at_the_next_server(tmp_path: Path) -> None:
     db = tmp_path / "rooms.db"
     async with (
@@ -143,6 +146,7 @@ async def test_bot_finishes_its_thought_and_the_client_goes_on_at_the_next_serve
             assert len(room.mirror.actions) > len(before)
 
 
+@pytest.mark.slow
 async def test_thought_longer_than_the_limit_is_given_up_and_thought_again_after_the_start(tmp_path: Path) -> None:
     db = tmp_path / "rooms.db"
     async with (
@@ -168,6 +172,7 @@ async def test_server_without_clients_stops_at_once(tmp_path: Path) -> None:
         assert any("stopped" in line for line in server.log)
 
 
+@pytest.mark.slow
 async def test_client_that_does_not_answer_the_close_is_cut_off(tmp_path: Path) -> None:
     db = tmp_path / "rooms.db"
     async with serving(db, shutdown_notice_ms=0, shutdown_limit_ms=50) as server:
@@ -183,6 +188,7 @@ async def test_client_that_does_not_answer_the_close_is_cut_off(tmp_path: Path) 
         writer.close()
 
 
+@pytest.mark.slow
 def test_process_that_hangs_is_ended_all_the_same() -> None:
     script = (
         "import threading; from tabuleiro_server.cli.serve import end_at_last; "

@@ -14,6 +14,7 @@ from tests.e2e.swarm import Swarm
 SHORT_ROOM_COUNT = 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [1, 2])
 async def test_every_match_ends_and_all_agree_about_it_over_bad_networks(tmp_path: Path, run: int) -> None:
     swarm = Swarm(tmp_path, secrets.randbelow(2**31), SHORT_ROOM_COUNT)

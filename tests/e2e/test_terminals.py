@@ -16,6 +16,8 @@ from tabuleiro.rules import State, registry
 from tests.e2e.server_process import ServerProcess, serving
 from tests.e2e.terminal_process import Terminal, terminal
 
+pytestmark = pytest.mark.slow
+
 LINE_MODE = ("--plain", "--ascii")
 TRACEBACK = "Traceback (most recent call last)"
 CTRL_C, CTRL_D = b"\x03", b"\x04"

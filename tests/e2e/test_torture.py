@@ -11,6 +11,8 @@ import pytest
 
 from tests.e2e.torture import SHORT_KILL_COUNT, Torture
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
 async def test_what_was_acknowledged_or_announced_survives_ten_kills(tmp_path: Path) -> None:

@@ -11,11 +11,14 @@ from tabuleiro.notation.engine_lines import (
     GREETING,
     QUIT,
     REPLY_MAX_BYTES,
+    Answer,
     Best,
     Called,
+    EngineHost,
     Ready,
     Remark,
     Reply,
+    early_end,
     game_lines,
     go_line,
     parse_best,
@@ -23,7 +26,7 @@ from tabuleiro.notation.engine_lines import (
     position_line,
 )
 from tabuleiro.rules import registry
-from tests.server.bots_page import transcript
+from tests.net.bots_page import transcript
 
 
 def test_the_transcript_of_the_page_is_what_a_host_says_and_understands() -> None:
@@ -107,3 +110,37 @@ def test_a_part_of_a_turn_is_enough() -> None:
     state = registry.load("virus-wars", {"rows": 4, "cols": 4, "steps": 2}).initial_state()
     assert len(parse_best(state, Best("B3"))) == 1
     assert len(parse_best(state, Best("b3 c2"))) == 2
+
+
+class Told(EngineHost):
+    """A host whose engine says ``lines``; what it is sent is kept."""
+
+    def __init__(self, *lines: bytes) -> None:
+        super().__init__()
+        self.sent: list[bytes] = []
+        self._lines = iter(lines)
+
+    async def _ask(self, orders: bytes, wanted: type[Answer], limit_ms: int) -> Answer:
+        self.sent.append(orders)
+        while (answer := self._receive(next(self._lines), wanted)) is None:
+            pass
+        return answer
+
+
+async def test_a_host_waits_for_the_wanted_reply_and_keeps_the_name() -> None:
+    host = Told(b"name Red\n", b"info hello\n", b"\n", b"ready\n", b"best c3\n")
+    await host.greet()
+    assert host.name == "Red"
+    state = registry.load("minefield", {"size": 5}).initial_state()
+    assert await host.choose(state, [], 50) == (state.string_to_action("c3"),)
+    assert host.sent == [b"tabuleiro 1\nisready\n", b"position\ngo limit 50\n"]
+
+
+async def test_a_reply_that_was_not_asked_for_is_a_fault() -> None:
+    with pytest.raises(BotError, match="said best when ready was expected"):
+        await Told(b"best c3\n").greet()
+
+
+def test_an_early_end_is_told_with_its_status_and_last_words() -> None:
+    assert str(early_end(3, "oops")) == "ended with exit status 3: oops"
+    assert str(early_end(None)) == "closed its standard output"

@@ -11,8 +11,18 @@ from hypothesis import strategies as st
 
 from tabuleiro.errors import GameOptionError, IllegalActionError, NotationError, RecordError
 from tabuleiro.ids import TimestampMs
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer, RecordTurn, outcome_problem, replay, turns
-from tabuleiro.notation.record import format_record, format_timestamp, parse_record, parse_timestamp
+from tabuleiro.notation.record import (
+    MatchRecord,
+    RecordPlayer,
+    RecordTurn,
+    format_record,
+    format_timestamp,
+    outcome_problem,
+    parse_record,
+    parse_timestamp,
+    replay,
+    turns,
+)
 from tabuleiro.rules import Game, Outcome, Termination, registry
 from tabuleiro.rules.base import RULE_TERMINATIONS
 from tabuleiro.rules.options import ChoiceOption, IntOption

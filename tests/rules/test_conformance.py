@@ -82,11 +82,7 @@ def test_apply_refuses_everything_that_is_not_legal(name: str, data: st.DataObje
     candidates = [*range(-2, min(highest + 3, 300)), highest + 1, 10**9, -(10**9)]
     for action in candidates:
         if action in legal:
-            assert state.after(action) == state.child(action)
-            applied = state.apply(action)
-            assert applied == state.child(action)
-            assert state.after(action) is applied
-            assert state.after(action) is not applied  # or whoever keeps a position keeps all later ones
+            assert state.apply(action) == state.child(action)
         elif state.is_terminal:
             with pytest.raises(MatchOverError):
                 state.apply(action)

@@ -23,7 +23,7 @@ def names_of(side: int, cells: int) -> set[str]:
 def test_rows_of_side_six_are_lettered_from_the_top() -> None:
     board = hex_board(6)
     assert board.row_lengths == (6, 7, 8, 9, 10, 11, 10, 9, 8, 7, 6)
-    assert "".join(board.row_letters) == "abcdefghijk"
+    assert "".join(board.row_labels) == "abcdefghijk"
     assert (board.names[0], board.names[6], board.names[-1], board.cell_count) == ("a1", "b1", "k6", 91)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tabuleiro.rules import State, registry
-from tabuleiro.rules.games.iris import COLOURS_BY_SIDE
 from tabuleiro.rules.games.iris.board import hex_board
+from tabuleiro.rules.games.iris.state import COLOURS_BY_SIDE
 from tabuleiro.rules.view import CellView, Mark
 
 BOARD = hex_board(5)

@@ -136,7 +136,10 @@ def test_a_draw_shows_no_path() -> None:
 )
 def test_connection_distance_counts_the_stones_still_needed(rows: str, black: int, white: int) -> None:
     state = start(f"{rows} {1 if black == 0 else 0}")
-    assert [connection_distance(state, 0), connection_distance(state, 1)] == [black, white]
+    assert [
+        connection_distance(state.game.board, state.stones, 0),
+        connection_distance(state.game.board, state.stones, 1),
+    ] == [black, white]
 
 
 @settings(max_examples=25, deadline=None)
@@ -154,7 +157,7 @@ def test_connection_distance_agrees_with_a_naive_search(random: Random, size: in
         }
         naive = NaiveMinefield(size, rules, stones)
         for player in (0, 1):
-            assert connection_distance(state, player) == naive.distance(player)
+            assert connection_distance(state.game.board, state.stones, player) == naive.distance(player)
         if state.is_terminal:
             break
         state = state.child(random.choice(state.legal_actions()))

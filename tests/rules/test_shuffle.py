@@ -8,7 +8,7 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabuleiro.rules.shuffle import iter_splitmix64, shuffled
+from tabuleiro.rules.games.xero_g import iter_splitmix64, shuffled
 
 
 def test_the_generator_gives_the_published_numbers() -> None:

@@ -22,18 +22,16 @@ from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
-from tabuleiro_server.rooms.journal import Journal
+from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.room_task import RoomTask
-from tabuleiro_server.sessions.guests import Guests
+from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
-from tabuleiro_server.sessions.room_quota import RoomQuota
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.sessions.session import Session
-from tabuleiro_server.store.accounts import Accounts
-from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.event_log import BEFORE_FIRST, EventLog
+from tabuleiro_server.store.port import BEFORE_FIRST, Rows
+from tabuleiro_server.store.sqlite.store import SqliteStore
 
 LIMIT_S = 120.0
 """How long anything is waited for before a test counts as failed."""
@@ -43,16 +41,16 @@ SEATS = (SeatRequest("me"), SeatRequest())
 START_MS = 1_000_000
 
 
-class FaultyLog(EventLog):
-    """An event log that does what the test says before it appends.
+class FaultyStore(SqliteStore):
+    """A store that does what the test says before it appends.
 
     ``failures`` are raised for their room, and ``refuses_all`` for any, instead of storing; ``after`` is raised
     although it was stored.
     ``gate`` holds every append while it is not set. ``read_failure`` is raised by every load.
     """
 
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         self.failures: dict[str, Exception] = {}
         self.after: Exception | None = None
         self.read_failure: Exception | None = None
@@ -62,12 +60,10 @@ class FaultyLog(EventLog):
         self._is_reached = asyncio.Event()
         self._is_refused = asyncio.Event()
 
-    def append(
-        self, room: RoomCode, expected_seq: Seq, events: Any, *args: Any, **kwargs: Any
-    ) -> asyncio.Future[None]:
-        return asyncio.ensure_future(self._append_as_told(room, expected_seq, events, *args, **kwargs))
+    def append(self, room: RoomCode, expected_seq: Seq, events: Any, rows: Rows) -> asyncio.Future[None]:
+        return asyncio.ensure_future(self._append_as_told(room, expected_seq, events, rows))
 
-    async def _append_as_told(self, room: RoomCode, expected_seq: Seq, *args: Any, **kwargs: Any) -> None:
+    async def _append_as_told(self, room: RoomCode, *args: Any) -> None:
         if not self.gate.is_set():
             self._is_reached.set()
         await self.gate.wait()
@@ -75,7 +71,7 @@ class FaultyLog(EventLog):
         if failure is not None:
             self._is_refused.set()
             raise failure
-        await super().append(room, expected_seq, *args, **kwargs)
+        await super().append(room, *args)
         if self.after is not None:
             failure, self.after = self.after, None
             raise failure
@@ -178,24 +174,21 @@ def sequenced_in(heard: list[Any]) -> list[SequencedEvent]:
 class Stage:
     """The parts of a server, put together as `wiring` does."""
 
-    def __init__(
-        self, database: Database, log: FaultyLog, config: Config, now_ms: int, last_alive_ms: int
-    ) -> None:
+    def __init__(self, store: FaultyStore, config: Config, now_ms: int, last_alive_ms: int) -> None:
         self.now_ms = now_ms
         self.config = config
-        self.log = log
-        self.journal = Journal(log)
+        self.store = store
+        self.journal = Journal(store)
         self.lobby = Lobby()
         self.changes: list[RoomTask] = []
         self._changed = asyncio.Event()
         self.faults: list[dict[str, Any]] = []
         self.directory = Directory(self.journal, config, self.clock, self._on_change, TimestampMs(last_alive_ms))
-        accounts = Accounts(database)
         self.suggested: asyncio.Queue[messages.HintGiven | Exception] = asyncio.Queue()
         self.hints = Hints(self._suggest, self.clock)
         services = Services(
             config=config,
-            guests=Guests(accounts, self.clock),
+            guests=Guests(store.accounts, self.clock),
             directory=self.directory,
             lobby=self.lobby,
             levels={"virus-wars": ("random",)},
@@ -241,10 +234,19 @@ class Stage:
                 self._changed.clear()
                 await self._changed.wait()
 
+    async def turn_clock_until(self, is_so: Callable[[], bool]) -> None:
+        """Let the clock go on, a millisecond in each round of the event loop, until something is so."""
+        async with asyncio.timeout(LIMIT_S):
+            while not is_so():
+                self.now_ms += 1
+                await asyncio.sleep(0)
+
     async def unloaded(self, code: str) -> None:
         """Wait until the room has left memory."""
-        async with asyncio.timeout(LIMIT_S):
-            await asyncio.gather(*(task for task in asyncio.all_tasks() if task.get_name() == f"room {code}"))
+        room = self.directory.loaded(code)
+        if room is not None:
+            async with asyncio.timeout(LIMIT_S):
+                await room.unloaded()
 
     async def stored(self, code: str) -> list[SequencedEvent]:
         return await self.journal.events_after(RoomCode(code), Seq(0))
@@ -261,20 +263,17 @@ def open_stage(tmp_path: Path) -> Any:
     @asynccontextmanager
     async def opened(now_ms: int = START_MS, last_alive_ms: int = START_MS, **config: Any) -> AsyncIterator[Stage]:
         loop = asyncio.get_running_loop()
-        database = await Database.open(tmp_path / "rooms.db", synchronous="NORMAL")
-        log = FaultyLog(database)
-        await log.start()
+        store = await FaultyStore.open(tmp_path / "rooms.db", rows_of, synchronous="NORMAL")
         settings = {"idle_room_unload_ms": 20, "storage_retry_ms": 1} | config
-        stage = Stage(database, log, msgspec.convert(settings, Config), now_ms, last_alive_ms)
+        stage = Stage(store, msgspec.convert(settings, Config), now_ms, last_alive_ms)
         loop.set_exception_handler(lambda _, context: stage.faults.append(context))
         try:
             yield stage
         finally:
-            log.gate.set()
+            store.gate.set()
             await stage.directory.stop()
             stage.lobby.stop()
-            await log.stop()
-            await database.close()
+            await store.close()
             loop.set_exception_handler(None)
         assert stage.faults == []
 

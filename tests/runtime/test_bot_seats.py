@@ -12,10 +12,10 @@ from tabuleiro.errors import StorageUnavailableError
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
+from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import Thought
-from tabuleiro_server.bots.request import ThinkRequest
-from tabuleiro_server.bots.seat import BotSeats
+from tabuleiro_server.bots.seats import BotSeats
 
 RETRY_MS = 1
 
@@ -100,13 +100,13 @@ async def test_a_move_that_the_disk_refuses_is_tried_again_without_being_thought
         return await perform(*values)
 
     monkeypatch.setattr(room, "perform", counted)
-    stage.log.failures[code] = StorageUnavailableError("database or disk is full")
+    stage.store.failures[code] = StorageUnavailableError("database or disk is full")
     bots.consider(room)
     async with asyncio.timeout(30):
         for _ in range(3):
             await tries.get()
     bots.consider(room)
-    stage.log.failures.clear()
+    stage.store.failures.clear()
     assert (await played_by_bot(ana)).actions == ("d2", "d3")
     assert len(pool.asked) == 1
     await bots.stop()
@@ -116,10 +116,10 @@ async def test_a_server_that_stops_does_not_wait_for_the_disk_to_take_a_bots_mov
     pool, ana = ScriptedPool(Thought(("d2", "d3"), False, 5)), stage.client("ana")
     code = (await ana.create(seats=(SeatRequest("me"), SeatRequest("bot", "random")))).head.room
     await ana.play(code, 0, "a3", "a2")
-    stage.log.failures[code] = StorageUnavailableError("database or disk is full")
+    stage.store.failures[code] = StorageUnavailableError("database or disk is full")
     bots = BotSeats(pool, stage.clock, RETRY_MS)
     bots.consider(await stage.room(code))
-    await stage.log.refused()
+    await stage.store.refused()
     async with asyncio.timeout(30):
         await bots.finish()
     assert len(await stage.stored(code)) == (await stage.room(code)).state.seq

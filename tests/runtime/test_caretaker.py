@@ -10,7 +10,7 @@ import pytest
 from tabuleiro.errors import StorageUnavailableError
 from tabuleiro.ids import TimestampMs
 from tabuleiro_server.config import Config
-from tabuleiro_server.sessions.janitor import Caretaker
+from tabuleiro_server.sessions.lifecycle import Caretaker
 
 LIMIT_S = 60
 

@@ -11,7 +11,7 @@ from tabuleiro.errors import BotError
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import HintTaken
 from tabuleiro.protocol.messages import Error, HintGiven, Ok, Update
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 
 HINT = HintGiven(("a3", "a2"), 0.5)
 

@@ -9,7 +9,7 @@ from tabuleiro.clock import Fischer
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import LobbyUpdate, RoomEntered, RoomSummary, SeatRequest
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.sessions.lobby import LISTED_ROOMS_COUNT, Lobby, RoomFilter
 
 

@@ -1,78 +1,116 @@
-"""Frames that wait for one reader: in order, bounded, and never holding anybody else up."""
+"""Frames that wait for a slow reader: in order, bounded in number and bytes, and never holding anybody else up."""
 
 from __future__ import annotations
 
-import asyncio
+import pytest
 
 from tabuleiro_server.sessions.outbox import Outbox
 
 
-async def test_frames_are_taken_in_order_all_at_once() -> None:
-    outbox = Outbox(3, 100, lambda: None)
+class Reader:
+    """The other end of an outbox: it takes ``room`` frames and then no more."""
+
+    def __init__(self, room: int = 0) -> None:
+        self.room = room
+        self.taken: list[bytes] = []
+        self.overflows_count = 0
+
+    def send_now(self, frame: bytes) -> bool:
+        if len(self.taken) >= self.room:
+            return False
+        self.taken.append(frame)
+        return True
+
+    def overflow(self) -> None:
+        self.overflows_count += 1
+
+
+def outbox_of(reader: Reader, limit_count: int = 3, limit_bytes: int = 100) -> Outbox:
+    return Outbox(limit_count, limit_bytes, reader.send_now, reader.overflow)
+
+
+def test_frames_go_straight_to_a_reader_that_keeps_up() -> None:
+    reader = Reader(room=10)
+    outbox = outbox_of(reader)
+    for frame in (b"1", b"2", b"3", b"4"):
+        outbox.put(frame)
+    assert reader.taken == [b"1", b"2", b"3", b"4"]
+    assert outbox.is_empty
+
+
+def test_frames_that_wait_are_never_overtaken() -> None:
+    reader = Reader(room=1)
+    outbox = outbox_of(reader)
+    outbox.put(b"1")
+    outbox.put(b"2")
+    reader.room = 10
+    outbox.put(b"3")
+    assert reader.taken == [b"1"]
+    outbox.send_waiting()
+    assert reader.taken == [b"1", b"2", b"3"]
+    outbox.put(b"4")
+    assert reader.taken == [b"1", b"2", b"3", b"4"]
+
+
+def test_as_much_is_sent_as_the_reader_takes() -> None:
+    reader = Reader()
+    outbox = outbox_of(reader)
     for frame in (b"1", b"2", b"3"):
         outbox.put(frame)
-    assert await outbox.take() == [b"1", b"2", b"3"]
+    reader.room = 2
+    outbox.send_waiting()
+    assert reader.taken == [b"1", b"2"]
+    assert not outbox.is_empty
 
 
-async def test_a_reader_waits_for_the_next_frame() -> None:
-    outbox = Outbox(3, 100, lambda: None)
-    reading = asyncio.create_task(outbox.take())
-    await asyncio.sleep(0)
-    assert not reading.done()
-    outbox.put(b"late")
-    assert await reading == [b"late"]
+@pytest.mark.parametrize(
+    ("limit_count", "limit_bytes", "frame"), [(3, 1_000_000, b"x"), (1_000_000, 30, b"0123456789")]
+)
+def test_the_first_frame_too_many_ends_it_once(limit_count: int, limit_bytes: int, frame: bytes) -> None:
+    reader = Reader()
+    outbox = outbox_of(reader, limit_count, limit_bytes)
+    for _ in range(3):
+        outbox.put(frame)
+    reader.room = 3
+    outbox.send_waiting()
+    for _ in range(3):
+        outbox.put(frame)
+    assert reader.overflows_count == 0
+    outbox.put(frame)
+    outbox.put(frame)
+    assert reader.overflows_count == 1
+    reader.room = 10
+    outbox.send_waiting()
+    outbox.put(frame)
+    assert reader.taken == [frame] * 3
 
 
-async def test_one_frame_too_many_ends_it_for_good_and_is_told_once() -> None:
-    overflows: list[int] = []
-    outbox = Outbox(2, 100, lambda: overflows.append(1))
-    for _ in range(5):
-        outbox.put(b"x")
-    assert (overflows, outbox.has_overflowed) == ([1], True)
-    assert await outbox.take() == []
-    outbox.put(b"x")
-    assert await outbox.take() == []
+def test_a_single_frame_may_be_longer_than_all_that_may_wait() -> None:
+    reader = Reader()
+    outbox = outbox_of(reader, limit_bytes=5)
+    outbox.put(b"a long snapshot")
+    assert reader.overflows_count == 0
+    outbox.put(b"")
+    assert reader.overflows_count == 1
 
 
-async def test_what_is_there_when_it_closes_is_still_taken() -> None:
-    outbox = Outbox(2, 100, lambda: None)
+def test_the_limit_can_be_raised() -> None:
+    reader = Reader()
+    outbox = outbox_of(reader, limit_bytes=5)
+    outbox.put(b"four")
+    outbox.limit_bytes = 10
+    outbox.put(b"five")
+    assert reader.overflows_count == 0
+
+
+def test_a_closed_one_lets_go_of_what_it_has_and_takes_nothing_more() -> None:
+    reader = Reader()
+    outbox = outbox_of(reader)
     outbox.put(b"last")
     outbox.close()
     outbox.put(b"too late")
-    assert await outbox.take() == [b"last"]
-    assert await outbox.take() == []
-
-
-async def test_a_waiting_reader_is_woken_when_it_closes() -> None:
-    outbox = Outbox(2, 100, lambda: None)
-    reading = asyncio.create_task(outbox.take())
-    await asyncio.sleep(0)
-    outbox.close()
-    assert await reading == []
-
-
-async def test_frames_go_straight_to_a_connection_that_keeps_up_and_never_overtake_each_other() -> None:
-    sent: list[bytes] = []
-    is_slow = False
-
-    def send_now(frame: bytes) -> bool:
-        if not is_slow:
-            sent.append(frame)
-        return not is_slow
-
-    outbox = Outbox(5, 100, lambda: None, send_now)
-    outbox.put(b"1")
-    assert sent == [b"1"]
-    is_slow = True
-    outbox.put(b"2")
-    is_slow = False
-    outbox.put(b"3")
-    assert await outbox.take() == [b"2", b"3"]
-    outbox.put(b"4")
-    assert await outbox.take() == [b"4"]
-    reading = asyncio.create_task(outbox.take())
-    await asyncio.sleep(0)
-    outbox.put(b"5")
-    assert sent == [b"1", b"5"]
-    outbox.close()
-    assert await reading == []
+    reader.room = 10
+    outbox.send_waiting()
+    outbox.put(b"too late")
+    assert reader.taken == [b"last"]
+    assert outbox.is_empty

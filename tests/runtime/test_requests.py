@@ -11,7 +11,7 @@ from tabuleiro.errors import StorageUnavailableError
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed, SeatDisconnected, Withheld
 from tabuleiro.protocol.messages import RoomEntered, SeatRequest, Update
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 
 IN_A_ROOM: tuple[tuple[Any, dict[str, Any]], ...] = (
     (messages.Play, {"match": 1, "ply": 0, "actions": ("a3",)}),
@@ -115,7 +115,7 @@ async def test_a_known_guest_comes_back_while_nothing_can_be_stored(
     async def refuse(*_: Any) -> Any:
         raise StorageUnavailableError("database or disk is full")
 
-    monkeypatch.setattr(stage.log.database.writer, "call", refuse)
+    monkeypatch.setattr(stage.store.writer, "call", refuse)
     assert (await second.ask(messages.Hello, token=welcome.token)).account == welcome.account
     assert (await second.watch(code)).seat == 0
     assert (await third.ask(messages.Hello, name="Eva")).code == "storage-unavailable"
@@ -132,7 +132,7 @@ async def test_a_guest_whom_the_disk_keeps_out_is_told_to_the_log(
     async def refuse(*_: Any) -> Any:
         raise refusal
 
-    monkeypatch.setattr(stage.log.database, "read", refuse)
+    monkeypatch.setattr(stage.store.reader, "read", refuse)
     with capture_logs() as lines:
         assert (await client.ask(messages.Hello, token="any")).code == "storage-unavailable"
     assert [line["reason"] for line in lines] == [str(refusal)]

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from tabuleiro.clock import Fischer
 from tabuleiro.protocol.events import MatchEnded, RoomResumed
 from tabuleiro.protocol.messages import RoomEntered
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 
 UP_MS, DOWN_MS = 20_000, 5_000_000
 

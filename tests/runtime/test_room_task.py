@@ -23,11 +23,10 @@ from tabuleiro.protocol.events import (
     SequencedEvent,
 )
 from tabuleiro.protocol.messages import Error, Ok, RoomEntered, Update
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room.commands import Play, Say
 from tabuleiro_server.rooms import room_task
-from tabuleiro_server.rooms.room_items import RoomUnloadedError
-from tabuleiro_server.rooms.room_task import RECENT_EVENTS_COUNT
+from tabuleiro_server.rooms.room_task import RECENT_EVENTS_COUNT, RoomUnloadedError
 
 BLITZ = RoomSettings(time_control=Fischer(60_000, 0))
 
@@ -35,14 +34,14 @@ BLITZ = RoomSettings(time_control=Fischer(60_000, 0))
 async def test_nothing_is_said_before_the_commit_and_the_sender_is_answered_first(match_of: Any) -> None:
     stage, ana, rui, code = match_of
     room = await stage.room(code)
-    stage.log.gate.clear()
+    stage.store.gate.clear()
     seq, heard_counts = room.state.seq, (len(ana.heard), len(rui.heard))
     playing = asyncio.create_task(ana.play(code, 0, "a3", "a2"))
-    await stage.log.reached()
+    await stage.store.reached()
     assert (len(ana.heard), len(rui.heard)) == heard_counts
     assert (room.state.seq, room.state.match.actions) == (seq, ())
     assert len(await stage.stored(code)) == seq
-    stage.log.gate.set()
+    stage.store.gate.set()
     assert await playing is None
     await rui.hear_event(ActionsPlayed)
     ok, update = [said for said in ana.heard[heard_counts[0] :] if isinstance(said, Ok | Update)][:2]
@@ -53,14 +52,14 @@ async def test_nothing_is_said_before_the_commit_and_the_sender_is_answered_firs
 
 async def test_a_client_that_vanishes_while_it_waits_cancels_nothing(match_of: Any) -> None:
     stage, ana, rui, code = match_of
-    stage.log.gate.clear()
+    stage.store.gate.clear()
     playing = asyncio.create_task(ana.play(code, 0, "a3", "a2"))
-    await stage.log.reached()
+    await stage.store.reached()
     playing.cancel()
     ana.session.close()
     with pytest.raises(asyncio.CancelledError):
         await playing
-    stage.log.gate.set()
+    stage.store.gate.set()
     played = await rui.hear_event(ActionsPlayed)
     assert played.actions == ("a3", "a2")
     assert await rui.play(code, 2, "d2", "d3") is None
@@ -69,15 +68,15 @@ async def test_a_client_that_vanishes_while_it_waits_cancels_nothing(match_of: A
 async def test_who_vanishes_while_entering_has_the_seat_and_is_not_kept_as_a_visitor(stage: Any) -> None:
     ana, rui = stage.client("ana"), stage.client("rui")
     code = (await ana.create()).head.room
-    stage.log.gate.clear()
+    stage.store.gate.clear()
     joining = asyncio.create_task(rui.join(code))
-    await stage.log.reached()
+    await stage.store.reached()
     joining.cancel()
     rui.session.close()
-    stage.log.gate.set()
+    stage.store.gate.set()
     assert (await ana.hear_event(SeatTaken)).account == rui.account
     assert (await ana.hear_event(SeatDisconnected)).seat == 1
-    assert (await stage.room(code)).visitors.accounts() == {ana.account}
+    assert (await stage.room(code)).subscribers.accounts() == {ana.account}
 
 
 async def test_too_many_waiting_commands_are_refused_as_busy(open_stage: Any) -> None:
@@ -85,13 +84,13 @@ async def test_too_many_waiting_commands_are_refused_as_busy(open_stage: Any) ->
         ana = stage.client("ana")
         code = (await ana.create()).head.room
         room = await stage.room(code)
-        stage.log.gate.clear()
+        stage.store.gate.clear()
         first = asyncio.create_task(ana.ask(messages.Say, room=code, text="one"))
-        await stage.log.reached()
+        await stage.store.reached()
         waiting = [room.perform(Say(ana.account, "ana", f"{n}")) for n in range(2)]
         with pytest.raises(CommandError, match="busy: too many commands wait"):
             await room.perform(Say(ana.account, "ana", "2"))
-        stage.log.gate.set()
+        stage.store.gate.set()
         assert await first is None
         await asyncio.gather(*waiting)
         assert [line.text for line in room.state.chat] == ["one", "0", "1"]
@@ -149,12 +148,12 @@ async def test_a_command_to_a_room_at_rest_is_under_way_when_perform_returns(mat
     stage, ana, _, code = match_of
     room = await stage.room(code)
     await presence_told(ana)
-    stage.log.gate.clear()
+    stage.store.gate.clear()
     first, second = (room.perform(Say(ana.account, "ana", text)) for text in ("one", "two"))
-    await stage.log.reached()
+    await stage.store.reached()
     assert not first.done()
     assert room.state.chat == ()
-    stage.log.gate.set()
+    stage.store.gate.set()
     await asyncio.gather(first, second)
     assert [line.text for line in room.state.chat] == ["one", "two"]
 
@@ -233,7 +232,7 @@ async def comes_and_goes(stage: Any, ana: Any, rui: Any, code: str) -> None:
 async def test_who_stays_away_after_coming_and_going_is_stored_as_gone_in_the_end(
     match_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room_task, "GOING_EVERY_MS", 50)
+    monkeypatch.setattr(room_task, "DEPARTURE_INTERVAL_MS", 50)
     stage, ana, rui, code = match_of
     await comes_and_goes(stage, ana, rui, code)
     room = await stage.room(code)
@@ -259,7 +258,7 @@ async def test_two_connections_of_one_account_both_see_the_seat(match_of: Any) -
     await phone.play(code, 0, "a3")
     room = await stage.room(code)
     assert room.watchers_count == 0
-    assert len(room.visitors) == 3
+    assert len(room.subscribers) == 3
     assert rui.session.is_in(code)
 
 

@@ -11,7 +11,7 @@ from tabuleiro.ids import RoomCode
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed, MatchEnded, RoomResumed, SeatConnected, SeatDisconnected
 from tabuleiro.protocol.messages import RoomEntered, Update
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 
 FULL = StorageUnavailableError("database or disk is full")
 
@@ -20,7 +20,7 @@ async def test_what_cannot_be_stored_is_refused_and_changes_nothing_and_later_it
     stage, ana, rui, code = match_of
     room = await stage.room(code)
     before, heard_count = room.state, len(rui.heard)
-    stage.log.failures[code] = FULL
+    stage.store.failures[code] = FULL
     for _ in range(2):
         answer = await ana.play(code, 0, "a3", "a2")
         assert (answer.code, answer.message) == (
@@ -30,7 +30,7 @@ async def test_what_cannot_be_stored_is_refused_and_changes_nothing_and_later_it
     assert room.state is before
     assert len(await stage.stored(code)) == before.seq
     assert not [said for said in rui.heard[heard_count:] if isinstance(said, Update) and said.events]
-    stage.log.failures.clear()
+    stage.store.failures.clear()
     assert await ana.play(code, 0, "a3", "a2") is None
     assert (await rui.hear_event(ActionsPlayed)).actions == ("a3", "a2")
 
@@ -39,17 +39,17 @@ async def test_who_cannot_be_seated_is_not_in_the_room(stage: Any) -> None:
     """Taking the seat and being noted as there are stored together or not at all."""
     ana, rui = stage.client("ana"), stage.client("rui")
     code = (await ana.create()).head.room
-    stage.log.failures[code] = FULL
+    stage.store.failures[code] = FULL
     assert (await rui.join(code)).code == "storage-unavailable"
     assert not rui.session.is_in(code)
-    assert (await stage.room(code)).visitors.accounts() == {ana.account}
-    stage.log.failures.clear()
+    assert (await stage.room(code)).subscribers.accounts() == {ana.account}
+    stage.store.failures.clear()
     assert isinstance(await rui.join(code), RoomEntered)
 
 
 async def test_a_room_that_cannot_be_stored_is_not_made(stage: Any) -> None:
     ana = stage.client("ana")
-    stage.log.refuses_all = FULL
+    stage.store.refuses_all = FULL
     answer = await ana.ask(messages.CreateRoom, game="virus-wars")
     assert answer.code == "storage-unavailable"
     assert stage.directory.rooms_count == 0
@@ -61,7 +61,7 @@ async def test_a_room_whose_code_cannot_be_looked_up_is_not_made(stage: Any, mon
     async def fail(code: RoomCode) -> Any:
         raise FULL
 
-    monkeypatch.setattr(stage.log, "room", fail)
+    monkeypatch.setattr(stage.store, "room", fail)
     answer = await stage.client("ana").ask(messages.CreateRoom, game="virus-wars")
     assert answer.code == "storage-unavailable"
 
@@ -71,7 +71,7 @@ async def test_who_is_noted_as_gone_may_look_on_while_nothing_can_be_stored(matc
     stage, ana, rui, code = match_of
     rui.session.close()
     await ana.hear_event(SeatDisconnected)
-    stage.log.failures[code] = FULL
+    stage.store.failures[code] = FULL
     again = stage.client("rui")
     heard_count = len(ana.heard)
     entered = await again.watch(code)
@@ -79,7 +79,7 @@ async def test_who_is_noted_as_gone_may_look_on_while_nothing_can_be_stored(matc
     await ana.hear(lambda said: isinstance(said, Update) and said.head.seats[1].is_connected, heard_count)
     room = await stage.room(code)
     assert room.state.away_since_ms[1] is not None
-    stage.log.failures.clear()
+    stage.store.failures.clear()
     assert await ana.hear_event(SeatConnected) == SeatConnected(1)
     assert room.state.away_since_ms == (None, None)
     assert await ana.play(code, 0, "a3", "a2") is None
@@ -92,12 +92,12 @@ async def test_a_room_after_a_restart_is_seen_while_nothing_can_be_stored(open_s
         code = (await ana.create()).head.room
         await rui.join(code)
     async with open_stage(now_ms=1_001_000) as stage:
-        stage.log.failures[code] = FULL
+        stage.store.failures[code] = FULL
         ana, eva = stage.client("ana"), stage.client("eva")
         assert (await ana.watch(code)).seat == 0
         assert (await eva.watch(code)).seat is None
         assert (await ana.play(code, 0, "a3", "a2")).code == "storage-unavailable"
-        stage.log.failures.clear()
+        stage.store.failures.clear()
         assert await ana.play(code, 0, "a3", "a2") is None
         kinds = [type(event.event) for event in await stage.stored(code)]
         assert kinds.count(RoomResumed) == 1
@@ -107,36 +107,36 @@ async def test_a_room_after_a_restart_is_seen_while_nothing_can_be_stored(open_s
 async def test_a_private_room_takes_its_secret_while_nothing_can_be_stored(stage: Any) -> None:
     ana, eva = stage.client("ana"), stage.client("eva")
     code = (await ana.create(settings=RoomSettings(is_private=True))).head.room
-    stage.log.failures[code] = FULL
+    stage.store.failures[code] = FULL
     assert (await eva.watch(code)).code == "bad-secret"
 
 
 async def test_a_disconnection_that_could_not_be_stored_is_stored_later(match_of: Any) -> None:
     """Symptom: after a full disk a player who had gone counted as present for ever."""
     stage, ana, rui, code = match_of
-    stage.log.failures[code] = FULL
+    stage.store.failures[code] = FULL
     rui.session.close()
-    await stage.log.refused()
-    stage.log.failures.clear()
+    await stage.store.refused()
+    stage.store.failures.clear()
     assert await ana.hear_event(SeatDisconnected) == SeatDisconnected(1)
 
 
 async def test_a_deadline_that_could_not_be_stored_comes_later(match_of: Any) -> None:
     stage, ana, _, code = match_of
-    stage.log.failures[code] = FULL
+    stage.store.failures[code] = FULL
     stage.now_ms += stage.config.idle_match_ms
-    await stage.log.refused()
+    await stage.store.refused()
     room = await stage.room(code)
     assert room.state.phase == "playing"
-    stage.log.failures.clear()
-    stage.now_ms += 1
+    stage.store.failures.clear()
+    await stage.turn_clock_until(lambda: room.state.phase != "playing")
     assert await ana.hear_event(MatchEnded) == MatchEnded(1, None, "aborted")
 
 
 async def test_a_room_behind_its_log_takes_in_what_is_there_and_tells_it(match_of: Any) -> None:
     """A write that was given up may have reached the disk: then the room must not refuse for ever."""
     stage, ana, rui, code = match_of
-    stage.log.after = StorageUnavailableError("given up")
+    stage.store.after = StorageUnavailableError("given up")
     assert (await ana.play(code, 0, "a3", "a2")).code == "storage-unavailable"
     assert (await stage.room(code)).state.match.actions == ()
     answer = await ana.play(code, 0, "a3", "a2")
@@ -150,11 +150,11 @@ async def test_a_room_behind_its_log_takes_in_what_is_there_and_tells_it(match_o
 
 async def test_a_room_behind_a_log_that_cannot_be_read_tries_again(match_of: Any) -> None:
     stage, ana, _, code = match_of
-    stage.log.failures[code] = ConflictError(code, 1, 2)
-    stage.log.read_failure = FULL
+    stage.store.failures[code] = ConflictError(code, 1, 2)
+    stage.store.read_failure = FULL
     assert (await ana.play(code, 0, "a3", "a2")).code == "storage-unavailable"
-    stage.log.failures.clear()
-    stage.log.read_failure = None
+    stage.store.failures.clear()
+    stage.store.read_failure = None
     assert await ana.play(code, 0, "a3", "a2") is None
 
 
@@ -165,20 +165,20 @@ async def test_missed_events_that_cannot_be_read_let_nobody_in_half(match_of: An
     await stage.unloaded(code)
     again = stage.client("rui")
     await stage.room(code)
-    stage.log.read_failure = FULL
+    stage.store.read_failure = FULL
     assert (await again.watch(code, since=1)).code == "storage-unavailable"
     assert not again.session.is_in(code)
-    stage.log.read_failure = None
+    stage.store.read_failure = None
     assert (await again.watch(code, since=1)).seat == 1
 
 
 async def test_a_fault_of_ours_stops_that_room_and_no_other(match_of: Any) -> None:
     stage, ana, rui, code = match_of
     other = (await rui.create()).head.room
-    stage.log.failures[code] = ZeroDivisionError("a bug")
+    stage.store.failures[code] = ZeroDivisionError("a bug")
     answer = await ana.play(code, 0, "a3", "a2")
     assert (answer.code, code in answer.message) == ("room-damaged", True)
-    stage.log.failures.clear()
+    stage.store.failures.clear()
     assert (await rui.ask(messages.Resign, room=code, match=1)).code == "room-damaged"
     assert (await stage.client("eva").watch(code)).code == "room-damaged"
     assert isinstance(await ana.join(other), RoomEntered)
@@ -189,12 +189,12 @@ async def test_a_fault_of_ours_stops_that_room_and_no_other(match_of: Any) -> No
 
 async def test_a_damaged_room_stays_alone_when_it_has_left_memory(match_of: Any) -> None:
     stage, ana, rui, code = match_of
-    stage.log.failures[code] = ZeroDivisionError("a bug")
+    stage.store.failures[code] = ZeroDivisionError("a bug")
     await ana.play(code, 0, "a3", "a2")
     for client in (ana, rui):
         client.session.close()
     await stage.unloaded(code)
-    stage.log.failures.clear()
+    stage.store.failures.clear()
     assert (await stage.client("ana").watch(code)).code == "room-damaged"
     stage.now_ms += stage.config.idle_match_ms
     changes_count = len(stage.changes)
@@ -211,10 +211,10 @@ async def test_a_room_that_cannot_be_read_is_left_alone(stage: Any, failure: Exc
     ana.session.close()
     await stage.unloaded(code)
     await stage.unloaded(other)
-    stage.log.read_failure = failure
+    stage.store.read_failure = failure
     eva = stage.client("eva")
     assert (await eva.watch(code)).code == "room-damaged"
-    stage.log.read_failure = None
+    stage.store.read_failure = None
     assert (await eva.watch(code)).code == "room-damaged"
     stage.now_ms += stage.config.waiting_room_ms
     await stage.directory.wake_due_rooms()
@@ -227,8 +227,8 @@ async def test_a_room_that_cannot_be_read_now_is_read_later(stage: Any) -> None:
     code = (await ana.create()).head.room
     ana.session.close()
     await stage.unloaded(code)
-    stage.log.read_failure = FULL
+    stage.store.read_failure = FULL
     assert (await stage.client("eva").watch(code)).code == "storage-unavailable"
     await stage.directory.wake_due_rooms()
-    stage.log.read_failure = None
+    stage.store.read_failure = None
     assert isinstance(await stage.client("eva").watch(code), RoomEntered)

@@ -6,17 +6,17 @@ import json
 import shutil
 import sys
 import time
-from typing import Annotated, Final
+from importlib.metadata import entry_points
+from typing import Annotated, Final, cast
 
 import typer
 
-from tabuleiro.errors import ClientError
-from tabuleiro.notation.match_record import MatchRecord, replay, turns
+from tabuleiro.errors import ClientError, ConfigError
+from tabuleiro.notation.record import MatchRecord, replay, turns
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.analysis import Analyser, Analysis
-from tabuleiro_client.cli.analyser import load_analyser
-from tabuleiro_client.cli.export import MatchOption, SourceArgument, find_record
-from tabuleiro_client.cli.play import NameOption, SecretOption, ServerOption
+from tabuleiro_client.cli.export import find_record
+from tabuleiro_client.cli.options import MatchOption, NameOption, SecretOption, ServerOption, SourceArgument
 from tabuleiro_client.text.analysis import (
     JudgedTurn,
     analysis_json,
@@ -26,6 +26,23 @@ from tabuleiro_client.text.analysis import (
     progress_text,
     turns_of,
 )
+
+ANALYSER_GROUP: Final = "tabuleiro.analysers"
+"""The entry point group that holds the search, named ``engine``."""
+
+
+def load_analyser() -> Analyser:
+    """Load the search of this installation. Raises: ConfigError when there is none."""
+    for found in entry_points(group=ANALYSER_GROUP, name="engine"):
+        try:
+            return cast(Analyser, found.load())
+        except ModuleNotFoundError as error:
+            if not (error.name or "").startswith("tabuleiro_server"):
+                raise
+    raise ConfigError(
+        "analyse", "the engine", "the server's side beside the client: pip install 'tabuleiro[bots]'"
+    )
+
 
 SECONDS_DEFAULT: Final = 5.0
 SECONDS_OF_EACH_DEFAULT: Final = 1.0
@@ -71,7 +88,7 @@ def analyse(
 
 
 def position_before(record: MatchRecord, turn: int | None) -> State:
-    """The position before turn ``turn``; ``None``: the last one at which somebody is to move.
+    """Return the position before turn ``turn``; ``None``: the last one at which somebody is to move.
 
     Raises: ClientError for a turn that the record does not have, or where the game was over.
     """
@@ -93,7 +110,7 @@ def position_before(record: MatchRecord, turn: int | None) -> State:
 
 
 def _result(search: Analyser, game: Game, state: State, seconds: float, lines: int, label: str = "") -> Analysis:
-    """The last word of an analysis; on a terminal, those before it are shown as they come."""
+    """Return the last result of an analysis; on a terminal, those before it are shown as they come."""
     last: Analysis | None = None
     started_s = time.monotonic()
     is_shown = sys.stderr.isatty()

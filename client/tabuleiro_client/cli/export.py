@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from tabuleiro.notation.record import format_record
-from tabuleiro.notation.record_json import export_json
-from tabuleiro_client.cli.play import NameOption, SecretOption, ServerOption
-from tabuleiro_client.models.record_source import FoundRecord, RoomSource, is_file, record_in_file, record_of_room
+from tabuleiro.notation.formats import RecordFormat, write_record
+from tabuleiro_client.cli.options import MatchOption, NameOption, SecretOption, ServerOption, SourceArgument
+from tabuleiro_client.models.records import FoundRecord, RoomSource, is_file, record_in_file, record_of_room
 from tabuleiro_client.net.addresses import chosen_server
-
-SourceArgument = Annotated[
-    str, typer.Argument(metavar="CODE|FILE", help="The code of a room, a file with a record, or - .")
-]
-MatchOption = Annotated[
-    int | None, typer.Option("--match", metavar="N", min=1, help="Which match of the room; else the last one.")
-]
-
-
-class ExportFormat(StrEnum):
-    """How a match is written."""
-
-    RECORD = "record"
-    JSON = "json"
 
 
 def export(
     source: SourceArgument,
-    format: Annotated[ExportFormat, typer.Option("--format", help="How to write it.")] = ExportFormat.RECORD,
+    format: Annotated[RecordFormat, typer.Option("--format", help="How to write it.")] = RecordFormat.RECORD,
     match: MatchOption = None,
     server: ServerOption = None,
     secret: SecretOption = None,
@@ -40,16 +23,13 @@ def export(
 ) -> None:
     """Write a match of a room, or a record from a file, as a record or as JSON."""
     found = find_record(source, match, server, secret, name)
-    if format is ExportFormat.RECORD:
-        typer.echo(format_record(found.record), nl=False)
-    else:
-        typer.echo(json.dumps(export_json(found.record, game_id=found.game_id), indent=2, ensure_ascii=False))
+    typer.echo(write_record(found.record, format, game_id=found.game_id), nl=False)
 
 
 def find_record(
     source: str, match: int | None, server: str | None, secret: str | None, name: str | None
 ) -> FoundRecord:
-    """The record that a command line asks for: of a file if there is one of that name, else of a room.
+    """Return the record of a file if there is one of that name, else of a room.
 
     Raises: ClientError, CommandError, ConfigError.
     """

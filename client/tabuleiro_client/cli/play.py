@@ -13,27 +13,24 @@ import typer
 
 from tabuleiro.errors import ConfigError, GameOptionError, shown
 from tabuleiro.ids import Player
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.cli import room_options
-from tabuleiro_client.cli.game_choice import GameOptions, PresetOption, chosen_options
+from tabuleiro_client.cli.options import (
+    AsciiOption,
+    GameOptions,
+    NameOption,
+    PlainOption,
+    PresetOption,
+    SecretOption,
+    ServerOption,
+    SpokenOption,
+    chosen_options,
+)
 from tabuleiro_client.models.play_options import PlayWishes
 from tabuleiro_client.net.addresses import parse_server_url
 from tabuleiro_client.text.standard_output import while_output_is_taken
 from tabuleiro_client.text.terminal import can_draw
 
-ServerOption = Annotated[
-    str | None,
-    typer.Option("--server", "-s", metavar="URL", help="The server, e.g. ws://HOST:8765."),
-]
-NameOption = Annotated[str | None, typer.Option("--name", "-n", metavar="NAME", help="Who you are on the server.")]
-PlainOption = Annotated[bool, typer.Option("--plain", help="Line by line, for screen readers and scripts.")]
-SpokenOption = Annotated[
-    bool, typer.Option("--spoken", help="Each event in one line of words, no boards; line by line.")
-]
-SecretOption = Annotated[
-    str | None, typer.Option("--secret", metavar="SECRET", help="The secret part of a private room.")
-]
-AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.")]
 RoomOption = Annotated[
     str | None, typer.Option("--room", metavar="CODE", help="Join this room; CODE-SECRET for a private one.")
 ]
@@ -101,7 +98,7 @@ def play(
 
 @dataclass(frozen=True, slots=True)
 class _Typed:
-    """What was typed on the command line."""
+    """The options as they were typed."""
 
     server: str | None
     room: str | None
@@ -115,7 +112,7 @@ class _Typed:
     settings: RoomSettings
 
     def wishes(self) -> PlayWishes:
-        """What it means. Raises: ConfigError, GameOptionError."""
+        """Return the options that this means. Raises: ConfigError, GameOptionError."""
         self._check()
         game = self.game or self.quick
         if game is None and self._is_about_a_new_room:

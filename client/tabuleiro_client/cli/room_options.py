@@ -9,7 +9,7 @@ import typer
 from tabuleiro.clock import NO_CLOCK, TIME_CONTROL_FORMS, TimeControl, parse_time_control
 from tabuleiro.errors import ConfigError, NotationError, shown
 from tabuleiro.ids import DAY_MS, SECOND_MS
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 
 _DAY_S = DAY_MS // SECOND_MS
 
@@ -47,7 +47,7 @@ USUAL_AWAY_S = RoomSettings().away_after_ms // SECOND_MS
 
 
 def chosen_time_control(text: str | None) -> TimeControl:
-    """The clock that ``--time`` names; none when it is left out. Raises: ConfigError."""
+    """Return the clock that ``--time`` names; none when it is left out. Raises: ConfigError."""
     if text is None:
         return NO_CLOCK
     try:
@@ -57,7 +57,7 @@ def chosen_time_control(text: str | None) -> TimeControl:
 
 
 def chosen_late_bot(text: str | None) -> LateBot | None:
-    """The bot that ``--late-bot`` names. Raises: ConfigError.
+    """Return the bot that ``--late-bot`` names. Raises: ConfigError.
 
     >>> chosen_late_bot("random:90")
     LateBot(level='random', after_ms=90000)

@@ -15,10 +15,9 @@ from typing import Self
 
 from tabuleiro.ids import Player
 from tabuleiro.protocol.messages import JoinRoom, SeatRequest
-from tabuleiro_client.line.line_input import LineReader
 from tabuleiro_client.line.match import PlainMatch, Stay
 from tabuleiro_client.line.menu import Menu
-from tabuleiro_client.line.screen import Screen
+from tabuleiro_client.line.terminal import LineReader, Screen
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.net.room import EntryRequest, enter

@@ -18,8 +18,8 @@ from tabuleiro.protocol.messages import (
     SeatRequest,
     WatchRoom,
 )
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import Game
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.line.client import PlainClient, seats_for
 from tabuleiro_client.line.match import Stay
 from tabuleiro_client.line.menu import WentAway, WentBack
@@ -27,7 +27,7 @@ from tabuleiro_client.line.settings_menu import ask_settings, ask_time_control
 from tabuleiro_client.net.addresses import default_server, parse_room_address, parse_server_url
 from tabuleiro_client.net.server import Venue
 from tabuleiro_client.text.problems import problem_text
-from tabuleiro_client.text.room_list import room_lines
+from tabuleiro_client.text.rooms import room_lines
 
 Choice = Callable[[], Awaitable[None]]
 

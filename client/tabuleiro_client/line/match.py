@@ -1,7 +1,7 @@
 """A stay in one room in line mode: reads commands and actions while the room goes on, until it or the wish ends.
 
-Showing is left to :mod:`tabuleiro_client.line.match_report`, most commands to
-:mod:`tabuleiro_client.line.room_desk`, the
+Showing is left to :mod:`tabuleiro_client.line.reports`, most commands to
+:mod:`tabuleiro_client.line.commands`, the
 connection to :mod:`tabuleiro_client.net.room`.
 """
 
@@ -23,14 +23,11 @@ from tabuleiro.errors import (
     shown,
 )
 from tabuleiro.notation.actions import format_turn, parse_turn
-from tabuleiro_client.line.line_input import Line, LineReader
-from tabuleiro_client.line.match_report import MatchReport
-from tabuleiro_client.line.room_answers import RoomAnswers
-from tabuleiro_client.line.room_commands import CommandGroup, CommandTable, RoomCommand
-from tabuleiro_client.line.room_desk import Doubt, RoomDesk
-from tabuleiro_client.line.screen import Screen
-from tabuleiro_client.models.action_guide import Question
-from tabuleiro_client.models.guides import guide_of
+from tabuleiro_client.line.commands import CommandGroup, CommandTable, Doubt, RoomCommand, RoomDesk
+from tabuleiro_client.line.reports import MatchReport, RoomAnswers
+from tabuleiro_client.line.ships import answered, open_move, question_lines, sight_of
+from tabuleiro_client.line.terminal import Line, LineReader, Screen
+from tabuleiro_client.models.ships import ShipChoice
 from tabuleiro_client.net.mirror import Mirror
 from tabuleiro_client.net.room import (
     Change,
@@ -43,9 +40,9 @@ from tabuleiro_client.net.room import (
     Restored,
     Said,
 )
-from tabuleiro_client.text.moments import Moment, moments
+from tabuleiro_client.net.server import Signposts
 from tabuleiro_client.text.problems import problem_text
-from tabuleiro_client.text.signposts import Signposts
+from tabuleiro_client.text.sentences import Notice, timed_notices
 
 ACTIONS_HELP: Final = "type the actions of your turn, one or several on a line, e.g. c3 d4; or:"
 NOTHING_PLAYED: Final = "nothing was played; ? shows what can be, help lists the commands"
@@ -91,10 +88,10 @@ class PlainMatch:
         self._commands = CommandTable((*desk.groups(), CommandGroup("leaving", self._leaving_commands())))
         self._is_linked = True
         self._doubt: Doubt | None = None
-        self._question: Question | None = None
+        self._question: ShipChoice | None = None
         self._held_text: str | None = None
         self._is_input_open = True
-        self._told: set[Moment] = set()
+        self._told: set[Notice] = set()
         self._told_end = 0
         self._reading: asyncio.Task[Line | None] | None = None
         self._news: asyncio.Task[Change | None] | None = None
@@ -177,7 +174,7 @@ class PlainMatch:
 
     async def _wait(self, news: asyncio.Task[Change | None]) -> None:
         now_ms = self._room.server_now_ms()
-        coming = self._tell_moments(now_ms)
+        coming = self._tell_notices(now_ms)
         if self._is_asking and self._sending is None:
             self._screen.prompt(self._report.prompt(now_ms))
         if self._reading is None and self._wants_line:
@@ -186,16 +183,16 @@ class PlainMatch:
         timeout_s = None if coming is None else (coming.at_ms - now_ms) / 1000
         await asyncio.wait([news, *others], timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
 
-    def _tell_moments(self, now_ms: int) -> Moment | None:
-        """Tell what time alone has brought by now, and return the next such moment."""
-        all_known = set(moments(self._mirror.head, self._report.cast, self._report.own_seats))
+    def _tell_notices(self, now_ms: int) -> Notice | None:
+        """Tell what time alone has brought by now, and return the next such notice."""
+        all_known = set(timed_notices(self._mirror.head, self._report.cast, self._report.own_seats))
         self._told &= all_known
-        untold = sorted(all_known - self._told, key=lambda moment: moment.at_ms)
-        for moment in untold:
-            if moment.at_ms > now_ms:
-                return moment
-            self._told.add(moment)
-            self._screen.say(moment.text)
+        untold = sorted(all_known - self._told, key=lambda notice: notice.at_ms)
+        for notice in untold:
+            if notice.at_ms > now_ms:
+                return notice
+            self._told.add(notice)
+            self._screen.say(notice.text)
         return None
 
     def _take_change(self, change: Change | None) -> None:
@@ -226,7 +223,7 @@ class PlainMatch:
             self._end_with_room()
 
     def _drop_void_question(self) -> None:
-        if self._question is not None and self._question.state != self._mirror.state:
+        if self._question is not None and self._question.position != self._mirror.state:
             self._question = None
             self._screen.say("the position has changed: what was asked before is void")
 
@@ -287,14 +284,14 @@ class PlainMatch:
             self._screen.say(doubt.otherwise)
             self._report.show_turn()
 
-    def _decide(self, question: Question, text: str) -> None:
+    def _decide(self, question: ShipChoice, text: str) -> None:
         """Take ``text`` as the answer to what was asked about a move."""
         self._question = None
         if text.lower() in _NO_WORDS:
             self._screen.say("nothing was played")
             return
         try:
-            decided = question.answer(text)
+            decided = answered(question, text)
         except NotationError as error:
             self._screen.say(str(error))
             self._question = question
@@ -304,15 +301,15 @@ class PlainMatch:
         else:
             self._ask(decided)
 
-    def _ask(self, question: Question) -> None:
+    def _ask(self, question: ShipChoice) -> None:
         self._question = question
-        self._screen.say(*question.lines)
+        self._screen.say(*question_lines(question))
 
     def _act(self, text: str) -> None:
         """Read ``text`` as actions of the own turn and send them, or show what the piece that it names can do."""
         is_waiting_script = self._is_playing and not self._can_act and not self._lines.is_terminal
         if self._mirror.to_move is not None and not is_waiting_script:
-            sight = guide_of(self._mirror.game).look_at(self._mirror.state, text)
+            sight = sight_of(self._mirror.state, text)
             if sight is not None:
                 self._answers.show_sight(sight)
                 return
@@ -331,7 +328,7 @@ class PlainMatch:
     def _send_actions(self, text: str) -> None:
         state = self._mirror.state
         try:
-            question = guide_of(self._mirror.game).question(state, text)
+            question = open_move(state, text)
             actions = parse_turn(state, text) if question is None else ()
         except TurnError as error:
             self._screen.say(str(error), NOTHING_PLAYED)

@@ -8,9 +8,8 @@ from typing import TypeVar
 from tabuleiro.errors import GameOptionError, TabuleiroError
 from tabuleiro.rules import Game, registry
 from tabuleiro.rules.options import OptionValue, PositionOption
-from tabuleiro_client.line.line_input import LineReader
-from tabuleiro_client.line.screen import Screen
-from tabuleiro_client.models.bot_levels import levels_to_offer
+from tabuleiro_client.line.terminal import LineReader, Screen
+from tabuleiro_client.models.play_options import levels_to_offer
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tabuleiro.clock import TimeControl, parse_time_control
 from tabuleiro.errors import NotationError
 from tabuleiro.ids import DAY_MS, SECOND_MS
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.line.menu import Menu, WentBack
 
 _DAY_S = DAY_MS // SECOND_MS

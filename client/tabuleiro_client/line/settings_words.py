@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tabuleiro.clock import parse_time_control
 from tabuleiro.errors import NotationError
 from tabuleiro.ids import SECOND_MS
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.line.settings_menu import read_away_s, read_late_s, read_yes
 
 NONE: Final = "none"

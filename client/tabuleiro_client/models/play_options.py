@@ -1,15 +1,28 @@
-"""What the command line of `tabuleiro play` asks for, whichever way it is shown."""
+"""The options of `tabuleiro play`, for both kinds of client, and the order in which bots are offered."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from tabuleiro.ids import Player
 from tabuleiro.protocol.messages import ME, OPEN, CreateRoom, JoinRoom, QuickPlay, SeatRequest
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.options import OptionValue
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.addresses import named_room
+
+FIRST_OFFERED: Final = "easy"
+"""The level for somebody who does not know any yet: it plays sensibly and can be beaten."""
+
+
+def levels_to_offer(levels: Sequence[str]) -> tuple[str, ...]:
+    """The levels (weakest first) in the order in which a list offers them: first the usual one, if it is there.
+
+    >>> levels_to_offer(("random", "greedy", "easy", "hard"))
+    ('easy', 'random', 'greedy', 'hard')
+    """
+    return tuple(sorted(levels, key=lambda level: level != FIRST_OFFERED))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from tabuleiro.ids import Phase, Player
-from tabuleiro.notation.match_record import MatchRecord
+from tabuleiro.notation.record import MatchRecord
 from tabuleiro.protocol.messages import (
     ME,
     OPEN,
@@ -21,7 +21,7 @@ from tabuleiro.protocol.messages import (
     WatchRoom,
 )
 from tabuleiro.protocol.records import record_of
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Link, LinkSettings
 from tabuleiro_client.net.lobby import LobbyNews, follow_lobby
 from tabuleiro_client.net.room import EnteredRoom, EntryRequest, enter

@@ -52,8 +52,8 @@ from tabuleiro.protocol.messages import (
     Update,
     WatchRoom,
 )
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import State
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Backoff, Link, LinkState, result_of
 from tabuleiro_client.net.mirror import Mirror, Step
 from tabuleiro_client.net.subscription import LinkLost, LinkRestored, Missed, Subscription, Told

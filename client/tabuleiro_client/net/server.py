@@ -14,7 +14,19 @@ from tabuleiro.rules import Game
 from tabuleiro_client.net.files import data_folder
 from tabuleiro_client.net.identity import LOOKING_ON, AskName, IdentityFolder, introduced_link, login_name
 from tabuleiro_client.net.link import Link
-from tabuleiro_client.text.signposts import Signposts
+
+
+@dataclass(frozen=True, slots=True)
+class Signposts:
+    """``join`` is how somebody else takes a seat, ``watch`` how they look on, ``back`` how this guest comes back.
+
+    ``join`` and ``watch`` are empty where nobody can be told: a private room whose secrets are the host's.
+    """
+
+    join: str
+    watch: str
+    back: str
+
 
 _DATABASES_MAX_COUNT: Final = 50
 
@@ -35,7 +47,7 @@ async def embedded_server() -> AsyncIterator[EmbeddedServer]:
 
     Raises: ModuleNotFoundError when the extra `server` is not installed, StoreError, ClientError.
     """
-    from tabuleiro_server.wiring import embedded_server as run_embedded
+    from tabuleiro_server.cli.serve import embedded_server as run_embedded
 
     folder = data_folder()
     try:

@@ -1,6 +1,6 @@
 """The standard output as other programs leave it: nobody reads it any more, or not for long.
 
-What is written there is left to :mod:`tabuleiro_client.line.screen` and the commands.
+What is written there is left to :mod:`tabuleiro_client.line.terminal` and the commands.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _has_other_side(descriptor: int) -> bool:
 
 
 def _descriptor(stream: IO[str]) -> int | None:
-    """The number of the open file behind ``stream``, ``None`` if there is none."""
+    """Return the number of the open file behind ``stream``, ``None`` if there is none."""
     try:
         return stream.fileno()
     except (io.UnsupportedOperation, ValueError):

@@ -21,6 +21,7 @@ from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
 from tabuleiro.protocol.messages import RoomHead
+from tabuleiro_client.models.saved_matches import MatchShelf
 from tabuleiro_client.net.files import config_folder, data_folder
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.text.board import TextStyle
@@ -28,9 +29,8 @@ from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.crash_report import write_report
 from tabuleiro_client.tui.keys import EVERYWHERE
 from tabuleiro_client.tui.line_history import LineHistory
-from tabuleiro_client.tui.match_shelf import MatchShelf
 from tabuleiro_client.tui.palette import PaletteCommands
-from tabuleiro_client.tui.present.glyphs import ASCII, UNICODE, GlyphSet
+from tabuleiro_client.tui.present.ink import ASCII, UNICODE, GlyphSet
 from tabuleiro_client.tui.registry import SCREENS as NAMED_SCREENS
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
@@ -39,8 +39,7 @@ from tabuleiro_client.tui.terminal_title import TerminalTitle
 from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
 from tabuleiro_client.tui.themes_256 import screen_colours_256
 from tabuleiro_client.tui.turnstile import Turnstile, Typed
-from tabuleiro_client.tui.widgets.scroll_bars import use_whole_cells
-from tabuleiro_client.tui.widgets.top_bar import TopBar
+from tabuleiro_client.tui.widgets.bars import TopBar, use_whole_cells
 
 DAMAGE_SHOWN_S: Final = 20.0
 """How long it is told that a file cannot be read."""

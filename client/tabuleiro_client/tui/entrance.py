@@ -8,10 +8,10 @@ from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
 from tabuleiro.protocol.messages import WatchRoom
+from tabuleiro_client.models.saved_matches import ShelvedMatch
 from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.net.room import EnteredRoom, EntryRequest, enter
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.tui.match_shelf import ShelvedMatch
 from tabuleiro_client.tui.session import Session
 
 if TYPE_CHECKING:

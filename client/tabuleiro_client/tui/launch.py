@@ -23,8 +23,8 @@ from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.terminal_output import TerminalOutput
 
 if TYPE_CHECKING:
-    from tabuleiro.notation.match_record import MatchRecord
-    from tabuleiro_client.models.room_matches import RoomMatch, RoomMatches
+    from tabuleiro.notation.record import MatchRecord
+    from tabuleiro_client.models.records import RoomMatch, RoomMatches
 
 LEAVING_LIMIT_S: Final = 3.0
 """How long an orderly end may take: the last texts to the terminal, goodbye to the server, the end of our own."""

@@ -5,6 +5,8 @@ No textual and no I/O: changes of the room are taken in, and requests are handed
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tabuleiro.errors import NotationError
 from tabuleiro.ids import PLAYERS, Player, Ply
 from tabuleiro.protocol.events import (
@@ -17,7 +19,6 @@ from tabuleiro.protocol.events import (
     MatchStarted,
     Muted,
     OfferEnded,
-    OfferKind,
     OfferView,
     RoomClosed,
     RoomResumed,
@@ -30,20 +31,38 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.protocol.messages import HintGiven
 from tabuleiro.rules import State
-from tabuleiro.rules.view import BoardView
+from tabuleiro.rules.view import BoardView, Target
+from tabuleiro_client.models.timeline import Timeline, changed_cells, picture_of
+from tabuleiro_client.models.turn_composer import TurnComposer, composer_for
 from tabuleiro_client.net.mirror import Mirror, seats_of
 from tabuleiro_client.net.room import Change, Gone, Happened, Lost, Restored, Said
 from tabuleiro_client.text.analysis import hint_text
-from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.board import TextStyle, scores_text
+from tabuleiro_client.text.endings import result_text
 from tabuleiro_client.text.sentences import Cast, sentence_to
 from tabuleiro_client.text.terminal import showable
-from tabuleiro_client.tui.pictures import picture_of
 from tabuleiro_client.tui.present.notes import hints_of_cell
-from tabuleiro_client.tui.present.overlay import Overlay, Target
-from tabuleiro_client.tui.ship_composer import composer_for
-from tabuleiro_client.tui.talk_rights import TalkRights
-from tabuleiro_client.tui.timeline import Timeline, changed_cells
-from tabuleiro_client.tui.turn_composer import TurnComposer
+from tabuleiro_client.tui.present.overlay import Overlay, composed_overlay
+
+
+class TalkRights:
+    """Who was muted since this guest came into the room."""
+
+    def __init__(self) -> None:
+        self._muted: frozenset[str] = frozenset()
+
+    def note(self, name: str, *, is_muted: bool) -> None:
+        """Take in that somebody is muted now, or may talk again."""
+        self._muted = self._muted | {name} if is_muted else self._muted - {name}
+
+    def people(self, mirror: Mirror) -> dict[str, bool]:
+        """Whom the host could mute, by name: the players, then who talked last; whether each is muted."""
+        seats = (seat.holder for seat in mirror.head.seats)
+        known = [(seat.account, seat.name) for seat in seats if seat.kind == "person"]
+        known += [(line.account, line.name) for line in reversed(mirror.chat)]
+        names = [name for account, name in known if name is not None and account != mirror.account]
+        return {name: name in self._muted for name in (*names, *sorted(self._muted))}
+
 
 _ROOM_EVENTS = (
     SeatTaken,
@@ -57,8 +76,6 @@ _ROOM_EVENTS = (
     RoomClosed,
 )
 """What happens around a match, and is said once; other events are seen on the board or in the panel."""
-
-OFFER_TEXTS = {"draw": "a draw", "takeback": "to take the last turn back", "rematch": "a rematch"}
 
 
 class MatchModel:
@@ -133,25 +150,14 @@ class MatchModel:
         last = self.timeline.changed_by_last_turn(self.ply)
         if not self.is_live:
             return Overlay(cursor=cursor, hover=hover, targets=frozenset(), last=last)
-        made = self.composer.overlay(cursor, hover)
         reasons: frozenset[int] = frozenset()
         if self._reasons_of is not None:
             cells = [cell for hint in hints_of_cell(self.view, self._reasons_of) for cell in hint.cells]
             reasons = frozenset(cells)
         elif not self.composer.actions:
             reasons = self._hinted
-        return Overlay(
-            cursor=cursor,
-            hover=hover,
-            targets=made.targets if self.can_act else frozenset(),
-            picked=made.picked,
-            last=last - made.picked,
-            route=made.route,
-            opposite=made.opposite,
-            reasons=reasons,
-            shows_legal=shows_legal and self.can_act,
-            shows_forbidden=True,
-        )
+        made = composed_overlay(self.composer, cursor, hover, last, shows_legal=shows_legal and self.can_act)
+        return replace(made, targets=made.targets if self.can_act else frozenset(), reasons=reasons)
 
     def follow(self) -> bool:
         """Take in what the mirror holds now; return whether a turn in the making was dropped by it."""
@@ -198,18 +204,14 @@ class MatchModel:
                 self.message = self.cast.sentence(event)
             case HintTaken(player=player) if player not in self.own_seats:
                 self.message = self.cast.sentence(event)
-            case ActionsPlayed(is_makeshift=True):
+            case ActionsPlayed(is_makeshift=True) | TurnTakenBack() | MatchEnded():
                 self.message = self.cast.sentence(event)
             case ActionsPlayed() if self.message != self._announcement:
                 self.message = ""  # it was about the position before
-            case TurnTakenBack(player=player):
-                self.message = f"{self.cast.actor(player)} took the last turn back"
-            case OfferEnded(kind=kind, player=player, how="declined") if player in self.own_seats:
-                self.message = f"your offer was declined: {OFFER_TEXTS[kind]}"
-            case OfferEnded(kind=kind, player=player, how="withdrawn") if player not in self.own_seats:
-                self.message = f"the offer was withdrawn: {OFFER_TEXTS[kind]}"
-            case MatchEnded(winner=winner, termination=termination):
-                self.message = self.cast.ending(winner, termination)
+            case OfferEnded(player=player, how="declined") if player in self.own_seats:
+                self.message = self.cast.sentence(event)
+            case OfferEnded(player=player, how="withdrawn") if player not in self.own_seats:
+                self.message = self.cast.sentence(event)
             case Muted(name=name, is_muted=is_muted):
                 self.talk_rights.note(name, is_muted=is_muted)
                 self.message = self._sentence_of_room(event)
@@ -349,13 +351,9 @@ class MatchModel:
         """The banner of an offer; empty when none waits."""
         offer = self.offer_to_answer()
         if offer is not None:
-            wish = {"takeback": "asks to take the last turn back"}.get(offer.kind, f"offers {_wish(offer.kind)}")
-            return f"{self.cast.actor(offer.player)} {wish}: y accepts, n declines"
+            return f"{self.cast.offer(offer.kind, offer.player)}: y accepts, n declines"
         offer = self.own_offer()
-        if offer is None:
-            return ""
-        wish = {"takeback": "you asked to take your turn back"}.get(offer.kind, f"you offered {_wish(offer.kind)}")
-        return f"{wish}: n withdraws"
+        return "" if offer is None else f"{self.cast.offer(offer.kind, offer.player)}: n withdraws"
 
     def turn_text(self) -> str:
         """Whose turn it is, or what the room waits for."""
@@ -383,17 +381,12 @@ class MatchModel:
             return []
         cast, scores = self.cast, picture_of(self._present).scores
         own = self.own_seats
-        if match.winner is None:
-            title = "No result" if match.termination == "aborted" else "Draw"
-        elif len(own) == 1:
+        if match.winner is not None and len(own) == 1:
             title = "You win" if match.winner == own[0] else "You lose"
         else:
-            title = f"{cast.title(match.winner)} wins"
+            title = result_text((cast.title(0), cast.title(1)), match.winner, match.termination)
+            title = title if match.winner is not None else title.capitalize()
         lines = [title, cast.ending(match.winner, match.termination)]
         if scores is not None:
-            lines += [f"{cast.side(player)}: {' '.join(map(str, scores[player])) or '0'}" for player in PLAYERS]
+            lines += [f"{cast.side(player)}: {scores_text(scores[player])}" for player in PLAYERS]
         return lines
-
-
-def _wish(kind: OfferKind) -> str:
-    return OFFER_TEXTS[kind]

@@ -16,12 +16,12 @@ from tabuleiro.clock import NO_CLOCK, TimeControl
 from tabuleiro.clock.texts import parse_time_control
 from tabuleiro.errors import GameOptionError, NotationError
 from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
-from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro.rules import Game, registry
 from tabuleiro.rules.options import ChoiceOption, IntOption, OptionSpec, OptionValue
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.models.bot_levels import levels_to_offer
-from tabuleiro_client.tui.durations import format_duration, parse_duration_ms
+from tabuleiro.settings import LateBot, RoomSettings
+from tabuleiro.text import format_duration, parse_duration_ms
+from tabuleiro_client.models.play_options import levels_to_offer
 
 Opponent = Literal["person", "bot", "both", "bots"]
 

@@ -10,8 +10,8 @@ import msgspec
 
 from tabuleiro.clock import format_time_control
 from tabuleiro.protocol.messages import RoomHead
-from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.tui.durations import format_duration
+from tabuleiro.settings import RoomSettings
+from tabuleiro.text import format_duration
 from tabuleiro_client.tui.room_form import NO, NONE, YES, Field, RoomForm
 
 _PROMISED: Final = frozenset({"private", "downtime"})

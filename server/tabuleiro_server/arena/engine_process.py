@@ -1,6 +1,6 @@
-"""A running engine: orders in, replies out, with limits of time. What the lines mean is left to the notation.
+"""A running engine of an arena: orders in, replies out, with limits of time.
 
-Whatever an engine does wrong becomes a BotError that says so; its standard error is kept to explain a crash.
+Any fault of an engine becomes a BotError; its standard error is kept to explain a crash.
 """
 
 from __future__ import annotations
@@ -10,73 +10,46 @@ import os
 import signal
 import tempfile
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import IO, Final, TypeVar
+from typing import IO, Final
 
-from tabuleiro.errors import BotError, shown
+from tabuleiro.errors import shown
 from tabuleiro.notation import engine_lines
-from tabuleiro.notation.engine_lines import REPLY_MAX_BYTES, Best, Called, Ready
+from tabuleiro.notation.engine_lines import Answer, EngineHost
 from tabuleiro.notation.plain_text import strip_controls
-from tabuleiro.rules import Game, State
 
-START_LIMIT_MS: Final = 10_000
-"""How long the first ``ready`` may take."""
-
-SLACK_MS: Final = 250
-"""What an answer may be late, for the way to and fro."""
-
-END_LIMIT_S: Final = 1.0
-"""How long an engine may take to end after it was told to."""
-
-_TAIL_BYTES: Final = 4096
-
-Answer = TypeVar("Answer", Ready, Best)
+_CHUNK_BYTES: Final = 4096
 
 
-class EngineProcess:
+class EngineProcess(EngineHost):
     """An engine that runs. Get one from :func:`running_engine`."""
 
     def __init__(self, process: Process, errors: IO[bytes]) -> None:
-        self.name = ""
+        super().__init__()
+        assert process.stdin is not None
+        assert process.stdout is not None
         self._process = process
+        self._stdin = process.stdin
+        self._stdout = process.stdout
         self._errors = errors
 
     @property
     def exit_status(self) -> int | None:
-        """What the program ended with, negative for the signal that ended it; ``None`` while it runs."""
+        """The exit status of the program, negative for the signal that ended it; ``None`` while it runs."""
         return self._process.returncode
 
-    async def greet(self, limit_ms: int = START_LIMIT_MS) -> None:
-        """Say hello and wait until the engine is ready. Raises: BotError."""
-        await self._ask(engine_lines.GREETING, Ready, limit_ms)
-
-    async def begin(self, game: Game, seed: int, limit_ms: int) -> None:
-        """Tell about a new game and wait until the engine is ready for it. Raises: BotError."""
-        await self._ask(engine_lines.game_lines(game, seed), Ready, limit_ms)
-
-    async def choose(self, state: State, played: Iterable[str], limit_ms: int) -> tuple[int, ...]:
-        """Ask for the actions of the player to move, for the whole rest of the turn or a part of it.
-
-        ``played`` are the texts of all actions since the start, which led to ``state``.
-
-        Raises: BotError when the answer is late, none at all, or not legal.
-        """
-        orders = (engine_lines.position_line(played), engine_lines.go_line(limit_ms))
-        return engine_lines.parse_best(state, await self._ask(orders, Best, limit_ms))
-
     async def end(self) -> None:
-        """Tell the engine to end, and kill it when it does not."""
-        assert self._process.stdin is not None
+        """Tell the engine to end, and kill it if it does not."""
         with suppress(TimeoutError, ConnectionError):
-            async with asyncio.timeout(END_LIMIT_S):
-                self._process.stdin.write(f"{engine_lines.QUIT}\n".encode())
-                self._process.stdin.close()
+            async with asyncio.timeout(engine_lines.END_LIMIT_S):
+                self._stdin.write(f"{engine_lines.QUIT}\n".encode())
+                self._stdin.close()
                 await self._ended()
         await self.kill()
 
     async def kill(self) -> None:
-        """End the engine, and what it has started, at once."""
+        """End the engine, and all processes that it has started, at once."""
         if self._process.returncode is None:
             with suppress(ProcessLookupError):
                 if hasattr(os, "killpg"):
@@ -84,76 +57,68 @@ class EngineProcess:
                 else:
                     self._process.kill()
             with suppress(TimeoutError):
-                async with asyncio.timeout(END_LIMIT_S):
+                async with asyncio.timeout(engine_lines.END_LIMIT_S):
                     await self._ended()
 
     async def _ended(self) -> None:
-        # Waiting for a process waits for its pipes too, and one that nobody reads from any more never closes.
-        assert self._process.stdout is not None
-        while await self._process.stdout.read(_TAIL_BYTES):
+        # Waiting for a process waits for its pipes too, and a pipe without a reader never closes.
+        while await self._stdout.read(_CHUNK_BYTES):
             pass
         await self._process.wait()
 
-    async def _ask(self, orders: Sequence[str], wanted: type[Answer], limit_ms: int) -> Answer:
+    async def _ask(self, orders: bytes, wanted: type[Answer], limit_ms: int) -> Answer:
         try:
-            async with asyncio.timeout((limit_ms + SLACK_MS) / 1000):
-                return await self._converse(orders, wanted)
+            async with asyncio.timeout((limit_ms + engine_lines.SLACK_MS) / 1000):
+                # An engine that has ended is noticed, with its last words, when its reply is read.
+                with suppress(ConnectionError):
+                    self._stdin.write(orders)
+                    await self._stdin.drain()
+                while (answer := self._receive(await self._next_line(), wanted)) is None:
+                    pass
+                return answer
         except TimeoutError:
-            raise BotError(f"gave no answer within {limit_ms} ms") from None
-
-    async def _converse(self, orders: Sequence[str], wanted: type[Answer]) -> Answer:
-        assert self._process.stdin is not None
-        # An engine that has ended is noticed, with its last words, when its reply is read.
-        with suppress(ConnectionError):
-            self._process.stdin.write("".join(f"{order}\n" for order in orders).encode())
-            await self._process.stdin.drain()
-        while True:
-            reply = engine_lines.parse_reply(await self._next_line())
-            if isinstance(reply, wanted):
-                return reply
-            if isinstance(reply, Called):
-                self.name = reply.name
-            elif isinstance(reply, Ready | Best):
-                raise BotError(f"said {type(reply).__name__.lower()} when {wanted.__name__.lower()} was expected")
+            raise engine_lines.too_late(limit_ms) from None
 
     async def _next_line(self) -> bytes:
-        assert self._process.stdout is not None
         try:
-            return await self._process.stdout.readuntil(b"\n")
+            return await self._stdout.readuntil(b"\n")
         except asyncio.LimitOverrunError:
-            raise BotError(f"said a line of more than {REPLY_MAX_BYTES} bytes") from None
+            raise engine_lines.too_long() from None
         except asyncio.IncompleteReadError:
             pass
-        status = None
         with suppress(TimeoutError):
-            async with asyncio.timeout(END_LIMIT_S):
-                status = await self._process.wait()
-        how = "closed its standard output" if status is None else f"ended with exit status {status}"
-        raise BotError(f"{how}{self._last_words()}")
+            async with asyncio.timeout(engine_lines.END_LIMIT_S):
+                await self._process.wait()
+        raise engine_lines.early_end(self._process.returncode, self._last_words())
 
     def _last_words(self) -> str:
-        """The last line of standard error, as the end of a sentence; empty when there is none."""
+        """Return the last line of standard error; empty if there is none."""
         size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, size - _TAIL_BYTES))
+        self._errors.seek(max(0, size - _CHUNK_BYTES))
         lines = self._errors.read().decode("utf-8", "replace").split("\n")
         words = [shown(text, 200) for line in lines if (text := strip_controls(line))]
-        return f": {words[-1]}" if words else ""
+        return words[-1] if words else ""
 
 
 @asynccontextmanager
 async def running_engine(command: Sequence[str]) -> AsyncIterator[EngineProcess]:
     """Run the program of ``command`` as an engine until the context ends; after an error it is killed at once.
 
-    Raises: BotError when the program can't be started.
+    Raises: BotError when the program cannot be started.
     """
     with tempfile.TemporaryFile() as errors:
         try:
-            # In a session of its own: Ctrl-C is for the host alone, and all that it starts can be killed with it.
+            # In a session of its own: Ctrl-C reaches the host alone, and all that it starts can be killed with it.
             process = await asyncio.create_subprocess_exec(
-                *command, stdin=PIPE, stdout=PIPE, stderr=errors, limit=REPLY_MAX_BYTES, start_new_session=True
+                *command,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=errors,
+                limit=engine_lines.REPLY_MAX_BYTES,
+                start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise BotError(f"cannot be started: {getattr(error, 'strerror', None) or error}") from error
+            raise engine_lines.cannot_start(error) from error
         engine = EngineProcess(process, errors)
         try:
             yield engine

@@ -1,1 +1,1 @@
-"""Computer players: levels, worker processes and the seats they take."""
+"""Bots: their levels, the worker processes that think, and the seats they take."""

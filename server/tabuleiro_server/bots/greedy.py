@@ -1,6 +1,6 @@
-"""The greedy players of the reports: one action or one turn ahead, and then what is worth most at once.
+"""The greedy players of the reports: the action or turn with the highest value at once.
 
-Ends are worth no more than their boards are; that a greedy player may leave a win lying is the reports' rule.
+Ends are worth no more than their boards; by the reports' rule a greedy player may miss a win.
 Source: RULES.md, "Computer players of the reports".
 """
 
@@ -17,25 +17,25 @@ from tabuleiro.rules.games.minefield import MinefieldState
 from tabuleiro.rules.games.minefield.connection import connection_distance
 from tabuleiro.rules.games.xero_g import XeroGState
 from tabuleiro.rules.games.xero_g.moves import SIDE
-from tabuleiro_server.bots.turns import is_same_turn
+from tabuleiro_server.bots.engine.base import is_same_turn
 
 S = TypeVar("S", bound=State)
 
 Lead = tuple[int, ...]
 """The scores of one player less those of the other, group by group, best groups first, one for each rim cell.
 
-The first difference decides, so leads are compared as tuples are.
+The first difference decides, so leads compare as tuples do.
 """
 
 ROW_WEIGHTS: Final = (1, 5, 6, 8, 10, 12)
-"""What a ship of value 1 is worth on each row, from the nearest to the farthest."""
+"""The worth of a ship of value 1 on each row, from the nearest to the farthest."""
 
 BASE_WEIGHT: Final = 20
-"""What it is worth in the far base."""
+"""Its worth in the far base."""
 
 
 def best_actions(state: S, value: Callable[[S, Player], int]) -> tuple[int, ...]:
-    """All actions that lead to a state of the highest ``value`` for the mover, ascending."""
+    """Return all actions that lead to a state of the highest ``value`` for the mover, ascending."""
     mover = state.to_move
     if mover is None:
         return ()
@@ -45,7 +45,7 @@ def best_actions(state: S, value: Callable[[S, Player], int]) -> tuple[int, ...]
 
 
 def ship_progress(state: XeroGState, player: Player) -> int:
-    """The value of a Xero-G state to ``player`` who has just moved: how far ahead how many ships are."""
+    """Return the value of a Xero-G state to ``player``, who has just moved: ships weighted by their rows."""
     near_to_far = ROW_WEIGHTS if player == 0 else ROW_WEIGHTS[::-1]
     rows = (state.ships[start : start + SIDE] for start in range(0, len(state.ships), SIDE))
     return sum(weight * sum(row) for weight, row in zip(near_to_far, rows, strict=True)) + (
@@ -54,17 +54,17 @@ def ship_progress(state: XeroGState, player: Player) -> int:
 
 
 def connection_lead(state: MinefieldState, player: Player) -> int:
-    """The value of a Minefield state to ``player``: how many stones fewer than the other they need to connect.
+    """Return the value of a Minefield state to ``player``: their lead in stones needed to connect.
 
     A player who is cut off counts as needing more stones than there are cells.
     """
     cut_off = state.game.board.cell_count + 1
-    own, other = (connection_distance(state, who) for who in (player, opponent(player)))
+    own, other = (connection_distance(state.game.board, state.stones, who) for who in (player, opponent(player)))
     return (cut_off if other is None else other) - (cut_off if own is None else own)
 
 
 def best_iris_turns(state: IrisState) -> tuple[tuple[int, ...], ...]:
-    """All ways to complete the turn that give the mover the highest lead, ascending.
+    """Return all ways to complete the turn that give the mover the highest lead, ascending.
 
     A pass gains nothing, so it is only chosen where it ends the game with a lead, which wins.
     """
@@ -84,7 +84,7 @@ def best_iris_turns(state: IrisState) -> tuple[tuple[int, ...], ...]:
 
 
 def _stone_turns(state: IrisState) -> Iterator[tuple[int, ...]]:
-    """All ways to complete the turn with stones."""
+    """Yield all ways to complete the turn with stones."""
     for first in state.legal_actions():
         if first == state.game.pass_action:
             continue
@@ -99,8 +99,8 @@ def _stone_turns(state: IrisState) -> Iterator[tuple[int, ...]]:
 class _Leads:
     """The leads of ``player`` after more own stones, none of which touch each other.
 
-    A stone joins the own groups around it; what else is on the board does not matter, so that stones beside the
-    same groups are worth the same and are reckoned once.
+    A stone joins the own groups around it; nothing else on the board matters, so stones beside the same groups are
+    worth the same and are counted once.
     """
 
     def __init__(self, state: IrisState, player: Player) -> None:
@@ -118,7 +118,7 @@ class _Leads:
         return (0,) * self._board.rim.bit_count()
 
     def after(self, stones: tuple[int, ...]) -> Lead:
-        """The lead after one own stone on each of the cells ``stones``."""
+        """Return the lead after one own stone on each of the cells ``stones``."""
         effects = tuple(sorted(self._effect(cell) for cell in stones))
         lead = self._leads.get(effects)
         if lead is None:
@@ -126,7 +126,7 @@ class _Leads:
         return lead
 
     def _effect(self, cell: int) -> tuple[int, int]:
-        """The own groups beside ``cell`` as a bit set of their numbers, and the score of the cell itself."""
+        """Return the own groups beside ``cell`` as a bit set of their numbers, and the score of the cell."""
         effect = self._effects.get(cell)
         if effect is None:
             around = self._board.neighbours[cell]

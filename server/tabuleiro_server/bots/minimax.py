@@ -1,31 +1,113 @@
-"""Minimax a fixed number of actions deep, as the computer players of Virus Wars in the reports do it.
+"""Minimax to a fixed number of actions: the computer players of Virus Wars in the reports.
 
-A turn has several actions, so who maximises is read from the side to move of every state, never from the depth.
-Alpha-beta and the table of positions seen spare work and change nothing: the set of best actions is exactly that
-of the plain search, because a root action is only cut off once it is known to be worse than the best.
+A turn has several actions, so the side to move of every state decides who maximises, never the depth. Alpha-beta
+and the table of positions seen save work and change nothing: the set of best actions is exactly that of the plain
+search, because a root action is only cut off after it was found to be worse than the best.
+
+The value of a position is its :func:`mobility`. :func:`highest_after` and :func:`lowest_after` give its extreme
+over all next actions without making the states: they rest on what a single action can change, and leave every case
+in which more could change to :func:`mobility`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import cache
 from random import Random
 from typing import Final
 
-from tabuleiro.ids import Player
+from tabuleiro.ids import Player, opponent
+from tabuleiro.rules.board import SquareBoard, iter_bits
 from tabuleiro.rules.games.virus_wars import VirusWarsState
-from tabuleiro_server.bots.mobility import highest_after, lowest_after, mobility
-from tabuleiro_server.bots.thinking_time import ThinkingTime
+from tabuleiro_server.bots.engine.base import ThinkingTime
+
+END_VALUE: Final = 100
+"""The value of a won end; a lost one counts its negative. Source: RULES.md, "Computer players of the reports"."""
+
+
+def mobility(state: VirusWarsState, player: Player) -> int:
+    """Return the value of a state to ``player``: the cells they could choose, or -100 or +100 at an end.
+
+    Source: RULES.md, "Computer players of the reports".
+    """
+    if not state.accessible():
+        return -END_VALUE if state.mover == player else END_VALUE
+    return state.accessible_to(player).bit_count()
+
+
+def highest_after(state: VirusWarsState) -> int:
+    """Return the highest :func:`mobility` of the mover after one more action; ``state`` must not be terminal."""
+    player = state.mover
+    if _has_player_to_enter(state):
+        return max(mobility(state.child(action), player) for action in state.legal_actions())
+    board, open_cells = state.game.board, state.accessible()
+    # Only the neighbours of the chosen cell can become accessible, unless sleeping zombies wake there. The
+    # opponent's cells stay as they are (a new virus can be absorbed) unless one of their viruses is absorbed.
+    asleep = state.zombies[player] ^ state.awake_zombies(player)
+    unclear = open_cells & board.spread8(asleep)
+    ends_turn = state.actions_left == 1
+    if ends_turn:
+        unclear |= open_cells & state.viruses[1 - player]
+    values = [mobility(state.child(action), player) for action in iter_bits(unclear)]
+    if clear := open_cells ^ unclear:
+        new_cells = _choosable(state, player) & ~open_cells
+        neighbours = _neighbours(board)
+        gain = max((neighbours[action] & new_cells).bit_count() for action in iter_bits(clear))
+        values.append(open_cells.bit_count() - 1 + gain)
+        if ends_turn:
+            if not state.accessible_to(opponent(player)):
+                values[-1] = END_VALUE
+        elif values[-1] == 0:
+            values[-1] = -END_VALUE
+    return max(values)
+
+
+def lowest_after(state: VirusWarsState) -> int:
+    """Return the lowest :func:`mobility` of the player not on move after one more action of the mover.
+
+    ``state`` must not be terminal.
+    """
+    player, open_cells = opponent(state.mover), state.accessible()
+    if _has_player_to_enter(state) or open_cells.bit_count() == 1:
+        return min(mobility(state.child(action), player) for action in state.legal_actions())
+    # A virus put on an empty cell takes nothing from the other side, who may absorb it; only an absorption does.
+    absorbable = open_cells & state.viruses[player]
+    values = [mobility(state.child(action), player) for action in iter_bits(absorbable)]
+    if open_cells ^ absorbable:
+        count = state.accessible_to(player).bit_count()
+        values.append(-END_VALUE if count == 0 and state.actions_left == 1 else count)
+    return min(values)
+
+
+def _has_player_to_enter(state: VirusWarsState) -> bool:
+    """Return True if a player owns no piece yet: then more cells than the neighbours of pieces are accessible."""
+    return state.game.has_edge_opening and not all(
+        viruses | zombies for viruses, zombies in zip(state.viruses, state.zombies, strict=True)
+    )
+
+
+def _choosable(state: VirusWarsState, player: Player) -> int:
+    """Return the cells that are empty or hold a virus of the opponent of ``player``, as a bit set."""
+    return state.game.board.full ^ (state.viruses[player] | state.zombies[0] | state.zombies[1])
+
+
+@cache
+def _neighbours(board: SquareBoard) -> tuple[int, ...]:
+    """Return for each cell the set of its neighbours and itself."""
+    return tuple(board.spread8(1 << index) for index in range(board.cell_count))
+
 
 _INFINITY: Final = 1 << 30
 
 
 class _OutOfTimeError(Exception):
-    """The search did not finish in its time; what it knows so far is of no use."""
+    """The search did not finish in its time; its results so far cannot be used."""
 
 
 def best_actions(state: VirusWarsState, depth: int, time_left: ThinkingTime) -> tuple[int, ...] | None:
-    """All actions of the highest minimax value for the mover, ascending, looking ``depth`` (1 or more) actions
-    ahead; ``None`` when the time was over before the search.
+    """Return all actions of the highest minimax value for the mover, ascending; ``None`` when out of time.
+
+    ``depth`` (1 or more) is the number of actions searched.
     """
     search = _Search(state.mover, time_left)
     best, value_of_best = [], -_INFINITY
@@ -43,7 +125,7 @@ def best_actions(state: VirusWarsState, depth: int, time_left: ThinkingTime) -> 
 
 
 def choose_action(state: VirusWarsState, depth: int, rng: Random, time_left: ThinkingTime) -> int:
-    """One of the best actions, drawn by ``rng``; a search one action deep decides when the time is over."""
+    """Choose one of the best actions by ``rng``; out of time, a search one action deep decides."""
     for tried_depth in (depth, 1):
         best = best_actions(state, tried_depth, time_left if tried_depth > 1 else ThinkingTime(float("inf")))
         if best is not None:
@@ -60,7 +142,7 @@ class _Search:
         self._bounds: dict[Hashable, tuple[int, int]] = {}
 
     def value(self, state: VirusWarsState, depth: int, alpha: int, beta: int) -> int:
-        """The value of ``state`` if it lies between ``alpha`` and ``beta``, else a bound on that side of them."""
+        """Return the value of ``state`` if it lies between ``alpha`` and ``beta``, else a bound on that side."""
         if depth == 0 or not state.accessible():
             return mobility(state, self._player)
         is_own_action = state.mover == self._player
@@ -79,7 +161,7 @@ class _Search:
         return best
 
     def _highest(self, state: VirusWarsState, depth: int, alpha: int, beta: int) -> int:
-        """The best that the player can make of ``state``, ``depth`` actions being left after the next."""
+        """Return the highest value of the actions in ``state``, with ``depth`` actions left after the next."""
         best = -_INFINITY
         for action in state.legal_actions():
             value = self.value(state.child(action), depth, alpha, beta)
@@ -91,7 +173,7 @@ class _Search:
         return best
 
     def _lowest(self, state: VirusWarsState, depth: int, alpha: int, beta: int) -> int:
-        """The worst that the opponent can make of ``state``, ``depth`` actions being left after the next."""
+        """Return the lowest value of the actions in ``state``, with ``depth`` actions left after the next."""
         best = _INFINITY
         for action in state.legal_actions():
             value = self.value(state.child(action), depth, alpha, beta)

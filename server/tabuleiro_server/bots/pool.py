@@ -1,43 +1,82 @@
-"""The pool of worker processes: rooms ask, workers think, the event loop never waits for either.
+"""The pool of worker processes: rooms ask, workers think, and the event loop waits for neither.
 
-Every worker process is kept by one task of the pool, which takes requests from the fair queue. The pool decides
-when a worker is started, asked again, replaced or given up; how a turn is chosen is left to the levels, and what
-a room does with the answer to its seats.
+One task of the pool looks after each worker process and takes requests from a queue that is fair to all rooms. The
+pool decides when a worker is started, asked again, replaced or given up.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
+import structlog
 
 from tabuleiro.errors import BotError
-from tabuleiro_server.bots.fair_queue import FairQueue
-from tabuleiro_server.bots.frames import Answer
 from tabuleiro_server.bots.levels import RANDOM, check_level, choose_turn
-from tabuleiro_server.bots.request import ThinkRequest, Worth, replay, texts_of
+from tabuleiro_server.bots.messages import Answer, Evaluation, ThinkRequest, replay, texts_of
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND, WorkerProcess
+from tabuleiro_server.metrics import PoolMetrics
 
-log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class FairQueue(Generic[T]):
+    """Items by room: first in, first out within a room, and the waiting rooms by turns."""
+
+    def __init__(self) -> None:
+        self._rooms: OrderedDict[str, deque[T]] = OrderedDict()
+        self._item_came = asyncio.Condition()
+
+    def __len__(self) -> int:
+        return sum(len(items) for items in self._rooms.values())
+
+    async def put(self, room: str, item: T) -> None:
+        """Add ``item`` behind the others of ``room``."""
+        async with self._item_came:
+            self._rooms.setdefault(room, deque()).append(item)
+            self._item_came.notify()
+
+    def discard(self, room: str, item: T) -> None:
+        """Remove ``item`` if it is still waiting."""
+        items = self._rooms.get(room)
+        if items is None or item not in items:
+            return
+        items.remove(item)
+        if not items:
+            del self._rooms[room]
+
+    async def take(self) -> T:
+        """Wait for an item and return the first one of the next room."""
+        async with self._item_came:
+            await self._item_came.wait_for(lambda: self._rooms)
+            room, items = self._rooms.popitem(last=False)
+            item = items.popleft()
+            if items:
+                # The other rooms come first now.
+                self._rooms[room] = items
+            return item
+
+
+log = structlog.get_logger(__name__)
 
 ATTEMPT_COUNT: Final = 2
-"""How often a request is given to workers before a quick legal move is made instead."""
+"""The number of times that workers get a request before a quick legal move is made instead."""
 
 HANG_GRACE_MS: Final = 3_000
-"""Time a worker gets beyond the budget it was told, before it counts as hung."""
+"""The time beyond its budget after which a worker counts as hung."""
 
 LEFT_BEHIND_LIMIT_S: Final = 2.5
-"""A worker whose asker has gone may finish within this time: most do, and starting another would take longer."""
+"""The time to finish for a worker whose request was cancelled: most do, and a new one starts more slowly."""
 
 STOP_LIMIT_S: Final = 10.0
-"""Time for killed workers to be gone before the pool stops waiting for them."""
+"""The longest wait for killed workers."""
 
 _NO_ANSWER: Final = Answer(0, [])
-"""What becomes of a wish that nobody waits for any more."""
+"""The answer to a request that was cancelled."""
 
 BACKOFF_START_MS: Final = 100
 BACKOFF_LIMIT_MS: Final = 5_000
@@ -47,46 +86,34 @@ BACKOFF_LIMIT_MS: Final = 5_000
 class Thought:
     """A turn that was chosen.
 
-    ``actions`` are canonical texts, one or more. ``is_fallback`` says that the level gave no answer and the
-    actions are random ones; ``thought_ms`` is the time since a worker was given the request, in milliseconds.
-    ``worth`` is there for hints that are no fallback. Fallbacks are made after the second failure, and where the
-    asker's patience came to its end.
+    ``actions`` are canonical texts, one or more. With ``is_fallback`` they are random: workers failed twice, or
+    gave no answer in time. ``thought_ms`` is the time since a worker got the request, in milliseconds. Hints that
+    are no fallback have ``evaluation``.
     """
 
     actions: tuple[str, ...]
     is_fallback: bool
     thought_ms: int
-    worth: Worth | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PoolCounts:
-    """What the pool is doing and has done so far, for metrics."""
-
-    waiting_count: int
-    thinking_count: int
-    started_workers_count: int
-    failures_count: int
-    fallbacks_count: int
+    evaluation: Evaluation | None = None
 
 
 @dataclass(eq=False, slots=True)
 class _Wish:
-    """A request and the future that its asker waits for; a cancelled future means that nobody waits any more."""
+    """A request and the future for its answer, which is cancelled when the caller stops waiting."""
 
     request: ThinkRequest
     thought: asyncio.Future[Thought]
 
 
 class _Keeper:
-    """What one task of the pool keeps: a worker process, or none, and how often it failed in succession."""
+    """The worker process of one task of the pool, or none, and the number of its failures in succession."""
 
     def __init__(self) -> None:
         self.worker: WorkerProcess | None = None
         self.failures_in_succession = 0
 
     def backoff_ms(self) -> int:
-        """How long to wait before the next start: nothing after the first failure, then doubling."""
+        """Return the wait before the next start: 0 after the first failure, then doubling."""
         if self.failures_in_succession < 2:
             return 0
         return int(min(BACKOFF_START_MS * 2 ** min(self.failures_in_succession - 2, 16), BACKOFF_LIMIT_MS))
@@ -95,8 +122,8 @@ class _Keeper:
 class BotPool:
     """At most ``worker_count`` (1 or more) worker processes, started when they are first needed.
 
-    ``think_limit_ms`` is the longest a worker may think about one turn, whatever its level would like; a
-    worker that takes longer is killed. ``command`` starts a worker, ``pause`` waits a number of seconds.
+    ``think_limit_ms`` is the longest time for one turn at any level; a worker that takes longer is killed.
+    ``command`` starts a worker, ``pause`` waits a number of seconds.
     """
 
     def __init__(
@@ -129,9 +156,9 @@ class BotPool:
         return tuple(worker.pid for worker in workers if worker is not None and worker.is_alive)
 
     @property
-    def counts(self) -> PoolCounts:
-        """What the pool is doing now."""
-        return PoolCounts(
+    def counts(self) -> PoolMetrics:
+        """The work of the pool."""
+        return PoolMetrics(
             waiting_count=len(self._queue),
             thinking_count=self._thinking_count,
             started_workers_count=self._started_workers_count,
@@ -141,11 +168,11 @@ class BotPool:
 
     @property
     def crowd(self) -> float:
-        """How many requests there are for each worker, a new one included."""
+        """The number of requests for each worker, a new one included."""
         return (len(self._queue) + self._thinking_count + 1) / self._worker_count
 
     async def start(self) -> None:
-        """Take requests from now on. No process is started yet."""
+        """Take requests from now on. This starts no process yet."""
         self._is_running = True
 
     async def stop(self) -> None:
@@ -162,11 +189,11 @@ class BotPool:
         self._keepers.clear()
 
     async def think(self, request: ThinkRequest, patience_ms: int | None = None) -> Thought:
-        """Return the rest of a turn, chosen by a worker, or by chance after its second failure.
+        """Return the rest of a turn, chosen by a worker, or by chance after the second failure.
 
-        After ``patience_ms`` milliseconds it is chosen by chance as well, at 0 at once; ``None``: wait for a
-        worker however long it takes. Cancelling this call takes the request out of the queue or leaves the worker
-        that thinks about it a moment to finish.
+        After ``patience_ms`` milliseconds it is chosen by chance too, with 0 at once; ``None`` waits for a worker
+        without a limit. Cancelling this call takes the request out of the queue, or leaves the worker that thinks
+        about it a moment to finish.
 
         Raises: BotError for an unknown level, for a position with nothing to choose, and when the pool is
         stopped; GameOptionError for an unknown game.
@@ -184,7 +211,9 @@ class BotPool:
             async with asyncio.timeout(None if patience_ms is None else patience_ms / 1000):
                 return await wish.thought
         except TimeoutError:
-            log.warning("room %s, level %s: no answer within %s ms", request.room, request.level, patience_ms)
+            log.warning(
+                "no answer from a bot worker in time", room=request.room, level=request.level, limit_ms=patience_ms
+            )
             return self._quick_thought(request, patience_ms or 0)
         finally:
             self._wishes.discard(wish)
@@ -215,23 +244,23 @@ class BotPool:
             await self._drop_worker(keeper)
 
     async def _fulfil(self, wish: _Wish, keeper: _Keeper) -> None:
-        """Find the thought for ``wish``, unless its asker stops waiting before."""
+        """Answer ``wish``, unless it is cancelled before."""
         loop = asyncio.get_running_loop()
         started_s = loop.time()
         try:
             answer, is_fallback = await self._answer_for(wish, keeper)
         except Exception as error:
-            # Whatever went wrong belongs to the asker, who would wait for ever, and not to the next request.
+            # Any error goes to the caller, who would wait for ever otherwise, and not to the next request.
             if not wish.thought.done():
                 wish.thought.set_exception(error)
             return
         self._fallbacks_count += is_fallback
         if not wish.thought.done():
             thought_ms = int((loop.time() - started_s) * 1000)
-            wish.thought.set_result(Thought(tuple(answer.actions), is_fallback, thought_ms, answer.worth))
+            wish.thought.set_result(Thought(tuple(answer.actions), is_fallback, thought_ms, answer.evaluation))
 
     async def _answer_for(self, wish: _Wish, keeper: _Keeper) -> tuple[Answer, bool]:
-        """The answer to ``wish`` and whether it is a fallback; no actions when nobody waits any more."""
+        """Return the answer to ``wish``, and True if it is a fallback; no actions after it was cancelled."""
         for _ in range(ATTEMPT_COUNT):
             if wish.thought.done():
                 return _NO_ANSWER, False
@@ -241,20 +270,22 @@ class BotPool:
                 self._failures_count += 1
                 if keeper.worker is None:
                     keeper.failures_in_succession += 1
-                log.warning("room %s, level %s: %s", wish.request.room, wish.request.level, error)
+                log.warning(
+                    "bot worker failed", room=wish.request.room, level=wish.request.level, reason=str(error)
+                )
             else:
                 keeper.failures_in_succession = 0
                 return answer, False
         return Answer(0, list(quick_turn(wish.request))), True
 
     async def _attempt(self, wish: _Wish, keeper: _Keeper) -> Answer:
-        """Ask the worker of ``keeper`` once; no actions when the asker stops waiting before the answer.
+        """Ask the worker of ``keeper`` once; return no actions if ``wish`` is cancelled before the answer.
 
         Raises: BotError when there is no usable answer; a worker that is no longer usable is gone then.
         """
         worker = await self._usable_worker(keeper)
         if wish.thought.done():
-            # The asker left while the worker started, which can serve the next one.
+            # The request was cancelled while the worker started, which can serve the next one.
             return _NO_ANSWER
         request, hang_limit_ms = self._limited(wish.request)
         exchange = asyncio.create_task(worker.ask(request, hang_limit_ms))
@@ -272,7 +303,7 @@ class BotPool:
                 await self._drop_worker(keeper)
 
     async def _usable_worker(self, keeper: _Keeper) -> WorkerProcess:
-        """The worker of ``keeper``, started anew where needed. Raises: BotError when it cannot be started."""
+        """Return the worker of ``keeper``, started if needed. Raises: BotError when it cannot be started."""
         if keeper.worker is not None and not keeper.worker.is_usable:
             await self._drop_worker(keeper)
         if keeper.worker is None:
@@ -284,12 +315,12 @@ class BotPool:
 
     async def _drop_worker(self, keeper: _Keeper) -> None:
         if keeper.worker is not None:
-            # Forgotten only when it is gone: if this is cancelled, the end of the keeper goes on with it.
+            # Forgotten only after its end: if this is cancelled, the end of the keeper kills it again.
             await keeper.worker.kill()
             keeper.worker = None
 
     def _limited(self, request: ThinkRequest) -> tuple[ThinkRequest, int]:
-        """``request`` with a budget that ends before the limit of the pool, and when its worker counts as hung."""
+        """Return ``request`` with a budget within the limit of the pool, and the limit of its worker."""
         longest_ms = self._think_limit_ms * 3 // 4
         if request.budget_ms is None:
             return msgspec.structs.replace(request, budget_ms=longest_ms), self._think_limit_ms

@@ -1,7 +1,6 @@
 """The process that thinks: ``python -m tabuleiro_server.bots.worker`` reads jobs and writes answers as frames.
 
-It lives as long as its standard input is open, so it does not outlive a server that was killed. When to start,
-replace or kill it is left to the pool.
+It lives as long as its standard input is open, so it does not outlive a server that was killed.
 """
 
 from __future__ import annotations
@@ -15,14 +14,24 @@ from typing import BinaryIO, Final
 from tabuleiro.rules import Game, State, registry
 from tabuleiro_server.bots.analysis import HINT_BUDGET_MS, suggest
 from tabuleiro_server.bots.engine.readiness import KERNELS
-from tabuleiro_server.bots.frames import Answer, Job, Ready, Refusal, WorkerMessage, encode_frame, read_job
 from tabuleiro_server.bots.levels import choose_turn
-from tabuleiro_server.bots.request import Worth, replay, texts_of
+from tabuleiro_server.bots.messages import (
+    Answer,
+    Evaluation,
+    Job,
+    Ready,
+    Refusal,
+    WorkerMessage,
+    encode_frame,
+    read_job,
+    replay,
+    texts_of,
+)
 
 NICENESS: Final = 5
 """Added to the process's niceness, so that thinking does not starve the server on few cores.
 
-More would let whatever else runs on the machine starve the bots, which then lose on time or play at random.
+With more, other programs on the machine would starve the bots, which then lose on time or play at random.
 """
 
 ORPHAN_GRACE_S: Final = 2.0
@@ -31,7 +40,7 @@ ORPHAN_GRACE_S: Final = 2.0
 
 def main() -> None:
     """Answer jobs until standard input ends."""
-    # Ctrl-C in a terminal reaches the whole process group; when the server stops it ends its workers itself.
+    # Ctrl-C in a terminal reaches the whole process group; a server that stops ends its workers itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice"):
         os.nice(NICENESS)
@@ -42,12 +51,12 @@ def main() -> None:
         while (job := read_job(jobs)) is not None:
             _send(answers, _work(job))
     except BrokenPipeError:
-        # Nobody is left to read the answer.
+        # There is no reader any more.
         return
 
 
 def _claim_stdout() -> BinaryIO:
-    """Return standard output for frames alone; whatever else is printed goes to standard error."""
+    """Return standard output for frames alone; all other prints go to standard error."""
     claimed = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return claimed
@@ -60,7 +69,7 @@ def _send(stream: BinaryIO, message: WorkerMessage) -> None:
 
 
 def _work(job: Job) -> WorkerMessage:
-    """The answer to ``job``. A level that fails costs this one answer, not the process."""
+    """Return the answer to ``job``. A level that fails costs this one answer, not the process."""
     _set_alarm(job.hang_limit_ms / 1000 + ORPHAN_GRACE_S)
     try:
         request = job.request
@@ -78,12 +87,12 @@ def _work(job: Job) -> WorkerMessage:
 
 def _hint(number: int, game: Game, state: State, budget_ms: int | None) -> Answer:
     best = suggest(game, state, HINT_BUDGET_MS if budget_ms is None else budget_ms)
-    worth = Worth(best.value, best.is_proven, best.turns_to_end)
-    return Answer(number, texts_of(state, best.actions), worth)
+    evaluation = Evaluation(best.value, best.is_proven, best.turns_to_end)
+    return Answer(number, texts_of(state, best.actions), evaluation)
 
 
 def _set_alarm(delay_s: float) -> None:
-    """Let the kernel end this process after ``delay_s`` seconds; 0 calls the alarm off.
+    """Let the operating system end this process after ``delay_s`` seconds; 0 cancels the alarm.
 
     A worker that hangs never sees its standard input close, so without the pool nothing else would end it.
     """

@@ -1,7 +1,4 @@
-"""One worker process as the pool sees it: start it, ask it, kill it.
-
-When a worker is asked, replaced or given up is left to :mod:`~tabuleiro_server.bots.pool`.
-"""
+"""A worker process on the side of the pool: start it, ask it, kill it."""
 
 from __future__ import annotations
 
@@ -13,14 +10,13 @@ from collections.abc import Sequence
 from typing import Final, Self
 
 from tabuleiro.errors import BotError
-from tabuleiro_server.bots.frames import Answer, Job, Ready, WorkerMessage, encode_frame, receive
-from tabuleiro_server.bots.request import ThinkRequest
+from tabuleiro_server.bots.messages import Answer, Job, Ready, ThinkRequest, WorkerMessage, encode_frame, receive
 
 # -P: a file in the current folder must not be imported in place of one of ours.
 WORKER_COMMAND: Final = (sys.executable, "-P", "-m", "tabuleiro_server.bots.worker")
 
 START_LIMIT_MS: Final = 30_000
-"""Time for a worker to start, on the slowest machine under the heaviest load."""
+"""The time for a worker to start, on the slowest machine under the heaviest load."""
 
 MAX_TURN_ACTIONS: Final = 400
 """More actions than any turn can have: the cells of the biggest board are 361."""
@@ -64,22 +60,22 @@ class WorkerProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process has not been seen to end."""
+        """True as long as the process was not seen to end."""
         return self._process.returncode is None
 
     @property
     def is_usable(self) -> bool:
-        """Whether another job may be given to this worker; a worker that is not has to be killed."""
+        """True if this worker can take another job; otherwise it has to be killed."""
         return self._is_usable and self.is_alive
 
     async def ask(self, request: ThinkRequest, hang_limit_ms: int) -> Answer:
-        """Return what the worker answers.
+        """Return the answer of the worker to ``request``.
 
         Raises: BotError when it dies, sends garbage or hangs (it is not usable then), or when its level fails.
         """
         self._last_number += 1
         job = Job(self._last_number, request, hang_limit_ms)
-        # Until the whole answer is here, nothing else may be asked: a job left behind spoils the worker.
+        # Until the whole answer is here, the worker takes no other job: one that was left behind spoils it.
         self._is_usable = False
         try:
             self._stdin.write(encode_frame(job))
@@ -97,10 +93,10 @@ class WorkerProcess:
         raise BotError(f"level {request.level} of {request.game} failed: {message.reason}")
 
     async def kill(self) -> None:
-        """End the process at once and wait until it is gone; nothing is lost, a worker holds no state."""
+        """End the process at once and wait until it is gone; a worker holds no state that could be lost."""
         self._is_usable = False
         if self.is_alive:
-            # Without the process it ended by itself and only was not waited for yet.
+            # Without the process it ended by itself, and was only not waited for yet.
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
         self._stdin.close()

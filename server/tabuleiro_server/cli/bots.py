@@ -21,7 +21,7 @@ def warm() -> None:
     """Compile the search of every game now, so that no bot waits for it; a minute or two at the first time."""
     started_s = time.monotonic()
     # Imported first for the message about the extra, should it be missing.
-    from tabuleiro_server.bots.engine.compiled import CACHE_FOLDER, IS_KEPT
+    from tabuleiro_server.bots.engine.kernels import CACHE_FOLDER, IS_KEPT
 
     if not IS_KEPT:
         message = (

@@ -1,4 +1,4 @@
-"""The server's part of the command line: arguments in, exit status out."""
+"""``tabuleiro serve``, and the server that `tabuleiro play` runs in its own process."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -15,22 +17,24 @@ import structlog
 import typer
 
 from tabuleiro_server.cli.logs import configure_logs
-from tabuleiro_server.cli.open_files import allow_open_files
 from tabuleiro_server.config import Config, load_config
 from tabuleiro_server.sessions.lifecycle import Lifecycle
-from tabuleiro_server.wiring import now_ms, running_server
+from tabuleiro_server.wiring import RunningServer, now_ms, running_server
 
 GARBAGE_THRESHOLDS: Final = (50_000, 10, 10)
-"""New objects before the youngest are looked through; of these rounds, before older and all ones are as well."""
+"""New objects before a look through the youngest; such rounds before a look through older ones, and all."""
 
 SWITCH_INTERVAL_S: Final = 0.001
-"""How long the thread that commits waits at most for the interpreter: everybody waits for the commit."""
+"""Longest wait of the committing thread for the interpreter: everybody waits for the commit."""
 
 STOP_PARTS_COUNT: Final = 8
-"""Parts of a stop that each have the whole of `shutdown_limit_ms`."""
+"""Parts of a stop; each has the whole of `shutdown_limit_ms`."""
 
 STOP_MARGIN_S: Final = 15.0
-"""What a stop may take beyond its limits: what is given up gets a moment to see that."""
+"""Time beyond those limits before the process is killed: cancelled parts get a moment to end."""
+
+OTHER_FILES_COUNT: Final = 64
+"""Open files beside the connections: the database, its threads, the bots' processes, the log."""
 
 log = structlog.get_logger(__name__)
 
@@ -43,7 +47,7 @@ def serve(
     db: Annotated[Path | None, typer.Option(metavar="FILE", help="SQLite file; made if absent.")] = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with settings.")] = None,
 ) -> None:
-    """Host a game server until it is told to stop (Ctrl-C or SIGTERM); told twice, it hurries."""
+    """Host a game server until it is stopped by Ctrl-C or SIGTERM; a second signal makes it hurry."""
     settings = load_config(config, host=host, port=port, db=None if db is None else str(db))
     configure_logs(settings.log_level, settings.log_style)
     if sys.platform == "win32":
@@ -57,7 +61,7 @@ def serve(
 async def _serve(settings: Config) -> None:
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     lifecycle = Lifecycle(settings, now_ms)
-    _stop_when_told(lifecycle)
+    _stop_on_signals(lifecycle)
     allow_open_files(settings.connections_count)
     async with running_server(settings, lifecycle) as server:
         _collect_garbage_seldom()
@@ -70,8 +74,46 @@ async def _serve(settings: Config) -> None:
     log.info("stopped")
 
 
+@asynccontextmanager
+async def embedded_server(db: Path) -> AsyncIterator[RunningServer]:
+    """Run a server for this process alone: on a free loopback port, logging errors only.
+
+    Raises: as :func:`running_server`.
+    """
+    configure_logs("error")
+    async with running_server(Config(db=str(db), port=0)) as server:
+        yield server
+
+
+def allow_open_files(connections_count: int) -> None:
+    """Raise this process's soft limit of open files to fit the connections, as far as its hard limit allows.
+
+    A limit that stays too low is logged: connections beyond it would have to wait.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    wanted_count = connections_count + OTHER_FILES_COUNT
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted_count:
+        return
+    allowed_count = wanted_count if hard == resource.RLIM_INFINITY else min(wanted_count, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed_count, hard))
+    except (OSError, ValueError):  # some systems have a lower limit than they report
+        allowed_count = soft
+    if allowed_count < wanted_count:
+        log.warning(
+            "too few open files for connections_count",
+            allowed_count=allowed_count,
+            wanted_count=wanted_count,
+            hint="raise the limit (ulimit -n, LimitNOFILE=) or lower connections_count",
+        )
+
+
 def _collect_garbage_seldom() -> None:
-    """Look for cyclic garbage less often than Python does by itself, and never in what was there at the start.
+    """Look for cyclic garbage less often than Python does by default, and never among the objects of the start.
 
     Rooms and connections are many long-lived objects without cycles: looking through them again and again took a
     quarter of the time.
@@ -84,8 +126,8 @@ def _collect_garbage_seldom() -> None:
 def end_at_last(limit_s: float) -> None:
     """End this process with status 1 if it still lives in ``limit_s`` seconds, whatever it is waiting for.
 
-    A thread that hangs in the disk lets neither the event loop nor the interpreter end by themselves. What is
-    committed is safe by then, and what is not was not acknowledged.
+    A thread that hangs in the disk lets neither the event loop nor the interpreter end by themselves. Everything
+    acknowledged is committed by then.
     """
 
     def end() -> None:
@@ -97,8 +139,8 @@ def end_at_last(limit_s: float) -> None:
     timer.start()
 
 
-def _stop_when_told(lifecycle: Lifecycle) -> None:
-    """Ask for the stop at Ctrl-C or SIGTERM."""
+def _stop_on_signals(lifecycle: Lifecycle) -> None:
+    """Request the stop at Ctrl-C or SIGTERM."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         try:

@@ -1,1 +1,1 @@
-"""The websockets glue; nothing else here imports websockets."""
+"""The network: sockets, WebSocket by websockets' Sans-I/O layer, and limits on what clients may cost."""

@@ -1,7 +1,4 @@
-"""Whose connection it is: the address of a client, also behind proxies that are trusted to tell it.
-
-Only addresses and headers in, an address out; counting is left to `admission`.
-"""
+"""The address of a client, also behind proxies that are trusted to tell it."""
 
 from __future__ import annotations
 
@@ -12,8 +9,8 @@ from typing import Final
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-IPV6_HOUSEHOLD_BITS: Final = 64
-"""One household has at least a /64 of IPv6 addresses to itself, so these count as one."""
+IPV6_LIMIT_BITS: Final = 64
+"""Even a home connection has a /64 network of IPv6 addresses to itself, so these count as one."""
 
 
 class Proxies:
@@ -24,12 +21,12 @@ class Proxies:
         self._networks: tuple[Network, ...] = tuple(ipaddress.ip_network(text, strict=False) for text in texts)
 
     def is_trusted(self, address: str) -> bool:
-        """Whether this is the address of one of the proxies."""
+        """Return whether this is the address of one of the proxies."""
         parsed = _parse(address)
         return parsed is not None and any(parsed in network for network in self._networks)
 
     def client_address(self, peer_address: str, forwarded_for: Iterable[str]) -> str:
-        """The address of the client behind the socket's ``peer_address``.
+        """Return the address of the client behind the socket's ``peer_address``.
 
         ``forwarded_for`` are the X-Forwarded-For headers in their order. They are read from the right, for as
         long as trusted proxies wrote them: what stands further left may be the client's own invention.
@@ -49,26 +46,26 @@ class Proxies:
         return address
 
 
-def household(address: str) -> str:
-    """What counts as one address: an IPv4 address, or a /64 network of IPv6.
+def rate_limit_key(address: str) -> str:
+    """Return what counts as one address in limits: an IPv4 address, or a /64 network of IPv6.
 
-    >>> household("2001:db8::1"), household("::ffff:192.0.2.7"), household("192.0.2.7")
+    >>> rate_limit_key("2001:db8::1"), rate_limit_key("::ffff:192.0.2.7"), rate_limit_key("192.0.2.7")
     ('2001:db8::/64', '192.0.2.7', '192.0.2.7')
     """
     parsed = _parse(address)
     if isinstance(parsed, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((parsed, IPV6_HOUSEHOLD_BITS), strict=False))
+        return str(ipaddress.ip_network((parsed, IPV6_LIMIT_BITS), strict=False))
     return address if parsed is None else str(parsed)
 
 
 def is_loopback(address: str) -> bool:
-    """Whether the address is of this machine."""
+    """Return whether the address is of this machine."""
     parsed = _parse(address)
     return parsed is not None and parsed.is_loopback
 
 
 def _parse(text: str) -> Address | None:
-    """The address in ``text``, an IPv4 address where it is mapped into IPv6; ``None`` if there is none."""
+    """Return the address in ``text``, as IPv4 where it is mapped into IPv6; ``None`` if there is none."""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:

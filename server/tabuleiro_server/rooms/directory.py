@@ -15,9 +15,9 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import OpenRoom, Resume
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.rooms.journal import Journal, Loaded
+from tabuleiro_server.rooms.journal import Journal
 from tabuleiro_server.rooms.refusals import code_of_room, damaged, no_such_room, unavailable
-from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.rooms.room_task import RoomContext, RoomTask
 
 log = structlog.get_logger(__name__)
 
@@ -38,10 +38,7 @@ class Directory:
     ) -> None:
         self._started_ms = now_ms()
         self._last_alive_ms = last_alive_ms
-        self._journal = journal
-        self._config = config
-        self._now_ms = now_ms
-        self._on_change = on_change
+        self._context = RoomContext(journal, config, now_ms, on_change, self._drop)
         self._rooms: dict[RoomCode, RoomTask] = {}
         self._loading: dict[RoomCode, asyncio.Lock] = {}
         self._damaged: set[RoomCode] = set()
@@ -57,24 +54,24 @@ class Directory:
             letters = (secrets.choice(ROOM_CODE_LETTERS) for _ in range(ROOM_CODE_LENGTH))
             code = RoomCode("".join(letters))
             try:
-                if code not in self._rooms and not await self._journal.exists(code):
+                if code not in self._rooms and not await self._context.journal.exists(code):
                     return code
             except StoreError as error:
                 raise unavailable(error) from error
 
     async def open(self, command: OpenRoom) -> RoomTask:
         """Make a room. Raises: CommandError when it is refused or cannot be stored."""
-        now_ms = self._now_ms()
+        now_ms = self._context.now_ms()
         events = tuple(
             SequencedEvent(Seq(number), now_ms, event) for number, event in enumerate(open_room(command), start=1)
         )
         try:
-            appended = self._journal.append(None, events)
+            appended = self._context.journal.append(None, events)
             await appended.stored
         except StoreError as error:
             raise unavailable(error) from error
-        room = self._started(Loaded(appended.room, row=appended.row), None)
-        self._on_change(room)
+        room = self._started(appended.room, None)
+        self._context.on_change(room)
         return room
 
     def loaded(self, text: str) -> RoomTask | None:
@@ -100,7 +97,7 @@ class Directory:
 
     async def wake_due_rooms(self) -> None:
         """Load the rooms in which something has to be done by now, or may have to be. Raises: StoreError."""
-        for code in await self._journal.due_rooms(self._now_ms()):
+        for code in await self._context.journal.due_rooms(self._context.now_ms()):
             if code in self._damaged or self._sees_to_itself(code):
                 continue
             try:
@@ -109,7 +106,7 @@ class Directory:
                 log.warning("room not woken", room=code, reason=str(error))
             else:
                 if not room.is_damaged:
-                    self._on_change(room)
+                    self._context.on_change(room)
 
     def _sees_to_itself(self, code: RoomCode) -> bool:
         """Whether the room is in memory, and wants nobody else to do anything."""
@@ -124,7 +121,7 @@ class Directory:
         if code in self._damaged:
             raise damaged(code)
         try:
-            loaded = await self._journal.load(code)
+            state = await self._context.journal.load(code)
         except DamagedRoomError as error:
             raise self._quarantined(code) from error
         except StoreError as error:
@@ -132,9 +129,9 @@ class Directory:
         except Exception as error:
             # What was stored cannot be replayed: a fault of ours that must not reach other rooms.
             raise self._quarantined(code) from error
-        if loaded is None or loaded.room.phase == "closed":
+        if state is None or state.phase == "closed":
             raise no_such_room(code)
-        return self._rooms.get(code) or self._started(loaded, self._resumption(loaded.room))
+        return self._rooms.get(code) or self._started(state, self._resumption(state))
 
     def _quarantined(self, code: RoomCode) -> CommandError:
         """Leave a room alone until the next start; called where an exception is at hand, which is logged."""
@@ -148,9 +145,8 @@ class Directory:
             return None
         return Resume(TimestampMs(max(self._last_alive_ms, state.updated_at_ms)), self._started_ms)
 
-    def _started(self, loaded: Loaded, pending: Resume | None) -> RoomTask:
-        room = RoomTask(loaded, self._journal, self._config, self._now_ms, self._on_change, self._drop, pending)
-        self._rooms[loaded.room.code] = room
+    def _started(self, state: RoomState, first: Resume | None) -> RoomTask:
+        room = self._rooms[state.code] = RoomTask(state, self._context, first)
         return room
 
     def _drop(self, room: RoomTask) -> None:

@@ -20,8 +20,7 @@ from tabuleiro.protocol.messages import HintGiven
 from tabuleiro_server.room.commands import TakeHint
 from tabuleiro_server.room.decide import decide
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.rooms.room_items import RoomUnloadedError
-from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.rooms.room_task import RoomTask, RoomUnloadedError
 
 log = structlog.get_logger(__name__)
 

@@ -10,10 +10,10 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 AT_ONCE_COUNT: Final = 8
-"""What is taken without a look at the time: one of them may cost a millisecond."""
+"""The items taken without a look at the time: one of them may cost a millisecond."""
 
 PIECE_NS: Final = 2_000_000
-"""How long, in nanoseconds, a replay goes on before the rest of the server has its turn."""
+"""The time in nanoseconds that a replay goes on before the rest of the server has its turn."""
 
 
 async def take_in_pieces(items: Sequence[T], take: Callable[[Sequence[T]], None]) -> None:

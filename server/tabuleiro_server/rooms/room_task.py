@@ -1,43 +1,129 @@
-"""A living room: takes commands one by one, stores, acknowledges and announces them.
+"""A room in memory: performs commands one by one; stores, acknowledges and announces what follows from them.
 
-The order is the promise: decide, append, and after the commit acknowledge the sender and publish. A command that
-finds the room at rest is decided at once, and told by what the commit calls; whatever has to wait, for its turn or
-for a time, waits for the room's task. What the wishes mean is the matter of `room`; who is in the room, and who is
-told what, that of `audience`.
+The order is the promise: decide, append, and after the commit acknowledge the sender and notify the subscribers.
+A command to a room at rest is decided at once; others wait in a queue for the commit before them. `room` decides
+what commands mean, `subscribers` which notification a connection gets.
 """
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
-from typing import Final, Generic, TypeVar
+from collections.abc import Callable, Collection, Coroutine
+from dataclasses import dataclass, field
+from typing import Final
 
 import structlog
 
 from tabuleiro.errors import CommandError, ConflictError, StoreError
-from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
+from tabuleiro.ids import AccountId, Seq, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import BotThought, RoomHead, RoomSummary
 from tabuleiro_server.config import Config
-from tabuleiro_server.room.commands import Command, Connect, Disconnect, Expire
+from tabuleiro_server.room.commands import Chance, Command, Connect, Disconnect, Expire
 from tabuleiro_server.room.deadlines import Deadline, next_deadline
 from tabuleiro_server.room.decide import decide_together
 from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import head_of, summary_of
-from tabuleiro_server.rooms.draws import draw
-from tabuleiro_server.rooms.journal import Appended, Journal, Loaded
-from tabuleiro_server.rooms.refusals import damaged, unavailable
-from tabuleiro_server.rooms.room_items import Entry, Item, Missed, PresenceCheck, RoomUnloadedError, Wish, fail
-from tabuleiro_server.rooms.row_keeper import RowKeeper
-from tabuleiro_server.rooms.snapshot_keeper import SnapshotKeeper
-from tabuleiro_server.rooms.subscribers import Visitor, Visitors
+from tabuleiro_server.rooms.journal import Appended, Journal
+from tabuleiro_server.rooms.refusals import damaged, no_such_room, unavailable
+from tabuleiro_server.rooms.subscribers import Subscriber, Subscribers
+
+PRESENCE_DELAY_S: Final = 0.1
+"""Arrivals and departures within this time are announced in one update."""
+
+DEPARTURE_INTERVAL_MS: Final = 30_000
+"""Shortest time between two stored departures of a player: at 2 events each, below 6,000 events a day."""
+
+RECENT_EVENTS_COUNT: Final = 128
+"""Events kept in memory for clients that resume."""
+
+MISSED_EVENTS_COUNT: Final = 1_000
+"""Most events that a resuming client gets; beyond that a snapshot is shorter, and sure to fit in a message."""
+
+Missed = tuple[SequencedEvent, ...] | None
+"""Events that a resuming client has missed; ``None`` when it needs a snapshot."""
+
+log = structlog.get_logger(__name__)
 
 
-class Hour:
-    """The next deadline of one room, worked out once for each state of it."""
+class RoomUnloadedError(Exception):
+    """The room has left memory: find it again."""
+
+
+def new_chance() -> Chance:
+    """Draw random values for one command."""
+    return Chance(seed=secrets.randbelow(2**32), is_swapped=bool(secrets.randbits(1)))
+
+
+def _new_future() -> asyncio.Future[RoomState]:
+    return asyncio.get_running_loop().create_future()
+
+
+@dataclass(slots=True)
+class Submission:
+    """Commands to be decided together: all or none. ``acknowledge`` is called before the events are announced."""
+
+    commands: tuple[Command, ...]
+    acknowledge: Callable[[RoomState], None] | None = None
+    done: asyncio.Future[RoomState] = field(default_factory=_new_future)
+
+
+@dataclass(slots=True)
+class Entry:
+    """A connection that wants to enter; ``permission`` is the command that lets it in or not.
+
+    It has seen the events up to ``since``.
+    """
+
+    subscriber: Subscriber
+    permission: Command
+    since: Seq | None
+    acknowledge: Callable[[RoomState, Missed], None]
+    done: asyncio.Future[RoomState] = field(default_factory=_new_future)
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """The commands to be decided together."""
+        return (self.permission, Connect(self.subscriber.account_id))
+
+
+class Timer:
+    """Calls ``ring`` once, at the earliest moment it was set to."""
+
+    def __init__(self, ring: Callable[[], None]) -> None:
+        self._ring = ring
+        self._handle: asyncio.TimerHandle | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Return True if it is going to ring."""
+        return self._handle is not None
+
+    def set(self, delay_s: float) -> None:
+        """Ring in ``delay_s`` seconds, unless it rings earlier anyway."""
+        loop = asyncio.get_running_loop()
+        at_s = loop.time() + delay_s
+        if self._handle is None or at_s < self._handle.when():
+            self.stop()
+            self._handle = loop.call_at(at_s, self._go_off)
+
+    def stop(self) -> None:
+        """Do not ring; it may be set again."""
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _go_off(self) -> None:
+        self._handle = None
+        self._ring()
+
+
+class NextDeadline:
+    """The next deadline of one room, computed once for each of its states."""
 
     def __init__(self) -> None:
         self._deadline: Deadline | None = None
@@ -45,7 +131,7 @@ class Hour:
         self._not_before_ms = 0
 
     def of(self, room: RoomState) -> TimestampMs | None:
-        """When something is due; ``None`` when nothing is awaited."""
+        """Return the time of the deadline; ``None`` when there is none."""
         if room is not self._room:
             self._room, self._deadline = room, next_deadline(room)
         if self._deadline is None:
@@ -53,286 +139,134 @@ class Hour:
         return TimestampMs(max(self._deadline.at_ms, self._not_before_ms))
 
     def note(self, room: RoomState, deadline: Deadline | None) -> None:
-        """Know the next deadline of a room that has just been stored: nothing is put off any more."""
+        """Take in the next deadline of a room that has just been stored, and postpone nothing any more."""
         self._room, self._deadline = room, deadline
         self._not_before_ms = 0
 
-    def put_off(self, until_ms: int) -> None:
+    def postpone(self, until_ms: int) -> None:
         """Let nothing be due before ``until_ms``."""
         self._not_before_ms = until_ms
 
 
-GOING_EVERY_MS: Final = 30_000
-"""A player's goings are stored at most so often, which is 2 events each time: below 6,000 a day."""
-
-
-class Goings:
-    """When each player of a room was last stored as gone."""
+class Departures:
+    """The time when each player's departure was last stored, so that an unstable connection makes few events."""
 
     def __init__(self) -> None:
         self._stored_ms: dict[AccountId, TimestampMs] = {}
 
     def due(self, gone: Collection[AccountId], now_ms: TimestampMs) -> tuple[list[AccountId], int | None]:
-        """Tell which of those who are ``gone`` are to be stored as gone now, and when to ask again.
+        """Return the accounts of ``gone`` to be stored as gone now, and when to ask again for the others.
 
-        That is in milliseconds from now, ``None`` when nobody is left to be stored as gone later.
+        Returns: also the delay in ms, or ``None`` if no departure is pending.
         """
-        # What lies ahead was noted before the machine's clock was set back, and would count for as long again.
+        # A time ahead of now was noted before the machine's clock was set back, and would count for as long again.
         self._stored_ms = {
-            account: at_ms for account, at_ms in self._stored_ms.items() if 0 <= now_ms - at_ms < GOING_EVERY_MS
+            account: at_ms
+            for account, at_ms in self._stored_ms.items()
+            if 0 <= now_ms - at_ms < DEPARTURE_INTERVAL_MS
         }
         waits_ms = [
-            self._stored_ms[account] + GOING_EVERY_MS - now_ms for account in gone if account in self._stored_ms
+            self._stored_ms[account] + DEPARTURE_INTERVAL_MS - now_ms
+            for account in gone
+            if account in self._stored_ms
         ]
         return [account for account in gone if account not in self._stored_ms], min(waits_ms, default=None)
 
     def note(self, account: AccountId, now_ms: TimestampMs) -> None:
-        """``account`` has been stored as gone."""
+        """Note that the departure of ``account`` has been stored."""
         self._stored_ms[account] = now_ms
 
 
-class Alarm:
-    """Calls ``ring`` from the event loop that runs when it is set."""
+@dataclass(frozen=True, slots=True)
+class RoomContext:
+    """The parts of the server that every room uses.
 
-    def __init__(self, ring: Callable[[], None]) -> None:
-        self._ring = ring
-        self._timer: asyncio.TimerHandle | None = None
+    ``on_change`` is called after each change of a room, ``on_unload`` when it leaves memory.
+    """
 
-    @property
-    def is_set(self) -> bool:
-        """Whether it is going to ring."""
-        return self._timer is not None
-
-    def set(self, delay_s: float) -> None:
-        """Ring in ``delay_s`` seconds, unless it rings earlier anyway."""
-        loop = asyncio.get_running_loop()
-        at_s = loop.time() + delay_s
-        if self._timer is None or at_s < self._timer.when():
-            self.stop()
-            self._timer = loop.call_at(at_s, self._go_off)
-
-    def stop(self) -> None:
-        """Do not ring; it may be set again."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _go_off(self) -> None:
-        self._timer = None
-        self._ring()
-
-
-T = TypeVar("T")
-
-
-class RoomInbox(Generic[T]):
-    """A queue of at most ``limit_count`` items; putting never waits."""
-
-    def __init__(self, limit_count: int) -> None:
-        self.is_closed = False
-        self._loop = asyncio.get_running_loop()
-        self._limit_count = limit_count
-        self._items: deque[T] = deque()
-        self._waiter: asyncio.Future[bool] | None = None
-        self._alarm = Alarm(lambda: self._wake(by_alarm=True))
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether there is no place for one more item."""
-        return len(self._items) >= self._limit_count
-
-    def put(self, item: T) -> None:
-        """Add an item. Raises: asyncio.QueueFull."""
-        if self.is_full:
-            raise asyncio.QueueFull
-        self._items.append(item)
-        self._wake(by_alarm=False)
-
-    def close(self) -> None:
-        """Let the reader see that nothing more is wanted of it than what is here."""
-        self.is_closed = True
-        self._wake(by_alarm=False)
-
-    def poke(self) -> None:
-        """Let the reader look again, as if something had come."""
-        self._wake(by_alarm=False)
-
-    def take(self) -> T | None:
-        """The item that has waited longest; ``None`` when there is none."""
-        return self._items.popleft() if self._items else None
-
-    async def wait(self, at_most_s: float) -> bool:
-        """Wait for an item or the end; tells whether it was an alarm that ended the waiting.
-
-        The alarm rings in ``at_most_s`` seconds, or earlier when one was set before: look again at what is due.
-        """
-        if self._items or self.is_closed:
-            return False
-        self._alarm.set(at_most_s)
-        self._waiter = self._loop.create_future()
-        try:
-            return await self._waiter
-        finally:
-            self._waiter = None
-
-    def stop(self) -> None:
-        """Let no alarm ring any more."""
-        self._alarm.stop()
-
-    def _wake(self, *, by_alarm: bool) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(by_alarm)
-
-
-RECENT_EVENTS_COUNT: Final = 128
-"""Events kept in memory."""
-
-MISSED_EVENTS_COUNT: Final = 1_000
-"""Events that a resuming client gets at most; a snapshot is shorter then, and sure to fit in a message."""
-
-
-class RecentEvents:
-    """The events that a room has announced since it is in memory, no more than ``RECENT_EVENTS_COUNT``."""
-
-    def __init__(self, journal: Journal, code: RoomCode) -> None:
-        self._journal = journal
-        self._code = code
-        self._events: deque[SequencedEvent] = deque(maxlen=RECENT_EVENTS_COUNT)
-
-    def extend(self, events: Iterable[SequencedEvent]) -> None:
-        """Remember the latest events."""
-        self._events.extend(events)
-
-    async def after(self, since: Seq, last: Seq) -> Missed:
-        """The events after ``since`` of a room whose last is ``last``.
-
-        ``None`` when they are very many, and for who claims to know the future. Raises: StoreError when they have
-        to be read and cannot be.
-        """
-        if not 0 <= last - since <= MISSED_EVENTS_COUNT:
-            return None
-        if last - since <= len(self._events):
-            return tuple(event for event in self._events if event.seq > since)
-        return tuple(await self._journal.events_after(self._code, since))
-
-
-PRESENCE_DELAY_S: Final = 0.1
-"""Comings and goings within this time are told in one update."""
-
-log = structlog.get_logger(__name__)
+    journal: Journal
+    config: Config
+    now_ms: Callable[[], TimestampMs]
+    on_change: Callable[[RoomTask], None]
+    on_unload: Callable[[RoomTask], None]
 
 
 class RoomTask:
-    """The runtime of one room.
+    """One room in memory. ``first`` is decided before anything else."""
 
-    ``on_change`` is called after each change, ``on_unload`` at its end. ``pending`` is done before anything else.
-    """
-
-    def __init__(
-        self,
-        loaded: Loaded,
-        journal: Journal,
-        config: Config,
-        now_ms: Callable[[], TimestampMs],
-        on_change: Callable[[RoomTask], None],
-        on_unload: Callable[[RoomTask], None],
-        pending: Command | None = None,
-    ) -> None:
-        self.state = loaded.room
+    def __init__(self, room: RoomState, context: RoomContext, first: Command | None = None) -> None:
+        self.state = room
         self.is_damaged = False
-        self.visitors = Visitors(self.state.code)
-        self._journal = journal
-        self._config = config
-        self._now_ms = now_ms
-        self._on_change = on_change
-        self._on_unload = on_unload
-        self._inbox: RoomInbox[Item] = RoomInbox(config.room_queue_count)
-        self._is_touched = False
-        self._recent = RecentEvents(journal, self.state.code)
-        self._pending = pending
-        self._row = RowKeeper(journal, loaded.row)
-        self._snapshots = SnapshotKeeper(journal, loaded.snapshot_seq)
+        self.subscribers = Subscribers(room.code)
+        self._context = context
+        self._first = () if first is None else (first,)
+        self._queue: deque[Submission | Entry] = deque()
+        self._recent: deque[SequencedEvent] = deque(maxlen=RECENT_EVENTS_COUNT)
         self._thinking: BotThought | None = None
-        self._presence_alarm = Alarm(self._check_presence)
-        self._goings = Goings()
-        self._hour = Hour()
-        self._is_ended = False
-        self._is_busy = False
+        self._deadline = NextDeadline()
+        self._timer = Timer(self._look)
+        self._rings_at_ms: int | None = None
+        self._presence_timer = Timer(self._check_presence)
+        self._is_presence_due = False
+        self._departures = Departures()
+        self._is_touched = True
         self._is_behind = False
-        self._underway: asyncio.Future[None] | None = None
-        self._looks_at_ms = 0
+        self._is_busy = False
+        self._reading: asyncio.Task[None] | None = None
+        self._is_stopping = False
+        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._presence_changed()
-        self._task = asyncio.create_task(self._run(), name=f"room {self.state.code}")
+        asyncio.get_running_loop().call_soon(self._advance)
 
     def perform(
         self, command: Command, acknowledge: Callable[[RoomState], None] | None = None
     ) -> asyncio.Future[RoomState]:
-        """Have a command decided and stored. ``acknowledge`` is called after the commit, before the news spread.
+        """Have a command decided and stored. ``acknowledge`` is called after the commit, before the announcement.
 
-        Raises, here or when it is awaited: CommandError when it is refused or cannot be stored; RoomUnloadedError.
+        Raises: RoomUnloadedError, or CommandError if too many commands wait. The future raises CommandError if the
+        command is refused or cannot be stored.
         """
-        done = self.perform_at_once(command, acknowledge)
-        return self._ask(Wish((command,), acknowledge)) if done is None else done
+        return self._submit(Submission((command,), acknowledge))
 
-    def perform_at_once(
-        self, command: Command, acknowledge: Callable[[RoomState], None] | None = None
-    ) -> asyncio.Future[RoomState] | None:
-        """As :meth:`perform`; ``None``, and nothing is done, when something else has to be done before."""
-        if not self._is_at_rest():
-            return None
-        wish = Wish((command,), acknowledge)
-        self._start(wish)
-        return wish.done
-
-    def _is_at_rest(self) -> bool:
-        """Whether a command can be decided now: nothing else is being done or has to be done before it."""
-        if self._is_busy or self._underway is not None or self._inbox or self._pending is not None:
-            return False
-        if self._is_ended or self._inbox.is_closed or self.is_damaged or self._is_behind:
-            return False
-        deadline_ms = self._deadline_ms()
-        return deadline_ms is None or deadline_ms > self._now_ms()
-
-    async def enter(
+    def enter(
         self,
-        visitor: Visitor,
+        subscriber: Subscriber,
         permission: Command,
         since: Seq | None,
         acknowledge: Callable[[RoomState, Missed], None],
-    ) -> RoomState:
-        """Let a connection in if ``permission`` is granted.
+    ) -> asyncio.Future[RoomState]:
+        """Add a connection to the subscribers if ``permission`` is granted.
 
-        ``acknowledge`` gets the events after ``since``, ``None`` when a snapshot is needed.
-        Raises: CommandError; RoomUnloadedError.
+        ``acknowledge`` gets the events after ``since``, ``None`` when a snapshot is needed. A cancelled future
+        leaves the connection outside; what ``permission`` changes stays.
+
+        Raises: as :meth:`perform`.
         """
-        return await self._ask(Entry(visitor, permission, since, acknowledge))
+        return self._submit(Entry(subscriber, permission, since, acknowledge))
 
-    def dismiss(self, visitor: Visitor) -> None:
-        """A connection leaves, or is lost."""
-        if self.visitors.remove(visitor):
+    def dismiss(self, subscriber: Subscriber) -> None:
+        """Remove a connection that leaves or is lost."""
+        if self.subscribers.remove(subscriber):
             self._presence_changed()
 
     def head(self) -> RoomHead:
-        """The room as its visitors see it now."""
+        """Return the room as its subscribers see it now."""
         return head_of(
             self.state,
-            self._now_ms(),
-            connected=self.visitors.accounts(),
+            self._context.now_ms(),
+            connected=self.subscribers.accounts(),
             watchers_count=self.watchers_count,
             thinking=self._thinking,
         )
 
     def summary(self) -> RoomSummary:
-        """The room's line in the list of rooms."""
+        """Return the room's line in the list of rooms."""
         return summary_of(self.state, self.watchers_count)
 
     @property
     def watchers_count(self) -> int:
         """Accounts in the room that hold no seat."""
-        return self.visitors.count_watchers(self.state.seats)
+        return self.subscribers.count_watchers(self.state.seats)
 
     def set_thinking(self, thinking: BotThought | None) -> None:
         """Show, or no longer show, that a bot thinks."""
@@ -341,241 +275,280 @@ class RoomTask:
             self._presence_changed()
 
     async def stop(self) -> None:
-        """End the task once the commands that wait have been done."""
-        self._inbox.close()
-        await self._task
+        """Leave memory once the commands that wait have been performed."""
+        self._is_stopping = True
+        self._advance()
+        await self.unloaded()
 
-    def _ask(self, item: Wish | Entry) -> asyncio.Future[RoomState]:
-        if self._is_ended or self._inbox.is_closed:
+    async def unloaded(self) -> None:
+        """Wait until the room has left memory."""
+        await asyncio.shield(self._ended)
+
+    def _submit(self, submission: Submission | Entry) -> asyncio.Future[RoomState]:
+        if self._ended.done():
             raise RoomUnloadedError(self.state.code)
-        try:
-            self._inbox.put(item)
-        except asyncio.QueueFull:
+        if self._is_stopping:
+            raise CommandError(ErrorCode.SHUTTING_DOWN, "the server is stopping")
+        if len(self._queue) >= self._context.config.room_queue_count:
             message = f"too many commands wait for room {self.state.code}; try again"
-            raise CommandError(ErrorCode.BUSY, message) from None
-        return item.done
+            raise CommandError(ErrorCode.BUSY, message)
+        self._queue.append(submission)
+        self._advance()
+        return submission.done
 
-    async def _run(self) -> None:
-        try:
-            while (item := await self._next_item()) is not None:
+    def _advance(self) -> None:
+        """Perform what is due and what waits, until there is a commit to wait for or nothing is left."""
+        while not self._is_busy and not self._ended.done():
+            submission = self._next()
+            if submission is not None:
                 self._is_busy = True
-                await self._serve(item)
-                self._is_busy, self._is_touched = False, True
-            if self._inbox.is_closed and not self.is_damaged:
-                await self._row.settle(self.state)
-        finally:
-            self._end()
+                self._start(submission)
+            elif not self._is_busy:
+                self._rest()
+                return
 
-    async def _next_item(self) -> Item | None:
-        """The next thing to do; ``None`` when the room shall end: told so, closed, or idle for long.
+    def _next(self) -> Submission | Entry | None:
+        """Return what to perform next.
 
-        What time brings goes before commands that wait, so that nobody can talk a flag up.
+        Deadlines go before commands that wait, so that nobody can hold up a flag by talking.
         """
-        while True:
-            if self._is_snapshot_due():
-                # What is underway, and commands that find the room at rest, go on meanwhile.
-                await self._snapshots.keep(self.state)
-            if self._underway is not None:
-                await asyncio.wait({self._underway})
-                continue
-            if self.state.phase == "closed":
-                return None
-            now_ms, deadline_ms = self._now_ms(), self._deadline_ms()
-            self._looks_at_ms = now_ms + self._config.idle_room_unload_ms
-            if deadline_ms is not None:
-                if deadline_ms <= now_ms:
-                    return Wish((Expire(draw()),))
-                self._looks_at_ms = min(deadline_ms, self._looks_at_ms)
-            item = self._inbox.take()
-            if item is not None or self._inbox.is_closed:
-                return item
-            if await self._inbox.wait((self._looks_at_ms - now_ms) / 1000):
-                if self._is_idle() and await self._can_be_forgotten():
-                    return None
-                self._is_touched = False
+        if self.state.phase == "closed":
+            return None
+        if self.is_damaged:
+            self._fail_all(damaged(self.state.code))
+            return None
+        if self._is_behind and (self._queue or self._is_presence_due):
+            self._read(self._catch_up())
+            return None
+        deadline_ms = self._deadline.of(self.state)
+        if deadline_ms is not None and deadline_ms <= self._context.now_ms():
+            return Submission((Expire(new_chance()),))
+        if self._is_presence_due:
+            self._is_presence_due = False
+            return self._presence()
+        return self._queue.popleft() if self._queue else None
 
-    def _deadline_ms(self) -> int | None:
-        return None if self.is_damaged else self._hour.of(self.state)
+    def _rest(self) -> None:
+        """Wait for the next command or the next deadline; end when the room is closed or the server stops."""
+        if self.state.phase == "closed" or self._is_stopping:
+            self._end()
+            return
+        now_ms = self._context.now_ms()
+        ring_at_ms = now_ms + self._context.config.idle_room_unload_ms
+        deadline_ms = None if self.is_damaged else self._deadline.of(self.state)
+        if deadline_ms is not None:
+            ring_at_ms = min(ring_at_ms, deadline_ms)
+        if self._rings_at_ms is None or ring_at_ms < self._rings_at_ms:
+            self._rings_at_ms = ring_at_ms
+            self._timer.set((ring_at_ms - now_ms) / 1000)
 
-    async def _can_be_forgotten(self) -> bool:
-        """Whether all that counts is on disk, and nobody has wanted anything while it was made sure."""
-        return self.is_damaged or (await self._row.settle(self.state) and self._is_idle())
+    def _look(self) -> None:
+        """Leave memory if nobody has wanted anything since the last look; otherwise go on."""
+        self._rings_at_ms = None
+        if self._is_idle():
+            self._end()
+        else:
+            self._is_touched = False
+            self._advance()
 
     def _is_idle(self) -> bool:
-        """Whether nobody has wanted anything for long, is here, or is to be expected."""
-        is_settled = not (self._is_touched or self._inbox or self._presence_alarm.is_set or self._underway)
-        return is_settled and not len(self.visitors) and not self.state.is_bot_to_move
+        is_settled = not (self._is_touched or self._is_busy or self._queue or self._presence_timer.is_set)
+        return is_settled and not len(self.subscribers) and not self.state.is_bot_to_move
 
-    async def _serve(self, item: Item) -> None:
-        if self.is_damaged:
-            fail(item, damaged(self.state.code))
-            return
+    def _start(self, submission: Submission | Entry) -> None:
+        """Decide a submission and have it stored; the answer comes when it is on disk."""
+        self._is_touched = True
         try:
-            if self._is_behind:
-                await self._catch_up()
-            if self._pending is not None and not isinstance(item, Entry):
-                await self._do(self._pending)
-                self._pending = None
-            match item:
-                case Wish():
-                    self._start(item)
-                case Entry():
-                    await self._let_in(item)
-                case PresenceCheck():
-                    await self._note_presence()
+            events = decide_together(self.state, (*self._first, *submission.commands), self._context.now_ms())
+            if events:
+                appended = self._context.journal.append(self.state, events)
+                appended.stored.add_done_callback(lambda _: self._finish(submission, events, appended))
+                return
+            self._fulfil(submission)
         except Exception as error:
-            self._refuse(item, error)
+            self._refuse(submission, error)
+        self._is_busy = self._reading is not None
 
-    def _refuse(self, item: Item, reason: Exception) -> None:
-        """Say why something was not done, and see what that means for the room."""
+    def _finish(
+        self, submission: Submission | Entry, events: tuple[SequencedEvent, ...], appended: Appended
+    ) -> None:
+        """Acknowledge and announce after the commit; or refuse when there was none."""
+        try:
+            appended.stored.result()
+            self._first = ()
+            self.state = appended.room
+            self._deadline.note(appended.room, appended.deadline)
+            self._fulfil(submission, events)
+        except Exception as error:
+            self._refuse(submission, error)
+        self._is_busy = self._reading is not None
+        self._advance()
+
+    def _fulfil(self, submission: Submission | Entry, events: tuple[SequencedEvent, ...] = ()) -> None:
+        if isinstance(submission, Entry):
+            self._let_in(submission, events)
+            return
+        if submission.acknowledge is not None:
+            submission.acknowledge(self.state)
+        if events:
+            self._announce(events)
+        if not submission.done.done():
+            submission.done.set_result(self.state)
+
+    def _refuse(self, submission: Submission | Entry, reason: Exception) -> None:
+        """Answer with the reason, and see what it means for the room."""
         match reason:
             case CommandError():
-                fail(item, reason)
-            case ConflictError():
-                log.warning("room behind its log", room=self.state.code, reason=str(reason))
-                self._is_behind = True
-                self._presence_changed()
-                fail(item, unavailable(reason))
+                _fail(submission, reason)
             case StoreError():
-                self._put_off()
-                fail(item, unavailable(reason))
+                if isinstance(reason, ConflictError):
+                    log.warning("room behind its log", room=self.state.code, reason=str(reason))
+                    self._is_behind = True
+                    self._presence_changed()
+                else:
+                    self._postpone()
+                refusal = unavailable(reason)
+                if isinstance(submission, Entry) and self._may_look_on(submission):
+                    self._let_in(submission, is_noted=False)
+                else:
+                    _fail(submission, refusal)
             case _:
                 # A fault of ours must not spread: this room stops taking commands, the others go on.
                 self.is_damaged = True
                 log.error("room damaged", room=self.state.code, seq=self.state.seq, exc_info=reason)
-                fail(item, damaged(self.state.code))
+                _fail(submission, damaged(self.state.code))
 
-    def _put_off(self) -> None:
-        """Nobody asks again for what the room wants by itself: deadlines and presence are looked at later."""
-        self._hour.put_off(self._now_ms() + self._config.storage_retry_ms)
-        self._presence_changed(self._config.storage_retry_ms / 1000)
-
-    async def _catch_up(self) -> None:
-        """Take in what is on disk and not here, e.g. of a write that was given up. Raises: StoreError."""
-        events = tuple(await self._journal.events_after(self.state.code, self.state.seq))
-        self._is_behind = False
-        self._row.forget()
-        if events:
-            self.state = replay(events, self.state)
-            self._announce(events)
-        self._presence_changed()
-
-    async def _do(self, *commands: Command) -> None:
-        """Have the room's own commands decided and stored: all of them or none. Raises: CommandError."""
-        wish = Wish(commands)
-        self._start(wish)
-        await wish.done
-
-    def _start(self, wish: Wish) -> None:
-        """Decide a wish and have it stored; what comes of it is told when it is on disk."""
-        self._is_touched = True
-        try:
-            events = decide_together(self.state, wish.commands, self._now_ms())
-            if events:
-                appended = self._journal.append(self.state, events, self._row.on_disk)
-                self._underway = appended.stored
-                appended.stored.add_done_callback(lambda _: self._finish(wish, events, appended))
-            else:
-                self._fulfil(wish)
-        except Exception as error:
-            self._refuse(wish, error)
-
-    def _finish(self, wish: Wish, events: tuple[SequencedEvent, ...], appended: Appended) -> None:
-        """Go on after the commit: acknowledge, publish; or say that there was none."""
-        self._underway = None
-        try:
-            appended.stored.result()
-            self.state, self._row.on_disk = appended.room, appended.row
-            self._hour.note(appended.room, appended.deadline)
-            self._fulfil(wish, events)
-        except Exception as error:
-            self._refuse(wish, error)
-        if self._inbox or self._inbox.is_closed or self._has_to_look():
-            self._inbox.poke()
-
-    def _has_to_look(self) -> bool:
-        """Whether the task has to look what is due earlier than it means to."""
-        if self._is_snapshot_due():
-            return True
-        deadline_ms = self._deadline_ms()
-        return self.state.phase == "closed" or (deadline_ms is not None and deadline_ms < self._looks_at_ms)
-
-    def _fulfil(self, wish: Wish, events: tuple[SequencedEvent, ...] = ()) -> None:
-        if wish.acknowledge is not None:
-            wish.acknowledge(self.state)
-        if events:
-            self._announce(events)
-        if not wish.done.done():
-            wish.done.set_result(self.state)
+    def _postpone(self) -> None:
+        """Look at deadlines and presence later: nobody asks again for what the room wants by itself."""
+        self._deadline.postpone(self._context.now_ms() + self._context.config.storage_retry_ms)
+        self._presence_changed(self._context.config.storage_retry_ms / 1000)
 
     def _announce(self, events: tuple[SequencedEvent, ...]) -> None:
-        """Tell everybody what is on disk and in the state now."""
+        """Notify everybody of events that are on disk and in the state now."""
         self._recent.extend(events)
         if self._thinking is not None and not self.state.is_bot_to_move:
             self._thinking = None
-        self.visitors.publish(self.state, self.head(), events)
-        self._on_change(self)
+        self._publish(events)
 
-    async def _let_in(self, entry: Entry) -> None:
-        """The newcomer hears its own answer first, and then all that follows."""
-        # The sender may be gone by now: what it wished for counts, but nobody is there to be let in.
+    def _publish(self, events: tuple[SequencedEvent, ...] = ()) -> None:
+        self.subscribers.publish(self.state, self.head(), events)
+        self._context.on_change(self)
+
+    def _let_in(self, entry: Entry, events: tuple[SequencedEvent, ...] = (), *, is_noted: bool = True) -> None:
+        """Add a connection to the subscribers: it gets its own answer first, and then all that follows.
+
+        ``is_noted`` is False if the arrival could not be stored.
+        """
         self._presence_changed()
-        with self.visitors.entering(entry.visitor.account_id):
-            is_noted = await self._note_coming(entry)
-            missed = None if entry.since is None else await self._recent.after(entry.since, self.state.seq)
-        if not entry.done.done():
-            self.visitors.add(entry.visitor)
-            entry.acknowledge(self.state, missed)
-            entry.done.set_result(self.state)
-            if not is_noted:
-                self.visitors.publish(self.state, self.head(), ())
+        if entry.done.done():
+            # The connection is gone meanwhile: its command counts, but there is nobody to let in.
+            if events:
+                self._announce(events)
+            return
+        with self.subscribers.entering(entry.subscriber.account_id):
+            if events:
+                self._announce(events)
+            missed_count = 0 if entry.since is None else self.state.seq - entry.since
+            if entry.since is None or not 0 <= missed_count <= MISSED_EVENTS_COUNT:
+                self._admit(entry, None, is_noted=is_noted)
+            elif missed_count <= len(self._recent):
+                missed = tuple(event for event in self._recent if event.seq > entry.since)
+                self._admit(entry, missed, is_noted=is_noted)
+            else:
+                self._read(self._admit_after_reading(entry, entry.since, is_noted=is_noted))
 
-    async def _note_coming(self, entry: Entry) -> bool:
-        """Store what a coming changes; tell if that went: who takes no seat may look on. Raises: CommandError."""
-        before = () if self._pending is None else (self._pending,)
+    async def _admit_after_reading(self, entry: Entry, since: Seq, *, is_noted: bool) -> None:
         try:
-            await self._do(*before, entry.permission, Connect(entry.visitor.account_id))
-            self._pending = None
-        except CommandError as error:
-            is_disk = error.code == ErrorCode.STORAGE_UNAVAILABLE
-            if not is_disk or decide_together(self.state, (entry.permission,), self._now_ms()):
-                raise
+            with self.subscribers.entering(entry.subscriber.account_id):
+                missed = tuple(await self._context.journal.events_after(self.state.code, since))
+            self._admit(entry, missed, is_noted=is_noted)
+        except StoreError as error:
+            _fail(entry, unavailable(error))
+        except Exception as error:
+            self._refuse(entry, error)
+
+    def _admit(self, entry: Entry, missed: Missed, *, is_noted: bool) -> None:
+        if entry.done.done():
+            return
+        self.subscribers.add(entry.subscriber)
+        entry.acknowledge(self.state, missed)
+        entry.done.set_result(self.state)
+        if not is_noted:
+            self.subscribers.publish(self.state, self.head(), ())
+
+    def _may_look_on(self, entry: Entry) -> bool:
+        """Return True if an entry changes nothing but who is present: that need not be stored to look on."""
+        try:
+            return not decide_together(self.state, (entry.permission,), self._context.now_ms())
+        except CommandError:
             return False
-        return True
 
     def _presence_changed(self, delay_s: float = PRESENCE_DELAY_S) -> None:
-        if not self._is_ended:
-            self._presence_alarm.set(delay_s)
+        if not self._ended.done():
+            self._presence_timer.set(delay_s)
 
     def _check_presence(self) -> None:
-        if self._inbox.is_full:
+        self._is_presence_due = True
+        self._advance()
+
+    def _presence(self) -> Submission:
+        """Return the commands that note who has come back and who has gone; without any, presence is announced."""
+        now_ms = self._context.now_ms()
+        back = self.subscribers.accounts_back(self.state)
+        gone, again_in_ms = self._departures.due(self.subscribers.accounts_gone(self.state), now_ms)
+        is_announced_by_events = bool(self._first or back or gone)
+
+        def acknowledge(_: RoomState) -> None:
+            for account in gone:
+                self._departures.note(account, now_ms)
+            if not is_announced_by_events:
+                self._publish()
+            if again_in_ms is not None:
+                self._presence_changed(again_in_ms / 1000)
+
+        return Submission((*map(Connect, back), *map(Disconnect, gone)), acknowledge)
+
+    async def _catch_up(self) -> None:
+        """Take in what is on disk and not here, e.g. of a write that was taken for failed."""
+        try:
+            events = tuple(await self._context.journal.events_after(self.state.code, self.state.seq))
+            self._is_behind = False
+            if events:
+                self.state = replay(events, self.state)
+                self._announce(events)
             self._presence_changed()
-        else:
-            self._inbox.put(PresenceCheck())
+        except Exception as error:
+            self._is_presence_due = False
+            self._refuse(self._queue.popleft() if self._queue else Submission(()), error)
 
-    async def _note_presence(self) -> None:
-        for account in self.visitors.accounts_back(self.state):
-            await self._do(Connect(account))
-        gone = self.visitors.accounts_gone(self.state)
-        due, again_in_ms = self._goings.due(gone, self._now_ms())
-        for account in due:
-            await self._do(Disconnect(account))
-            self._goings.note(account, self._now_ms())
-        self.visitors.publish(self.state, self.head(), ())
-        self._on_change(self)
-        if again_in_ms is not None:
-            self._presence_changed(again_in_ms / 1000)
+    def _read(self, work: Coroutine[None, None, None]) -> None:
+        """Do something that reads the disk; commands wait meanwhile."""
+        self._is_busy = True
+        self._reading = asyncio.create_task(work, name=f"reading room {self.state.code}")
+        self._reading.add_done_callback(self._go_on)
 
-    def _is_snapshot_due(self) -> bool:
-        """A server that stops waits for commits alone: the snapshot before is close enough."""
-        return self._snapshots.is_due(self.state) and not self.is_damaged and not self._inbox.is_closed
+    def _go_on(self, _: asyncio.Task[None]) -> None:
+        self._reading = None
+        self._is_busy = False
+        self._advance()
 
     def _end(self) -> None:
-        self._is_ended = True
-        self._inbox.stop()
-        self._presence_alarm.stop()
-        self._on_unload(self)
+        self._ended.set_result(None)
+        self._timer.stop()
+        self._presence_timer.stop()
+        self._context.on_unload(self)
         is_closed = self.state.phase == "closed"
-        self.visitors.dismiss_all("the room is closed" if is_closed else "the server stops")
-        while (item := self._inbox.take()) is not None:
-            fail(item, RoomUnloadedError(self.state.code))
+        self.subscribers.dismiss_all("the room is closed" if is_closed else "the server stops")
+        self._fail_all(no_such_room(self.state.code))
+
+    def _fail_all(self, refusal: CommandError) -> None:
+        while self._queue:
+            _fail(self._queue.popleft(), refusal)
+
+
+def _fail(submission: Submission | Entry, error: CommandError) -> None:
+    """Answer a submission with an error."""
+    if not submission.done.done():
+        submission.done.set_exception(error)
+        # Nobody waits for what the room asked of itself.
+        submission.done.exception()

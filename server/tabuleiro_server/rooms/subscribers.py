@@ -1,4 +1,4 @@
-"""Who is in a room, and the telling of news: each message is written once for each codec and audience."""
+"""Who is in a room, and the telling of news: each message is written once for each codec and viewer."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tabuleiro.protocol.codec import Codec
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import RoomGone, RoomHead, Update
 from tabuleiro_server.room.state import RoomState, Seats
-from tabuleiro_server.room.views import Audience, audience_of, event_for
+from tabuleiro_server.room.views import Viewer, event_for, viewer_of
 
 
-class Visitor(Protocol):
+class Subscriber(Protocol):
     """A connection that can enter rooms."""
 
     account_id: AccountId
@@ -29,31 +29,31 @@ class Visitor(Protocol):
         ...
 
 
-class Visitors:
+class Subscribers:
     """The connections in one room."""
 
     def __init__(self, code: RoomCode) -> None:
         self._code = code
-        self._visitors: dict[Visitor, None] = {}
+        self._subscribers: dict[Subscriber, None] = {}
         self._accounts: frozenset[AccountId] | None = frozenset()
         self._entering: AccountId | None = None
-        self._groups: dict[tuple[str, bool], list[Visitor]] | None = None
+        self._groups: dict[tuple[str, bool], list[Subscriber]] | None = None
         self._grouped_for: tuple[Seats, bool] | None = None
         self._counted: tuple[frozenset[AccountId], Seats] | None = None
         self._watchers_count = 0
 
     def __len__(self) -> int:
-        return len(self._visitors)
+        return len(self._subscribers)
 
-    def add(self, visitor: Visitor) -> None:
+    def add(self, subscriber: Subscriber) -> None:
         """Let a connection in; nothing happens if it is in already."""
-        self._visitors[visitor] = None
+        self._subscribers[subscriber] = None
         self._accounts = self._groups = None
 
-    def remove(self, visitor: Visitor) -> bool:
+    def remove(self, subscriber: Subscriber) -> bool:
         """Let a connection go; tells whether it was here."""
-        was_here = visitor in self._visitors
-        self._visitors.pop(visitor, None)
+        was_here = subscriber in self._subscribers
+        self._subscribers.pop(subscriber, None)
         self._accounts = self._groups = None
         return was_here
 
@@ -69,7 +69,7 @@ class Visitors:
     def accounts(self) -> frozenset[AccountId]:
         """The accounts with a connection in the room."""
         if self._accounts is None:
-            here = {visitor.account_id for visitor in self._visitors}
+            here = {subscriber.account_id for subscriber in self._subscribers}
             self._accounts = frozenset(here if self._entering is None else here | {self._entering})
         return self._accounts
 
@@ -101,29 +101,29 @@ class Visitors:
 
     def publish(self, room: RoomState, head: RoomHead, events: tuple[SequencedEvent, ...]) -> None:
         """Tell everybody in the room what they may know of the news."""
-        for (_, is_playing), visitors in self._grouped(room).items():
-            audience = Audience.PLAYERS if is_playing else Audience.WATCHERS
-            seen = tuple([event_for(event, audience) for event in events])
-            frame = visitors[0].codec.encode(Update(head, seen))
-            for visitor in visitors:
-                visitor.send_frame(frame)
+        for (_, is_playing), subscribers in self._grouped(room).items():
+            viewer = Viewer.PLAYER if is_playing else Viewer.WATCHER
+            seen = tuple([event_for(event, viewer) for event in events])
+            frame = subscribers[0].codec.encode(Update(head, seen))
+            for subscriber in subscribers:
+                subscriber.send_frame(frame)
 
-    def _grouped(self, room: RoomState) -> dict[tuple[str, bool], list[Visitor]]:
+    def _grouped(self, room: RoomState) -> dict[tuple[str, bool], list[Subscriber]]:
         """Who is told the same, by codec and whether they play; kept until somebody comes, goes or sits down."""
         seats, is_playing = room.seats, room.phase == "playing"
         last = self._grouped_for
         if self._groups is None or last is None or last[0] is not seats or last[1] is not is_playing:
             self._groups, self._grouped_for = {}, (seats, is_playing)
-            for visitor in self._visitors:
-                audience = audience_of(room, visitor.account_id)
-                key = (visitor.codec.subprotocol, audience is Audience.PLAYERS)
-                self._groups.setdefault(key, []).append(visitor)
+            for subscriber in self._subscribers:
+                viewer = viewer_of(room, subscriber.account_id)
+                key = (subscriber.codec.subprotocol, viewer is Viewer.PLAYER)
+                self._groups.setdefault(key, []).append(subscriber)
         return self._groups
 
     def dismiss_all(self, reason: str) -> None:
         """Tell everybody that the room is gone, and let them go."""
-        for visitor in tuple(self._visitors):
-            visitor.send_frame(visitor.codec.encode(RoomGone(self._code, reason)))
-            visitor.forget_room(self._code)
-        self._visitors.clear()
+        for subscriber in tuple(self._subscribers):
+            subscriber.send_frame(subscriber.codec.encode(RoomGone(self._code, reason)))
+            subscriber.forget_room(self._code)
+        self._subscribers.clear()
         self._accounts = self._groups = None

@@ -10,10 +10,9 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
-from tabuleiro_server.sessions.guests import Guests
+from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
-from tabuleiro_server.sessions.room_quota import RoomQuota
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from tabuleiro.ids import AccountId, RoomCode
 from tabuleiro.protocol.codec import Codec
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import ClientMessage, Error, Ok, ServerMessage
+from tabuleiro_server.metrics import RequestMetrics
 from tabuleiro_server.rooms.room_task import RoomTask
-from tabuleiro_server.sessions.figures import RequestFigures
 from tabuleiro_server.sessions.outbox import Outbox
 
 log = structlog.get_logger(__name__)
@@ -45,14 +45,14 @@ class Session:
         answer: Answerer,
         on_close: Callable[[Session], None],
         on_fault: Callable[[Exception], None],
-        figures: RequestFigures | None = None,
+        metrics: RequestMetrics | None = None,
     ) -> None:
-        """``figures`` ``None``: nobody counts."""
+        """``metrics`` ``None``: nobody counts."""
         self.codec = codec
         self.account_id = AccountId("")
         self.name = ""
         self.lag_ms = 0
-        self._figures = figures or RequestFigures()
+        self._metrics = metrics or RequestMetrics()
         self._outbox = outbox
         self._answer = answer
         self._on_close = on_close
@@ -72,7 +72,7 @@ class Session:
         try:
             message = self.codec.decode_client(frame)
         except RemoteProtocolError as error:
-            self._figures.count(None, ErrorCode.BAD_MESSAGE)
+            self._metrics.count(None, ErrorCode.BAD_MESSAGE)
             if error.close_code is not None:
                 raise
             self.send(Error(error.request_id, ErrorCode.BAD_MESSAGE, error.message))
@@ -95,19 +95,19 @@ class Session:
             return
         error = answering.exception()
         if error is None:
-            self._figures.count(message, None)
+            self._metrics.count(message, None)
         elif isinstance(error, CommandError):
             self._refuse(message, error)
         elif isinstance(error, Exception):
             self._on_fault(error)
 
     def _refuse(self, message: ClientMessage, error: CommandError) -> None:
-        self._figures.count(message, error.code)
+        self._metrics.count(message, error.code)
         self.send(Error(message.id, error.code, error.message))
 
     def refuse_unread(self, reason: str) -> None:
         """Answer a frame that is not even looked at because a limit is reached, which ``reason`` names."""
-        self._figures.count(None, ErrorCode.LIMIT_REACHED)
+        self._metrics.count(None, ErrorCode.LIMIT_REACHED)
         self.send(Error(None, ErrorCode.LIMIT_REACHED, reason))
 
     def welcome(self, account_id: AccountId, name: str) -> None:

@@ -1,6 +1,7 @@
-r"""Game records: a match as a text that people read and programs replay.
+r"""Game records: a match as a value, and as a text that people read and programs replay.
 
-The text is headers, an empty line, and one line a turn::
+:class:`MatchRecord` is the value that every format is read into and written from. The text of our own format is
+headers, an empty line, and one line a turn::
 
     [Game "virus-wars"]
     [Option "rows=11"]
@@ -16,22 +17,22 @@ The text is headers, an empty line, and one line a turn::
     1. b10 c9 d8 e7 f6
     2. j2 i3
 
-Values are quoted as in JSON. ``Player0`` moved first; ``Bot`` names the level of a computer player; dates are ISO
+Values are quoted as in JSON. ``Player0`` moved first; ``Bot`` names the level of a bot; dates are ISO
 8601, ``?`` when not known; ``Result`` is ``1-0``, ``0-1``, ``1/2-1/2`` or ``*``; there is one ``Option`` header
 for each option. A line is the number of the turn and its actions; a turn may go on in another line of the same
 number. Lines that begin with ``#`` are comments. Headers that are missing have the value of the example, but
 ``Game`` must be there, and with neither ``Result`` nor ``Termination`` the rules alone say how it ended.
 
 Reading trusts nothing: every option and action is checked. Files, encodings and the clock are left to the
-callers, the value itself to :mod:`tabuleiro.notation.match_record`.
+callers, other formats to :mod:`tabuleiro.notation.formats`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeVar
 
@@ -39,20 +40,123 @@ from tabuleiro.clock.texts import format_time_control, parse_time_control
 from tabuleiro.errors import GameOptionError, NotationError, RecordError, TurnError
 from tabuleiro.ids import Player, TimestampMs
 from tabuleiro.notation.actions import iter_actions, split_actions
-from tabuleiro.notation.match_record import (
-    NO_RESULT,
-    UNFINISHED,
-    WINS,
-    MatchRecord,
-    RecordPlayer,
-    outcome_problem,
-    replay,
-    result_of,
-    turns,
-)
 from tabuleiro.rules import Game, State, registry
-from tabuleiro.rules.base import Outcome, Termination
-from tabuleiro.rules.options import OptionValue, parse_options
+from tabuleiro.rules.base import RULE_TERMINATIONS, Outcome, Termination
+from tabuleiro.rules.options import Options, OptionValue, parse_options
+from tabuleiro.text import one_of
+
+UNFINISHED: Final = "unfinished"
+"""The termination of a match that goes on, or whose end nobody recorded."""
+NO_RESULT: Final = "*"
+WINS: Final = ("1-0", "0-1")
+DRAW: Final = "1/2-1/2"
+WITHOUT_RESULT: Final = frozenset({Termination.ABORTED, Termination.ABANDONED})
+"""Terminations that leave no result when nobody won by them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPlayer:
+    """The player of a side; ``bot`` is the level of a bot, ``None`` for a person."""
+
+    name: str
+    bot: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRecord:
+    """One match, finished or not.
+
+    ``actions`` are canonical texts since the start, ``options`` may leave out defaults. ``outcome`` is ``None``
+    for a match that goes on; times are ``None`` when not known. ``time_control`` is a text that
+    :func:`tabuleiro.clock.texts.parse_time_control` reads.
+    """
+
+    game: str
+    options: Options
+    players: tuple[RecordPlayer, RecordPlayer]
+    actions: tuple[str, ...] = ()
+    outcome: Outcome | None = None
+    started_at_ms: TimestampMs | None = None
+    ended_at_ms: TimestampMs | None = None
+    time_control: str = "none"
+
+    @property
+    def result(self) -> str:
+        """``1-0``, ``0-1``, ``1/2-1/2``, or ``*`` for a match without a result."""
+        return result_of(self.outcome)
+
+    @property
+    def termination(self) -> str:
+        """What ended the match, ``unfinished`` when nothing did."""
+        return UNFINISHED if self.outcome is None else self.outcome.termination.value
+
+
+@dataclass(frozen=True, slots=True)
+class RecordTurn:
+    """The actions that ``player`` made in one turn; ``ply`` counts the actions of the match before them."""
+
+    number: int
+    player: Player
+    ply: int
+    actions: tuple[str, ...] = ()
+
+
+def replay(record: MatchRecord) -> tuple[State, ...]:
+    """Return all states of a match: the start, and the state after each action.
+
+    Raises:
+        GameOptionError, NotationError, IllegalActionError: The rules refuse the record.
+    """
+    state = registry.load(record.game, record.options).initial_state()
+    states = [state]
+    for text in record.actions:
+        state = state.apply(state.string_to_action(text))
+        states.append(state)
+    return tuple(states)
+
+
+def turns(record: MatchRecord, states: Sequence[State]) -> tuple[RecordTurn, ...]:
+    """Return the actions of a match by turns, in canonical texts; ``states`` is the result of :func:`replay`."""
+    played = zip(record.actions, states[:-1], strict=True)
+    return parted_turns([state.action_to_string(state.string_to_action(text)) for text, state in played], states)
+
+
+def parted_turns(actions: Sequence[str], states: Sequence[State]) -> tuple[RecordTurn, ...]:
+    """Return ``actions`` by turns; ``states`` holds the position before each of them, and the last one."""
+    found: list[RecordTurn] = []
+    for ply, (text, state) in enumerate(zip(actions, states[:-1], strict=True)):
+        if found and found[-1].number == state.turn_number:
+            found[-1] = replace(found[-1], actions=(*found[-1].actions, text))
+        elif state.to_move is not None:
+            found.append(RecordTurn(state.turn_number, state.to_move, ply, (text,)))
+    return tuple(found)
+
+
+def result_of(outcome: Outcome | None) -> str:
+    """Return ``1-0``, ``0-1``, ``1/2-1/2``, or ``*`` for no result; ``None`` is a match that goes on.
+
+    >>> result_of(Outcome(0, Termination.RESIGNATION)), result_of(Outcome(None, Termination.ABORTED))
+    ('1-0', '*')
+    """
+    if outcome is None:
+        return NO_RESULT
+    if outcome.winner is not None:
+        return WINS[outcome.winner]
+    return NO_RESULT if outcome.termination in WITHOUT_RESULT else DRAW
+
+
+def outcome_problem(state: State, outcome: Outcome | None) -> str | None:
+    """Return the reason why a match with the last state ``state`` cannot have this outcome; ``None`` if it can."""
+    by_rules = state.outcome
+    if by_rules is not None and outcome != by_rules:
+        winner = "nobody" if by_rules.winner is None else f"player {by_rules.winner}"
+        return f"by the rules the game ends here: {winner} wins by {by_rules.termination}"
+    if by_rules is None and outcome is not None and outcome.termination in RULE_TERMINATIONS:
+        return "by the rules the game does not end here"
+    if outcome is not None and outcome.termination is Termination.ABORTED and outcome.winner is not None:
+        return "nobody wins an aborted match"
+    return None
+
 
 UNKNOWN: Final = "?"
 
@@ -72,8 +176,9 @@ _Value = TypeVar("_Value")
 def format_record(record: MatchRecord) -> str:
     """Write a record as text, every option named; it ends with a line end.
 
-    Raises: GameOptionError, NotationError or IllegalActionError for a record that the rules refuse, ValueError
-    for an outcome that contradicts them.
+    Raises:
+        GameOptionError, NotationError, IllegalActionError: The rules refuse the record.
+        ValueError: The outcome contradicts the rules.
     """
     states = replay(record)
     problem = outcome_problem(states[-1], record.outcome)
@@ -104,7 +209,8 @@ def format_record(record: MatchRecord) -> str:
 def format_timestamp(moment_ms: TimestampMs | None) -> str:
     """Write a moment in ISO 8601, to the millisecond, in UTC; ``None`` is ``?``.
 
-    Raises: OverflowError for a moment outside the years 1 to 9999.
+    Raises:
+        OverflowError: The moment is outside the years 1 to 9999.
 
     >>> format_timestamp(TimestampMs(1))
     '1970-01-01T00:00:00.001Z'
@@ -118,7 +224,8 @@ def format_timestamp(moment_ms: TimestampMs | None) -> str:
 def parse_timestamp(text: str) -> TimestampMs | None:
     """Read an ISO 8601 date, with a time or without; without a time zone it is UTC. ``?`` is ``None``.
 
-    Raises: NotationError.
+    Raises:
+        NotationError: The text is no such date.
     """
     if text == UNKNOWN:
         return None
@@ -166,7 +273,8 @@ class _Parts:
 def parse_record(text: str) -> MatchRecord:
     """Read a record and check all of it against the rules. The record names every option.
 
-    Raises: RecordError with line and column of the first text that is wrong.
+    Raises:
+        RecordError: Something is wrong; it names line and column of the first such text.
     """
     parts = _take_apart(text)
     game = _read_game(parts)
@@ -214,7 +322,7 @@ def _add_header(parts: _Parts, line: str, number: int, column: int) -> None:
         raise RecordError(line.strip(), number, column, 'expected a header, e.g. [Game "virus-wars"]')
     name = next((known for known in _HEADERS if known.lower() == found[1].lower()), None)
     if name is None:
-        raise RecordError(found[1], number, found.start(1) + 1, "expected one of " + ", ".join(_HEADERS))
+        raise RecordError(found[1], number, found.start(1) + 1, "expected " + one_of(_HEADERS))
     try:
         value = str(json.loads(found[2]))
     except ValueError:
@@ -228,7 +336,7 @@ def _add_header(parts: _Parts, line: str, number: int, column: int) -> None:
 
 
 def _read_game(parts: _Parts) -> Game:
-    """The game that the headers name, its options checked."""
+    """Return the game that the headers name, its options checked."""
     named = parts.headers.get("Game")
     if named is None:
         raise RecordError("", 1, 1, 'expected a header that names the game, e.g. [Game "virus-wars"]')
@@ -249,7 +357,7 @@ def _read_game(parts: _Parts) -> Game:
 
 
 def _play(game: Game, lines: Iterable[tuple[int, re.Match[str]]]) -> tuple[tuple[str, ...], State]:
-    """Play the turns. Returns the actions in canonical texts and the last state."""
+    """Play the turns and return the actions in canonical texts and the last state."""
     state, texts = game.initial_state(), []
     for line, turn in lines:
         number, place = turn[1], turn.start(1) + 1
@@ -270,14 +378,14 @@ def _play(game: Game, lines: Iterable[tuple[int, re.Match[str]]]) -> tuple[tuple
 
 
 def _read_outcome(parts: _Parts, state: State) -> Outcome | None:
-    """How the match ended, checked against the last state."""
+    """Return the end of the match, checked against the last state."""
     result, termination = parts.headers.get("Result"), parts.headers.get("Termination")
     if result is None and termination is None:
         return state.outcome
     word = UNFINISHED if termination is None else termination.value.lower()
     known = (UNFINISHED, *(known.value for known in Termination))
     if termination is not None and word not in known:
-        raise termination.error("expected one of " + ", ".join(known))
+        raise termination.error("expected " + one_of(known))
     shown = NO_RESULT if result is None else result.value
     winner: Player | None = 0 if shown == WINS[0] else 1 if shown == WINS[1] else None
     outcome = None if word == UNFINISHED else Outcome(winner, Termination(word))
@@ -295,7 +403,7 @@ def _canonical_time_control(text: str) -> str:
 
 
 def _read_header(parts: _Parts, name: str, parse: Callable[[str], _Value], default: _Value) -> _Value:
-    """The value of a header; ``default`` when the record has none."""
+    """Return the value of a header; ``default`` when the record has none."""
     header = parts.headers.get(name)
     if header is None:
         return default

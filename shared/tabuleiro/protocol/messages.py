@@ -15,7 +15,7 @@ import msgspec
 from tabuleiro.clock import ClockState
 from tabuleiro.ids import AccountId, Phase, Player, Ply, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import OfferKind, OfferView, RoomSecrets, SeatInfo, SequencedEvent
-from tabuleiro.protocol.settings import Level, RoomSettings
+from tabuleiro.settings import Level, RoomSettings
 
 CHAT_MAX_CHARS: Final = 300
 """Longest line of chat, in characters."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro.rules.base import Outcome, Termination

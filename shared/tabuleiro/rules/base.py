@@ -1,4 +1,4 @@
-"""What a game is to everybody else: :class:`Game` (rules plus options) and :class:`State` (a position).
+"""What all games share: a position (:class:`State`), rules plus options (:class:`Game`), and how a game ends.
 
 Names follow OpenSpiel and python-chess. The invariants written here are checked for every registered game by
 one conformance suite, ``tests/rules/test_conformance.py``.
@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import ClassVar, Final, Self
 
 from tabuleiro.errors import IllegalActionError, MatchOverError
 from tabuleiro.ids import Player
+from tabuleiro.rules.board import bit_indexes
 from tabuleiro.rules.options import Options, OptionSpec, OptionValue
-from tabuleiro.rules.view import BoardView
+from tabuleiro.rules.view import EMPTY, BoardView, Piece
 
 
 class Termination(StrEnum):
-    """What ended a game: the rules (first group) or the match around them (second group)."""
+    """The cause of a game's end: the rules (first group) or the match around them (second group)."""
 
     BLOCKED = "blocked"
     """The player to move had no legal action and loses (Virus Wars, Xero-G)."""
@@ -70,10 +72,10 @@ class State(ABC):
     ``None`` exactly then; equal sequences of actions from equal starts give equal states with equal hashes.
     """
 
-    __slots__ = ("_applied",)
+    __slots__ = ("_turn_number", "game")
 
-    _applied: tuple[int, Self]
-    """What :meth:`apply` was asked for last, and gave; not there before."""
+    game: Game
+    _turn_number: int
 
     @property
     @abstractmethod
@@ -91,100 +93,122 @@ class State(ABC):
         return self.outcome is not None
 
     @property
-    @abstractmethod
     def turn_number(self) -> int:
         """The number of the turn being played (or of the last one, at the end), counted from 1."""
+        return self._turn_number
 
     @property
     @abstractmethod
     def actions_in_turn(self) -> int:
-        """How many actions the mover has already made in this turn: 0 at its start."""
+        """The number of actions that the mover has already made in this turn: 0 at its start."""
 
     @abstractmethod
     def legal_actions(self) -> tuple[int, ...]:
-        """All legal actions, ascending; empty at the end."""
+        """Return all legal actions, ascending; empty at the end."""
 
     def legal_count(self) -> int:
-        """``len(legal_actions())``, for games that can count faster than they list."""
+        """Return ``len(legal_actions())``; games override it where counting is faster than listing."""
         return len(self.legal_actions())
 
     def is_legal(self, action: int) -> bool:
-        """Whether ``action`` is legal here."""
+        """Return True if ``action`` is legal here."""
         return action in self.legal_actions()
 
     @abstractmethod
     def child(self, action: int) -> Self:
-        """The state after ``action``, which must be legal: nothing is checked."""
+        """Return the state after ``action``, which must be legal: nothing is checked."""
 
     def apply(self, action: int) -> Self:
-        """The state after ``action``.
+        """Return the state after ``action``.
 
-        Raises: IllegalActionError when it is not legal here, MatchOverError when the game is over.
+        Raises:
+            IllegalActionError: The action is not legal here.
+            MatchOverError: The game is over.
         """
         if self.is_terminal:
             raise MatchOverError(self.describe_action(action), self.to_position())
         if not self.is_legal(action):
             raise IllegalActionError(self.describe_action(action), self.to_position(), self.illegal_reason(action))
-        child = self.child(action)
-        self._applied = (action, child)
-        return child
-
-    def after(self, action: int) -> Self:
-        """The state after ``action``, which must be legal: the one that :meth:`apply` gave, if it was asked last.
-
-        Who has an action checked and then plays it works the position out once this way.
-        """
-        applied: tuple[int, Self] | None = getattr(self, "_applied", None)
-        if applied is None or applied[0] != action:
-            return self.child(action)
-        # Whoever keeps a position would keep all that came after it, too.
-        del self._applied
-        return applied[1]
+        return self.child(action)
 
     def describe_action(self, action: int) -> str:
-        """The text of any number given as an action, legal or not, for messages."""
+        """Return a text for any number given as an action, legal or not, for messages."""
         return self.action_to_string(action) if self.is_legal(action) else self.text_of_number(action)
 
     def text_of_number(self, action: int) -> str:
-        """The text of an action that need not be legal here; the bare number where it names nothing."""
+        """Return the text of an action that need not be legal here; the bare number where it names nothing."""
         try:
             return self.action_to_string(action)
         except ValueError:
             return str(action)
 
     def illegal_reason(self, action: int) -> str:
-        """Why ``action`` is not legal here, as the end of a sentence. Games override it to say more."""
+        """Return the reason why ``action`` is not legal here, as the end of a sentence."""
         return "it is not a legal action here"
 
     @abstractmethod
     def action_to_string(self, action: int) -> str:
-        """The canonical text of ``action``. Raises: ValueError for a number that names no action."""
+        """Return the canonical text of ``action``.
+
+        Raises:
+            ValueError: The number names no action.
+        """
 
     @abstractmethod
     def string_to_action(self, text: str) -> int:
         """Read an action, legal here or not: canonical text, upper case, spaces around, report forms.
 
-        Raises: NotationError when the text names no action of this game.
+        Raises:
+            NotationError: The text names no action of this game.
         """
+
+    @abstractmethod
+    def pieces(self) -> tuple[tuple[Piece, int], ...]:
+        """Return every kind of piece with the bit set of the cells it is on."""
+
+    def piece_at(self, index: int) -> str:
+        """Return the character of the piece on the cell ``index``, ``.`` where it is empty."""
+        return next((piece.letter for piece, cells in self.pieces() if cells >> index & 1), EMPTY)
+
+    def position_rows(self, row_lengths: Sequence[int]) -> str:
+        """Return the rows of the position text."""
+        letters = [EMPTY] * sum(row_lengths)
+        for piece, cells in self.pieces():
+            for index in bit_indexes(cells):
+                letters[index] = piece.letter
+        rest = iter(letters)
+        return "/".join("".join(islice(rest, length)) for length in row_lengths)
 
     @abstractmethod
     def to_position(self) -> str:
-        """The position text (RULES.md, "Words") that the option ``position`` reads back."""
+        """Return the position text that the option ``position`` reads back. Source: RULES.md, "Words"."""
 
     @abstractmethod
     def view(self) -> BoardView:
-        """The position for a renderer."""
+        """Return the position as a picture for renderers."""
 
     @abstractmethod
     def key(self) -> Hashable:
-        """The repetition key: equal keys mean the same position with the same side to move.
+        """Return the repetition key: equal keys mean the same position with the same side to move.
 
-        Made of plain values only (numbers, texts, tuples of them), so that its ``repr`` is the same everywhere.
+        It consists of plain values (numbers, texts, tuples of them), so that its ``repr`` is the same everywhere.
         """
 
     def digest(self) -> str:
-        """A fingerprint of 16 hexadecimal digits by which server and client compare their positions."""
+        """Return 16 hexadecimal digits by which server and client compare their positions."""
         return hashlib.blake2b(repr((self.turn_number, self.key())).encode(), digest_size=8).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash((self.key(), self._turn_number))
+
+    def _identity(self) -> tuple[object, ...]:
+        """Return all values that equal states have in common."""
+        return (self.game, self.key(), self._turn_number)
 
 
 class Game(ABC):
@@ -199,7 +223,7 @@ class Game(ABC):
     title: ClassVar[str]
     """The name for people, e.g. ``Virus Wars``."""
     sides: ClassVar[tuple[str, str]]
-    """What the two players are called, e.g. ``("blue", "red")``."""
+    """The names of the two players, e.g. ``("blue", "red")``."""
     option_specs: ClassVar[tuple[OptionSpec, ...]]
     presets: ClassVar[Mapping[str, Options]]
     rules_page: ClassVar[str]
@@ -211,19 +235,20 @@ class Game(ABC):
     @classmethod
     @abstractmethod
     def from_options(cls, options: Options) -> Self:
-        """Make the game. ``options`` need not be complete.
+        """Make the game; options that are not given take their defaults.
 
-        Raises: GameOptionError naming the option, the value and its range.
+        Raises:
+            GameOptionError: An option is unknown or out of its range.
         """
 
     @classmethod
     def needs_seed(cls, options: Options) -> bool:
-        """Whether a match with these options should be given a freshly drawn option ``seed``."""
+        """Return True if a match with these options should be given a fresh random option ``seed``."""
         return False
 
     @abstractmethod
     def initial_state(self) -> State:
-        """The state before the first action."""
+        """Return the state before the first action."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Game):

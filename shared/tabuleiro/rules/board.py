@@ -1,4 +1,4 @@
-"""Board geometry: cell names, neighbours and bit sets of cells.
+"""Boards: cell names, neighbours, bit sets of cells, and the rows of position texts.
 
 A set of cells is an ``int`` with bit ``i`` set for cell index ``i``. Square boards number their cells row by row
 from the bottom left: ``index = row * cols + col`` with row and column counted from 0.
@@ -35,7 +35,7 @@ def iter_bits(cells: int) -> Iterator[int]:
 
 
 def bit_indexes(cells: int) -> tuple[int, ...]:
-    """The indexes of the cells in a set, ascending; quicker than draining :func:`iter_bits`.
+    """Return the indexes of the cells in a set, ascending; quicker than draining :func:`iter_bits`.
 
     >>> bit_indexes(0b1011)
     (0, 1, 3)
@@ -60,14 +60,40 @@ def parse_row_and_column(text: str) -> tuple[int, int] | None:
     return row, column
 
 
-class SquareBoard:
+class Board:
+    """Cells with their names and their places in the lattice of :mod:`tabuleiro.rules.view`, by index.
+
+    ``xs`` are counted in half cells from the left, ``ys`` in lines from the top. ``row_lengths`` holds the number
+    of cells in each row, in the order of the indexes.
+    """
+
+    def __init__(
+        self, names: Sequence[str], xs: Sequence[int], ys: Sequence[int], row_lengths: Sequence[int]
+    ) -> None:
+        self.names = tuple(names)
+        self.xs = tuple(xs)
+        self.ys = tuple(ys)
+        self.row_lengths = tuple(row_lengths)
+        self.cell_count = len(self.names)
+        self.full = (1 << self.cell_count) - 1
+        self.index_of = {name: index for index, name in enumerate(self.names)}
+
+
+class SquareBoard(Board):
     """A board of ``rows`` x ``cols`` square cells (each 1..26)."""
 
     def __init__(self, rows: int, cols: int) -> None:
+        places = [(row, col) for row in range(rows) for col in range(cols)]
+        super().__init__(
+            names=[f"{COLUMN_LETTERS[col]}{row + 1}" for row, col in places],
+            xs=[2 * col for _, col in places],
+            ys=[rows - 1 - row for row, _ in places],
+            row_lengths=[cols] * rows,
+        )
         self.rows = rows
         self.cols = cols
-        self.cell_count = rows * cols
-        self.full = (1 << self.cell_count) - 1
+        self.row_labels = tuple(str(row) for row in range(rows, 0, -1))
+        self.column_labels = tuple((2 * col, COLUMN_LETTERS[col]) for col in range(cols))
         left_column = sum(1 << (row * cols) for row in range(rows))
         self.left_column = left_column
         self.right_column = left_column << (cols - 1)
@@ -75,21 +101,23 @@ class SquareBoard:
         self.top_row = self.bottom_row << (cols * (rows - 1))
         self.not_left = self.full ^ self.left_column
         self.not_right = self.full ^ self.right_column
-        self.names = tuple(f"{COLUMN_LETTERS[col]}{row + 1}" for row in range(rows) for col in range(cols))
-        self._indexes = {name: index for index, name in enumerate(self.names)}
 
     @cached_property
     def expected_cell(self) -> str:
-        """What a cell name looks like here, for messages."""
+        """The form of cell names on this board, for messages."""
         return f"a cell from a1 to {self.names[-1]}"
 
     def index(self, row: int, col: int) -> int:
-        """The index of the cell in ``row`` and ``col``, both counted from 0."""
+        """Return the index of the cell in ``row`` and ``col``, both counted from 0."""
         return row * self.cols + col
 
     def parse_cell(self, text: str) -> int:
-        """Read a cell name or a report form and return its index. Raises: NotationError."""
-        index = self._indexes.get(text)
+        """Read a cell name or a report form and return its index.
+
+        Raises:
+            NotationError: The text names no cell of this board.
+        """
+        index = self.index_of.get(text)
         if index is not None:
             return index
         cleaned = text.strip().lower()
@@ -106,31 +134,38 @@ class SquareBoard:
         return self.index(row, col)
 
     def spread4(self, cells: int) -> int:
-        """All cells that share an edge with one of ``cells``, and ``cells`` themselves."""
+        """Return all cells that share an edge with one of ``cells``, and ``cells`` themselves."""
         sideways = ((cells & self.not_right) << 1) | ((cells & self.not_left) >> 1)
         return (cells | sideways | (cells << self.cols) | (cells >> self.cols)) & self.full
 
     def spread8(self, cells: int) -> int:
-        """All cells that share an edge or a corner with one of ``cells``, and ``cells`` themselves."""
+        """Return all cells that share an edge or a corner with one of ``cells``, and ``cells`` themselves."""
         band = cells | ((cells & self.not_right) << 1) | ((cells & self.not_left) >> 1)
         return (band | (band << self.cols) | (band >> self.cols)) & self.full
 
 
 @cache
 def square_board(rows: int, cols: int) -> SquareBoard:
-    """The one shared board of this size; boards hold no state."""
+    """Return the one shared board of this size; boards hold no state."""
     return SquareBoard(rows, cols)
 
 
 def split_position(
     text: str, row_lengths: Sequence[int], alphabet: str, field_names: Sequence[str]
-) -> tuple[list[str], Player, list[str]]:
-    """Take a position text apart.
+) -> tuple[str, Player, list[str]]:
+    """Take a position text apart. Source: RULES.md, "Words".
 
-    ``row_lengths`` gives the cells of each row, ``alphabet`` the characters a cell may be, ``field_names`` what
-    must follow the player to move. Returns the rows, the player and the further fields, all as texts.
+    Args:
+        text: The rows joined by ``/``, the player to move and further fields, separated by spaces.
+        row_lengths: The number of cells in each row.
+        alphabet: The characters that a cell may be.
+        field_names: What must follow the player to move, in words.
 
-    Raises: GameOptionError for option ``position`` that says which part is wrong.
+    Returns:
+        The characters of all cells, the player to move, and the further fields as texts.
+
+    Raises:
+        GameOptionError: Part of the text is wrong; it says which.
     """
     fields = text.split()
     wanted = ["rows", "player to move", *field_names]
@@ -147,9 +182,18 @@ def split_position(
             raise position_error(text, f"only '{alphabet}' in row {number}, got {strange[0]!a}")
     if fields[1] not in ("0", "1"):
         raise position_error(text, f"0 or 1 as the player to move, got {fields[1]!a}")
-    return rows, 0 if fields[1] == "0" else 1, fields[2:]
+    return "".join(rows), 0 if fields[1] == "0" else 1, fields[2:]
+
+
+def cells_of(letter: str, cells: str) -> int:
+    """Return the bit set of the cells that hold ``letter``.
+
+    >>> bin(cells_of("b", ".bb."))
+    '0b110'
+    """
+    return sum(1 << index for index, character in enumerate(cells) if character == letter)
 
 
 def position_error(text: str, expected: str) -> GameOptionError:
-    """The error for a position that cannot be, with the reason."""
+    """Return the error for a position that cannot be, with the reason."""
     return GameOptionError("position", text, expected)

@@ -1,4 +1,4 @@
-"""What any renderer needs to draw a position: cells, marks, labels, hints. No colours, no I/O.
+"""The picture of a position: cells, marks, labels, hints. No colours, no I/O.
 
 Cells carry lattice coordinates, so that a renderer needs no geometry of its own: ``y`` is the line from the
 top of the picture, ``x`` the place in the line in half cells (square boards use even ``x`` only; the rows of a
@@ -7,19 +7,34 @@ hexagonal board are shifted by odd amounts against each other).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
 from tabuleiro.ids import Player
+from tabuleiro.rules.board import Board, bit_indexes
 
 Topology = Literal["square", "hex"]
 EdgeSide = Literal["top", "bottom", "left", "right"]
 
+Target = int | EdgeSide
+"""A target on a board: a cell by its index, or an edge that can be entered."""
+
+EMPTY: Final = "."
+"""The character of an empty cell."""
+
+
+class Piece(NamedTuple):
+    """A kind of piece: its character in position texts, its name for people, its owner if it has one."""
+
+    letter: str
+    name: str
+    owner: Player | None = None
+
 
 class Mark(StrEnum):
-    """What is worth knowing about a cell beside the piece on it."""
+    """A fact about a cell, beside the piece on it."""
 
     LAST = "last"
     """Chosen or changed by the last action."""
@@ -89,7 +104,7 @@ class BoardView:
 
     ``row_labels[y]`` names line ``y``; ``column_labels`` are ``(x, label)`` pairs, empty where columns have no
     names. ``actions_left`` counts the actions left in the turn, ``None`` when the rules don't fix it.
-    ``notices`` tell what the rules did by themselves just now (a skip, a forfeit). ``scores`` holds the group
+    ``notices`` tell of what the rules did by themselves just now (a skip, a forfeit). ``scores`` holds the group
     scores of both players, highest first, for games that have them, else ``None``.
     """
 
@@ -109,3 +124,38 @@ class BoardView:
     def __post_init__(self) -> None:
         if [cell.index for cell in self.cells] != list(range(len(self.cells))):
             raise ValueError("cells must be listed by index, from 0 without gaps")
+
+
+def cell_views(
+    board: Board,
+    pieces: Iterable[tuple[Piece, int]],
+    marks: Mapping[Mark, int],
+    grounds: Mapping[int, str] | None = None,
+) -> tuple[CellView, ...]:
+    """Return the pictures of all cells of a board.
+
+    Args:
+        board: The names and the places of the cells.
+        pieces: Each kind of piece with the bit set of its cells.
+        marks: Each mark with the bit set of its cells.
+        grounds: The colours printed on cells, by index.
+    """
+    piece_on = {index: piece for piece, cells in pieces for index in bit_indexes(cells)}
+    marks_on: dict[int, list[Mark]] = {}
+    for mark, cells in marks.items():
+        for index in bit_indexes(cells):
+            marks_on.setdefault(index, []).append(mark)
+    nothing = Piece(EMPTY, "")
+    return tuple(
+        CellView(
+            index=index,
+            name=board.names[index],
+            x=board.xs[index],
+            y=board.ys[index],
+            piece=piece_on.get(index, nothing).letter,
+            owner=piece_on.get(index, nothing).owner,
+            ground="" if grounds is None else grounds.get(index, ""),
+            marks=frozenset(marks_on.get(index, ())),
+        )
+        for index in range(board.cell_count)
+    )

@@ -10,9 +10,8 @@ import pytest
 from tabuleiro.errors import BotError
 from tabuleiro.rules import State, registry
 from tabuleiro_server.bots import engine
-from tabuleiro_server.bots.engine.base import Searcher
+from tabuleiro_server.bots.engine.base import Searcher, is_same_turn
 from tabuleiro_server.bots.engine.plain_search import PlainSearcher
-from tabuleiro_server.bots.turns import is_same_turn
 
 pytest.importorskip("numba", reason="the kernels need the extra bots")
 
@@ -31,7 +30,7 @@ def start(name: str, options: dict[str, int | str]) -> tuple[State, Searcher]:
 
 
 def after(state: State, actions: tuple[int, ...]) -> State:
-    """The state after ``actions``, which must be the rest of the turn, no less and no more."""
+    """Return the state after ``actions``, which must be exactly the rest of the turn."""
     later = state
     for action in actions:
         assert later == state or is_same_turn(state, later)

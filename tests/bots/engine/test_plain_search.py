@@ -7,8 +7,8 @@ import time
 import pytest
 
 from tabuleiro.rules import State, registry
+from tabuleiro_server.bots.engine.base import is_same_turn
 from tabuleiro_server.bots.engine.plain_search import PlainSearcher
-from tabuleiro_server.bots.turns import is_same_turn
 
 SMALLEST = {
     "virus-wars": {"rows": 4, "cols": 4, "steps": 3},

@@ -9,12 +9,11 @@ import pytest
 import structlog
 
 from tabuleiro.rules import Game, State, registry
-from tabuleiro_server.bots.engine import search_level
-from tabuleiro_server.bots.engine.base import Searcher, SearchResult
+from tabuleiro_server.bots import levels
+from tabuleiro_server.bots.engine.base import Searcher, SearchResult, ThinkingTime
 from tabuleiro_server.bots.engine.plain_search import PlainSearcher
 from tabuleiro_server.bots.engine.readiness import Readiness
 from tabuleiro_server.bots.levels import SEARCH_LEVELS
-from tabuleiro_server.bots.thinking_time import ThinkingTime
 
 LONG_S = 60.0
 
@@ -28,7 +27,7 @@ class SlowKernels:
 
     @classmethod
     def compiled(cls) -> SlowKernels:
-        """A search whose kernels are compiled."""
+        """Return a search with compiled kernels."""
         kernels = cls()
         kernels.are_compiled.set()
         return kernels
@@ -83,8 +82,8 @@ def test_easy_moves_in_plain_python_until_kernels_are_ready(
     name: str, options: dict[str, int], make: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert callable(make)
-    monkeypatch.setattr(search_level, "KERNELS", Readiness(make))
-    monkeypatch.setattr(search_level, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(levels, "KERNELS", Readiness(make))
+    monkeypatch.setattr(levels, "PATIENCE_S", 0.0)
     state = registry.load(name, options).initial_state()
     easy = SEARCH_LEVELS[name][0]
     turns = [easy.choose(state, Random(3), ThinkingTime(LONG_S * 1000)) for _ in range(2)]

@@ -11,7 +11,7 @@ import pytest
 
 from tabuleiro.rules import registry
 from tabuleiro_server.bots import engine
-from tabuleiro_server.bots.engine.plain_xero_g import PlainXeroGSearcher
+from tabuleiro_server.bots.engine.xero_g.plain import PlainXeroGSearcher
 from tabuleiro_server.bots.levels import SEARCH_LEVELS
 
 CASES_FILE = Path(__file__).parents[2] / "data" / "turn_tactics.jsonl"

@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
+from tests.client.tui.settling import settle_without_a_clock
 
 PATIENCE_S = 180.0
 
@@ -23,6 +24,7 @@ def _terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TABULEIRO_CONFIG_DIR", str(tmp_path / "config"))
     monkeypatch.setenv("TABULEIRO_DATA_DIR", str(tmp_path / "data"))
+    settle_without_a_clock(monkeypatch)
     # A cursor that blinks would make two pictures of one screen.
     monkeypatch.setattr(Input, "_toggle_cursor", lambda self: None)
 

@@ -12,8 +12,8 @@ from tabuleiro.clock import Fischer, begin_turn, new_clock
 from tabuleiro.ids import AccountId, Ply, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import OfferView, SeatInfo
 from tabuleiro.protocol.messages import BotThought, ChatLine, MatchView, RoomEntered, RoomHead, SeatView, Snapshot
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.mirror import Mirror
 from tabuleiro_client.net.room import Change
 from tabuleiro_client.tui.app import TabuleiroApp

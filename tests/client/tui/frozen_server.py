@@ -10,8 +10,8 @@ from tabuleiro.clock import Fischer
 from tabuleiro.ids import AccountId, RoomCode, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary, SeatView, Welcome
-from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.net.server import Venue
 from tabuleiro_client.net.subscription import Subscription

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from textual.pilot import Pilot
 
 from tabuleiro.protocol.messages import ME, OPEN, CreateRoom, JoinRoom, WatchRoom
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import State
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Link
 from tabuleiro_client.net.room import EnteredRoom, enter
 from tabuleiro_client.tui.app import TabuleiroApp

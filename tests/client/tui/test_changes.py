@@ -8,12 +8,11 @@ from collections.abc import Sequence
 import pytest
 
 from tabuleiro.rules import State, registry
-from tabuleiro.rules.view import BoardView
-from tabuleiro_client.tui.present.changes import changed_rows
-from tabuleiro_client.tui.present.glyphs import ASCII, UNICODE
+from tabuleiro.rules.view import BoardView, Target
+from tabuleiro_client.tui.present.ink import ASCII, UNICODE
 from tabuleiro_client.tui.present.layout import SIZES, Layout, Size
-from tabuleiro_client.tui.present.overlay import Overlay, Target
-from tabuleiro_client.tui.present.picture import board_rows, some_rows
+from tabuleiro_client.tui.present.overlay import Overlay
+from tabuleiro_client.tui.present.picture import board_rows, changed_rows, some_rows
 
 
 def some_of(chance: random.Random, cells: Sequence[int]) -> frozenset[int]:

@@ -171,6 +171,8 @@ import threading
 from tabuleiro_client.cli.main import main
 from tabuleiro_client.tui.screens.home import HomeScreen
 
+pytestmark = pytest.mark.slow
+
 def look_up(self, name):
     # As a name server that does not answer: no thread of a look-up can be told to end.
     asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)

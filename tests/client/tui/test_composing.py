@@ -6,9 +6,19 @@ import pytest
 
 from tabuleiro.errors import NotationError
 from tabuleiro.rules import State, registry
-from tabuleiro_client.tui.ship_composer import BOOST, REPROGRAM, ShipComposer, composer_for
-from tabuleiro_client.tui.timeline import Timeline
-from tabuleiro_client.tui.turn_composer import PASS, SEND, SEND_TURN, UNDO, TurnComposer
+from tabuleiro_client.models.ships import ShipChoice
+from tabuleiro_client.models.timeline import Timeline
+from tabuleiro_client.models.turn_composer import (
+    BOOST,
+    PASS,
+    REPROGRAM,
+    SEND,
+    SEND_TURN,
+    UNDO,
+    ShipComposer,
+    TurnComposer,
+    composer_for,
+)
 
 SHIPS = "123123/000000/000000/000000/000000/231231 0"
 BOOSTABLE = "130000/200000/000000/000000/003311/223210 0"
@@ -88,7 +98,7 @@ def test_a_single_action_needs_no_composing_and_a_pass_is_offered_where_it_is_le
     assert list(later.choices()) == [PASS]
     choose(later, "a1")
     assert not later.can_pass()
-    assert later.overlay(cell(later, "a1"), None).opposite == cell(later, "k6")
+    assert later.opposite_of(cell(later, "a1")) == cell(later, "k6")
 
 
 def test_ships_are_placed_by_value_until_none_of_it_is_left():
@@ -110,8 +120,7 @@ def test_a_ship_is_picked_shows_its_route_and_lands():
     assert choose(composer, "a3") == [False]
     assert choose(composer, "b1") == [True]
     assert cell(composer, "b3") in (composer.targets() or ())
-    route = composer.overlay(cell(composer, "b3"), None).route
-    assert route == (cell(composer, "b2"), cell(composer, "b3"))
+    assert composer.route_to(cell(composer, "b3")) == (cell(composer, "b2"), cell(composer, "b3"))
     assert choose(composer, "b3") == [True]
     assert composer.texts() == ["b1-b3"]
     assert composer.is_complete
@@ -122,9 +131,9 @@ def test_another_ship_takes_the_place_of_the_one_picked_and_a_step_back_puts_it_
     assert isinstance(composer, ShipComposer)
     choose(composer, "b1")
     choose(composer, "c1")
-    assert composer.start == cell(composer, "c1")
+    assert composer.ship == ShipChoice(composer.position, cell(composer, "c1"))
     assert composer.step_back()
-    assert composer.start is None
+    assert composer.ship is None
     assert not composer.can_step_back
 
 

@@ -11,12 +11,11 @@ from textual.widgets import Static
 from textual.widgets._footer import FooterKey
 
 from tabuleiro.ids import RoomCode
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
-from tabuleiro.notation.record import parse_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer, parse_record
 from tabuleiro.protocol.messages import JoinRoom
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules.base import Outcome, Termination
-from tabuleiro_client.models.room_matches import RoomMatch, RoomMatches
+from tabuleiro.settings import RoomSettings
+from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.net.link import Link
 from tabuleiro_client.net.room import enter
 from tabuleiro_client.tui import launch
@@ -25,8 +24,9 @@ from tabuleiro_client.tui.screens.export import ExportScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
-from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.forms import FieldRow
 from tests.client.tui.tables import Table, table, until
+from tests.selection import rest_slow
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 RECORD = MatchRecord(
@@ -257,7 +257,13 @@ async def test_a_record_is_written_into_a_file_that_is_not_there_yet(replaying, 
 
 @pytest.mark.parametrize(
     ("name", "problem"),
-    [("nowhere/x.txt", "No such file"), ("", "expected the name of a file"), ("~nobody-of-this-name/x", "home")],
+    rest_slow(
+        [
+            ("nowhere/x.txt", "No such file"),
+            ("", "expected the name of a file"),
+            ("~nobody-of-this-name/x", "home"),
+        ]
+    ),
 )
 async def test_a_file_that_cannot_be_written_is_told_at_its_field(replaying, tmp_path, monkeypatch, name, problem):
     monkeypatch.chdir(tmp_path)

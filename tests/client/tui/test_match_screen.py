@@ -12,7 +12,7 @@ from textual.widgets import Static
 from tabuleiro.ids import AccountId, Ply
 from tabuleiro.protocol.events import HintTaken, SequencedEvent
 from tabuleiro.protocol.messages import Error, Play, Update, WatchRoom
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings
 from tabuleiro_client.net.mirror import Mirror
 from tabuleiro_client.net.room import Happened, Said, enter
@@ -25,9 +25,8 @@ from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.settings import Settings
+from tabuleiro_client.tui.widgets.bars import Line, TopBar
 from tabuleiro_client.tui.widgets.chat import Chat, Entry
-from tabuleiro_client.tui.widgets.line import Line
-from tabuleiro_client.tui.widgets.top_bar import TopBar
 from tests.client.tui.tables import Table, table, until
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
@@ -162,6 +161,7 @@ async def test_values_of_ships_are_keys_of_the_setup_and_landings_of_what_follow
         assert not rests & offered
 
 
+@pytest.mark.slow
 async def test_the_panel_gives_way_when_words_come_back_to_the_edges_of_the_board(real_server):
     # A rematch of Virus Wars from the edges said that the window was too small.
     options: dict[str, int | str] = {"rows": 10, "cols": 10, "steps": 3, "opening": "edges"}
@@ -217,9 +217,9 @@ async def test_an_own_offer_shows_and_a_decline_is_told(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
         await pilot.press("d")
-        await until(pilot, lambda: text_of(at, "offer") == "you offered a draw: n withdraws")
+        await until(pilot, lambda: text_of(at, "offer") == "you offer a draw: n withdraws")
         await at.opponent.room.answer("draw", accept=False)
-        await until(pilot, lambda: text_of(at, "say") == "your offer was declined: a draw")
+        await until(pilot, lambda: text_of(at, "say") == "your offer of a draw was declined")
         assert not at.screen.query_one("#offer").has_class("open")
 
 
@@ -300,6 +300,7 @@ async def test_leaving_a_running_match_asks_and_ends_the_program(real_server):
         await until(pilot, lambda: at.app.return_code == 0)
 
 
+@pytest.mark.slow
 async def test_a_window_too_small_says_so_and_nothing_composed_is_lost(real_server):
     async with table(real_server, "virus-wars", {}) as at, at.app.run_test(size=(80, 24)) as pilot:
         await entered(at, pilot)
@@ -356,6 +357,7 @@ async def test_a_turn_sent_while_the_connection_breaks_is_played_once(server, fa
         assert model.composer.actions == []
 
 
+@pytest.mark.slow
 async def test_a_refused_turn_is_visibly_taken_back(server, faulty_app):
     def refuse(message, connection):
         return Error(message.id, "wrong-phase", "the time is up") if isinstance(message, Play) else None

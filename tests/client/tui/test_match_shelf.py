@@ -9,8 +9,8 @@ import pytest
 
 from tabuleiro.errors import ClientError, NotationError
 from tabuleiro.ids import RoomCode, TimestampMs
+from tabuleiro_client.models.saved_matches import KEPT_COUNT, MatchShelf, ShelvedMatch
 from tabuleiro_client.net.addresses import format_room_address, parse_room_address
-from tabuleiro_client.tui.match_shelf import KEPT_COUNT, MatchShelf, ShelvedMatch
 
 MATCH = ShelvedMatch(
     server="ws://games.example.org",

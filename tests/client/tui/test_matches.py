@@ -11,7 +11,7 @@ from tabuleiro.rules import State
 from tabuleiro.rules.games.xero_g.actions import NO_DROP, Placement, action_of
 from tabuleiro.rules.games.xero_g.moves import BASE
 from tabuleiro.rules.games.xero_g.state import XeroGState
-from tabuleiro_client.tui.present.overlay import Target
+from tabuleiro.rules.view import Target
 from tests.client.tui.tables import Policy, Table, any_action, table, until
 
 SHORT_GAMES: list[tuple[str, dict[str, int | str]]] = [
@@ -115,7 +115,7 @@ async def press_choice(at: Table, pilot: Pilot[int], key: str, *, by_mouse: bool
     raise AssertionError(f"{key} is not offered")
 
 
-QUICK = {("iris", "mouse"), ("iris", "keyboard"), ("minefield", "mouse")}
+QUICK = {("iris", "keyboard"), ("minefield", "mouse")}
 """What is played in the default run; the other matches have more turns."""
 MATCHES = [
     pytest.param(game, options, hand, marks=() if (game, hand) in QUICK else pytest.mark.slow, id=f"{game}-{hand}")

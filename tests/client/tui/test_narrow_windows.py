@@ -7,7 +7,7 @@ import pytest
 from tabuleiro.protocol.events import OfferView
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.watch import WatchScreen
-from tabuleiro_client.tui.widgets.line import Line
+from tabuleiro_client.tui.widgets.bars import Line
 from tests.client.tui.frozen import DRAW_OFFERED, frozen_app
 
 JOINED = ["e1", "a1", "e2", "a2", "e3", "a3", "e4", "a4", "e5"]

@@ -78,7 +78,7 @@ async def play_out(pilot: Pilot[int], model: MatchModel, policy: Policy) -> None
             await until(pilot, lambda: model.timeline.last_ply == 0)
 
 
-QUICK = ("iris", "minefield")
+QUICK = ("minefield",)
 """What is played in the default run; the other matches have more turns."""
 
 

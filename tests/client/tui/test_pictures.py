@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tabuleiro.rules import State, registry
-from tabuleiro_client.tui.present.glyphs import ASCII, UNICODE, GlyphSet
-from tabuleiro_client.tui.present.ink import Role, row_text
+from tabuleiro_client.tui.present.ink import ASCII, UNICODE, GlyphSet, Role, row_text
 from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay
 from tabuleiro_client.tui.present.picture import board_rows

@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tabuleiro.clock import Fischer
-from tabuleiro.errors import NotationError
 from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
-from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro.rules import registry
-from tabuleiro_client.tui.durations import format_duration, parse_duration_ms
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.tui.room_form import OPTION, OWN, USUAL, RoomForm
 
 LEVELS = dict.fromkeys(registry.names(), ("random", "clever"))
@@ -177,14 +175,3 @@ def test_a_level_another_game_has_not_is_not_kept():
     filled.set("level", "minimax-1")
     filled.set("game", "iris")
     assert filled.values["level"] == "random"
-
-
-@pytest.mark.parametrize("text", ["30s", "2m", "5h", "3d", "90s"])
-def test_durations_round_trip(text):
-    assert format_duration(parse_duration_ms(text)) == text
-
-
-@pytest.mark.parametrize("text", ["", "5", "s", "-5s", "5 weeks", "12345678s"])
-def test_no_duration(text):
-    with pytest.raises(NotationError, match="30s"):
-        parse_duration_ms(text)

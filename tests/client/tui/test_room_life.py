@@ -16,9 +16,10 @@ from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
-from tabuleiro_client.tui.widgets.moves import Moves
+from tabuleiro_client.tui.widgets.panel import Moves
 from tests.client.tui.tables import Table, table, until
 from tests.client.tui.visits import Visit, lobby_visit, own_room, visit
+from tests.selection import rest_slow
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 NARROW = (36, 24)
@@ -39,6 +40,7 @@ async def choice_offered(at: Visit) -> str:
     return str(picker.query_one(OptionList).get_option_at_index(0).prompt)
 
 
+@pytest.mark.slow
 async def test_the_host_mutes_who_talks_too_much_and_lets_them_talk_again(real_server):
     """Only the line client could."""
     async with lobby_visit(real_server) as at, connect(real_server.url, name="zoe") as zoe:
@@ -56,6 +58,7 @@ async def test_the_host_mutes_who_talks_too_much_and_lets_them_talk_again(real_s
             await at.says("zoe may talk again")
 
 
+@pytest.mark.slow
 async def test_a_host_at_the_board_mutes_too_and_nobody_else_can(real_server):
     async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
         screen = await own_room(at)
@@ -117,6 +120,7 @@ async def test_in_a_window_without_a_panel_offers_and_talk_are_seen_below_the_bo
         await until(pilot, lambda: not at.screen.has_class("narrow"))
 
 
+@pytest.mark.slow
 async def test_the_turn_on_the_board_stays_in_sight_when_the_list_of_turns_gets_fewer_rows(real_server):
     """The card at the end took rows from the list, and the turn looked at was below its last one."""
     long: dict[str, int | str] = {"rows": 8, "cols": 8, "steps": 1}
@@ -142,6 +146,7 @@ async def both_at_one_keyboard(at: Visit) -> MatchScreen:
     return await at.arrive(MatchScreen)
 
 
+@pytest.mark.slow
 async def test_two_at_one_keyboard_agree_on_a_draw_only_after_a_question():
     """One key ended the match, since nobody else had to be asked."""
     async with visit() as at:
@@ -156,6 +161,7 @@ async def test_two_at_one_keyboard_agree_on_a_draw_only_after_a_question():
         await until(at.pilot, lambda: "a draw by agreement" in text_of(screen, "say"))
 
 
+@pytest.mark.slow
 async def test_two_at_one_keyboard_are_called_by_their_sides():
     async with visit() as at:
         screen = await both_at_one_keyboard(at)
@@ -164,7 +170,7 @@ async def test_two_at_one_keyboard_are_called_by_their_sides():
 
 
 @pytest.mark.parametrize(
-    ("keys", "said"), [(["enter"], "red wins: blue resigned"), (["down", "enter"], "blue wins")]
+    ("keys", "said"), rest_slow([(["enter"], "red wins: blue resigned"), (["down", "enter"], "blue wins")])
 )
 async def test_either_of_two_at_one_keyboard_resigns_whosever_turn_it_is(keys, said):
     """It was always the one to move who gave up, and nothing said so."""

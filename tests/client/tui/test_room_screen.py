@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 from textual.widgets import OptionList
 
 from tabuleiro.clock import Fischer
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.net.library import connect
 from tabuleiro_client.net.room import enter
 from tabuleiro_client.tui.entrance import screen_of_room
@@ -20,7 +21,7 @@ from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
 from tabuleiro_client.tui.widgets.chat import Chat
-from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.forms import FieldRow
 from tabuleiro_server.wiring import RunningServer
 from tests.client.tui.tables import until
 from tests.client.tui.visits import Visit, lobby_visit, own_room
@@ -44,6 +45,7 @@ async def test_code_seats_and_the_way_in_are_shown(real_server):
         assert "as soon as both seats are taken" in at.text("state")
 
 
+@pytest.mark.slow
 async def test_the_code_is_copied_by_the_terminal_and_said(real_server):
     async with waiting_room(real_server) as (at, screen):
         await at.press("c")
@@ -53,6 +55,7 @@ async def test_the_code_is_copied_by_the_terminal_and_said(real_server):
         assert at.app.clipboard == at.text("invitation").splitlines()[1]
 
 
+@pytest.mark.slow
 async def test_a_private_room_is_entered_with_what_was_copied(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
@@ -88,12 +91,14 @@ def real_server_levels(at: Visit) -> tuple[str, ...]:
     return at.app.session.venue.link.welcome.levels["virus-wars"]
 
 
+@pytest.mark.slow
 async def test_seats_are_swapped_while_waiting(real_server):
     async with waiting_room(real_server) as (at, _):
         await at.press("s")
         await at.says("red, o   ana (you)", "seats")
 
 
+@pytest.mark.slow
 async def test_what_is_said_is_shown(real_server):
     async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="zoe") as zoe:
         async with zoe.watch(screen.room.code) as watching:
@@ -105,6 +110,7 @@ async def test_what_is_said_is_shown(real_server):
             assert "zoe (watching): hello" in shown
 
 
+@pytest.mark.slow
 async def test_leaving_gives_the_seat_up(real_server):
     async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="zoe") as zoe:
         code = screen.room.code
@@ -133,6 +139,7 @@ async def test_a_match_opens_when_somebody_joins_and_its_end_leads_back_to_the_r
             await until(at.pilot, lambda: match.model.mirror.match.number == 2)
 
 
+@pytest.mark.slow
 async def test_leaving_a_match_that_goes_on_leads_past_the_room_and_back_in_by_the_lobby(real_server):
     async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="rui") as rui:
         async with rui.join(screen.room.code):
@@ -145,12 +152,14 @@ async def test_leaving_a_match_that_goes_on_leads_past_the_room_and_back_in_by_t
             await at.arrive(MatchScreen)
 
 
+@pytest.mark.slow
 async def test_keys_that_do_nothing_now_are_not_offered(real_server):
     async with waiting_room(real_server) as (at, _):
         assert {"code", "invite", "bot", "swap", "setup", "chat"} <= at.footer()
         assert not {"bot off", "rematch", "board"} & at.footer()
 
 
+@pytest.mark.slow
 async def test_who_is_no_host_may_not_put_bots(real_server):
     async with connect(real_server.url, name="rui") as rui, rui.create("iris", settings=LATE) as made:
         async with lobby_visit(real_server) as at:
@@ -176,6 +185,7 @@ async def test_the_settings_of_the_room_are_told(real_server):
         assert "no undoing within a turn" in at.text("settings")
 
 
+@pytest.mark.slow
 async def test_a_late_bot_begins_the_match(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
@@ -187,6 +197,7 @@ async def test_a_late_bot_begins_the_match(real_server):
         assert match.model.mirror.head.seats[1].holder.kind == "bot"
 
 
+@pytest.mark.slow
 async def test_the_host_changes_the_settings_and_the_match_is_played_with_them(real_server):
     async with waiting_room(real_server) as (at, screen):
         await at.press("e")

@@ -8,8 +8,8 @@ from tabuleiro.clock import Fischer
 from tabuleiro.ids import RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import RoomHead, SeatView
-from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.tui.settings_form import SettingsForm
 
 OTHER = RoomSettings(

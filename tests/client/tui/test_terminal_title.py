@@ -8,8 +8,9 @@ from textual.pilot import Pilot
 
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.terminal_title import GIVE_BACK, KEEP, TerminalTitle
-from tabuleiro_client.tui.widgets.moves import Moves
+from tabuleiro_client.tui.widgets.panel import Moves
 from tests.client.tui.tables import Table, table, until
+from tests.selection import rest_slow
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 CALL, REST = "\x1b]2;your turn - tabuleiro\x07", "\x1b]2;tabuleiro\x07"
@@ -67,11 +68,13 @@ async def test_the_title_rests_when_the_turn_is_over_without_anybody_having_look
 
 @pytest.mark.parametrize(
     ("looks", "written"),
-    [
-        (Settings(rings_bell=False), [KEEP, CALL]),
-        (Settings(changes_title=False), ["bell"]),
-        (Settings(rings_bell=False, changes_title=False), []),
-    ],
+    rest_slow(
+        [
+            (Settings(rings_bell=False), [KEEP, CALL]),
+            (Settings(changes_title=False), ["bell"]),
+            (Settings(rings_bell=False, changes_title=False), []),
+        ]
+    ),
 )
 async def test_bell_and_title_are_left_alone_by_who_wants_that(real_server, looks, written):
     async with table(real_server, "virus-wars", SMALL, looks=looks) as at, at.app.run_test() as pilot:

@@ -17,7 +17,7 @@ from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.settings import Settings
-from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.forms import FieldRow
 from tabuleiro_server.wiring import RunningServer
 from tests.client.tui.tables import until
 

@@ -1,20 +1,26 @@
-"""What a picture is made of: rows of spans, each a text with the ink it is written in.
+"""Parts of a picture: rows of spans, each a text with its ink; and the characters that draw the pieces.
 
-Ink names roles, never colours: which colour a role has is left to :mod:`tabuleiro_client.tui.themes`, and on a
-terminal without colours the attributes and the characters alone say everything.
+Ink names roles, never colours: :mod:`tabuleiro_client.tui.themes` gives each role its colour, and on a terminal
+without colours the attributes and the characters alone say everything.
+
+A piece is one character in a small cell and a sprite of 5 x 3 in a large one. Every character is one column
+wide in every locale: none has the East Asian width ``A`` (ambiguous) or ``W``. In a sprite, ``#`` stands for a
+filled place, drawn in reverse where that looks better than the character.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
+from tabuleiro_client.text.board import ASCII_GLYPHS, UNICODE_GLYPHS
+
 
 class Role(StrEnum):
-    """What something on a board is, so that a theme can give it a colour."""
+    """The roles of things on a board, to which a theme gives colours."""
 
     GROUND = "ground"
     GROUND_ALT = "ground-alt"
@@ -55,7 +61,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """How a text is written. ``None`` for a role: as the screen around it."""
+    """The ink of a text. ``None`` for a role: as the screen around it."""
 
     fg: Role | None = None
     bg: Role | None = None
@@ -65,7 +71,7 @@ class Ink:
     underline: bool = False
 
     def on(self, bg: Role | None) -> Ink:
-        """The same ink on another ground."""
+        """Return the same ink on another ground."""
         return _ink_on(self, bg)
 
 
@@ -90,7 +96,7 @@ Row = tuple[Span, ...]
 
 
 def row_text(row: Row) -> str:
-    """The characters of a row, without trailing spaces.
+    """Return the characters of a row, without trailing spaces.
 
     >>> row_text((Span("a "), Span("b  ")))
     'a b'
@@ -110,7 +116,7 @@ class Canvas:
         self._lines = {y: ([" "] * width, [PLAIN] * width) for y in numbers}
 
     def has(self, y: int) -> bool:
-        """Whether what is written on line ``y`` is kept."""
+        """Return whether what is written on line ``y`` is kept."""
         return y in self._lines
 
     def write(self, x: int, y: int, text: str, ink: Ink = PLAIN) -> None:
@@ -128,7 +134,7 @@ class Canvas:
                 inks[place] = ink
 
     def rows(self) -> dict[int, Row]:
-        """The rows by their numbers, from the top, each as wide as the canvas."""
+        """Return the rows by their numbers, from the top, each as wide as the canvas."""
         return {y: _row(characters, inks) for y, (characters, inks) in self._lines.items()}
 
 
@@ -140,3 +146,78 @@ def _row(characters: list[str], inks: list[Ink]) -> Row:
             spans.append(Span("".join(characters[start:place]), inks[start]))
             start = place
     return tuple(spans)
+
+
+FILL: Final = "#"
+Sprite = tuple[str, str, str]
+
+_ASLEEP: Final = " asleep"
+
+ROLES: Final[Mapping[str, Role]] = {
+    "x": Role.SIDE_0,
+    "X": Role.SIDE_0,
+    "b": Role.SIDE_0,
+    "o": Role.SIDE_1,
+    "O": Role.SIDE_1,
+    "w": Role.SIDE_1,
+    "1": Role.SHIP_1,
+    "2": Role.SHIP_2,
+    "3": Role.SHIP_3,
+}
+"""The role of each piece by the character that position texts use."""
+
+
+@dataclass(frozen=True)
+class GlyphSet:
+    """``small`` and ``sprites`` by the character of position texts, zombies asleep with `` asleep`` after it.
+
+    ``fills_by_reverse``: filled places of sprites are drawn as spaces in reverse.
+    """
+
+    small: Mapping[str, str]
+    sprites: Mapping[str, Sprite]
+    fills_by_reverse: bool
+
+    def glyph(self, piece: str, *, is_asleep: bool = False) -> str:
+        """Return the one character for a piece; a piece that is not listed is its own."""
+        return self.small.get(piece + _ASLEEP if is_asleep else piece, piece)
+
+    def sprite(self, piece: str, *, is_asleep: bool = False) -> Sprite:
+        """Return the large picture of a piece."""
+        return self.sprites.get(piece + _ASLEEP if is_asleep else piece, ("     ", f"  {piece}  ", "     "))
+
+
+ASCII: Final = GlyphSet(
+    small=ASCII_GLYPHS,
+    sprites={
+        "x": (r"\   /", "  X  ", "/   \\"),
+        "o": (".---.", "|   |", "'---'"),
+        "X": ("#####", "##X##", "#####"),
+        "O": ("/###\\", "##O##", "\\###/"),
+        "X asleep": (": : :", ": X :", ": : :"),
+        "O asleep": (".: :.", ": O :", "':.:'"),
+        "b": ("/###\\", "#####", "\\###/"),
+        "w": ("/---\\", "|   |", "\\---/"),
+        "1": (" /^\\ ", " |1| ", " \\_/ "),
+        "2": (" /^\\ ", "/ 2 \\", "\\___/"),
+        "3": ("/^^^\\", "| 3 |", "\\___/"),
+    },
+    fills_by_reverse=False,
+)
+UNICODE: Final = GlyphSet(
+    small=UNICODE_GLYPHS,
+    sprites={
+        "x": (" ▚ ▞ ", "  #  ", " ▞ ▚ "),
+        "o": (" ▟#▙ ", "#   #", " ▜#▛ "),
+        "X": (" ### ", " #X# ", " ### "),
+        "O": (" ▟#▙ ", "##O##", " ▜#▛ "),
+        "X asleep": (" ▖ ▗ ", "  X  ", " ▘ ▝ "),
+        "O asleep": (" ▗ ▖ ", "▖ O ▗", " ▝ ▘ "),
+        "b": (" ▟#▙ ", "#####", " ▜#▛ "),
+        "w": (" ▟#▙ ", "## ##", " ▜#▛ "),
+        "1": (" ▗#▖ ", " #1# ", " ▝#▘ "),
+        "2": (" ▟#▙ ", "##2##", "  #  "),
+        "3": ("▗###▖", "##3##", "▝###▘"),
+    },
+    fills_by_reverse=True,
+)

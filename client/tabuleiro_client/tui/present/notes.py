@@ -1,18 +1,24 @@
-"""Sentences about a cell, and about the groups on a board, from the hints of a position."""
+"""Notes beside a board as text: about a cell, about its groups, the list of turns, a match in a list."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tabuleiro.notation.record import RecordTurn
 from tabuleiro.rules.view import BoardView, Hint, Mark
+from tabuleiro_client.models.records import RoomMatch
+from tabuleiro_client.text.board import scores_text
 
 
 def hints_of_cell(view: BoardView, cell: int) -> list[Hint]:
-    """What the position says of one cell: what forbids or requires it first, then what it is part of."""
+    """Return the hints about one cell: first those that forbid or require it, then those it is part of."""
     about = [hint for hint in view.hints if hint.target == cell]
     return about + [hint for hint in view.hints if hint.target != cell and cell in hint.cells]
 
 
 def cell_note(view: BoardView, cell: int) -> str:
-    """A cell in a few words: its name, its piece, its colour, and the first hint about it."""
+    """Return a cell in a few words: its name, its piece, its colour, and the first hint about it."""
     there = view.cells[cell]
     words = [there.name]
     if there.piece != ".":
@@ -29,19 +35,57 @@ def cell_note(view: BoardView, cell: int) -> str:
 
 
 def facts(view: BoardView, sides: tuple[str, str]) -> str:
-    """What is worth seeing all the time beside the board: group scores or the compass; empty for nothing."""
+    """Return the facts beside the board: group scores or the compass; empty for none."""
     if view.scores is None:
         return compass(view, sides)
     width = max(map(len, sides))
     return "\n".join(
-        f"{side:<{width}}  groups {' '.join(map(str, scores)) or '0'}"
-        for side, scores in zip(sides, view.scores, strict=True)
+        f"{side:<{width}}  groups {scores_text(scores)}" for side, scores in zip(sides, view.scores, strict=True)
     )
 
 
 def compass(view: BoardView, sides: tuple[str, str]) -> str:
-    """A compass of three lines that says where each side wants to go; empty where edges mean something else."""
+    """Return a compass of three lines with the goals of both sides; empty where edges mean something else."""
     aims = {edge.side: sides[edge.owner] for edge in view.edges}
     if aims.keys() != {"top", "bottom"} or aims["top"] == aims["bottom"]:
         return ""
     return f"  N    {aims['top']} goes up, to win there\nW + E\n  S    {aims['bottom']} goes down, to win there"
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRow:
+    """A line of the list; ``is_shown`` marks the turn whose position is on the board."""
+
+    text: str
+    ply: int
+    is_shown: bool
+
+
+def move_rows(turns: Sequence[RecordTurn], glyphs: tuple[str, str], ply: int, width: int) -> list[MoveRow]:
+    """Return one line a turn, wrapped at ``width`` columns; ``ply`` is the position on the board.
+
+    A game whose pieces belong to nobody has empty glyphs: then the sides are told by where the number stands.
+    """
+    rows: list[MoveRow] = []
+    digits = len(str(turns[-1].number)) if turns else 1
+    for turn in turns:
+        end = turn.ply + len(turn.actions)
+        is_shown = turn.ply < ply <= end
+        glyph = glyphs[turn.player] or ("^" if turn.player == 0 else "v")
+        indent = f"{turn.number:>{digits}} {glyph} "
+        line = indent
+        for action in turn.actions:
+            if len(line) + len(action) > width and line.strip():
+                rows.append(MoveRow(line.rstrip(), end, is_shown))
+                line = " " * len(indent)
+            line += f"{action} "
+        rows.append(MoveRow(line.rstrip(), end, is_shown))
+    return rows
+
+
+def match_text(number: int, match: RoomMatch | None) -> str:
+    """Return a match of a room in a line; ``match`` is ``None`` when no more than its number is known."""
+    if match is None:
+        return f"match {number}"
+    first, second = (player.name for player in match.record.players)
+    return f"match {number}: {first} {match.record.result} {second}, {match.record.termination}"

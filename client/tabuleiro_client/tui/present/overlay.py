@@ -1,14 +1,14 @@
-"""What a person adds to a position while looking at it: cursor, hover, a turn in the making, a reason."""
+"""Marks that a person adds to a position: cursor, hover, a turn in the making, a reason."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tabuleiro.rules.view import EdgeSide
+from tabuleiro.rules.view import Target
 
-Target = int | EdgeSide
-"""What can be pointed at: a cell by its index, or an edge of the board that can be entered."""
+if TYPE_CHECKING:  # a board alone starts quicker without the rules that composers know
+    from tabuleiro_client.models.turn_composer import TurnComposer
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +34,22 @@ class Overlay:
 
 
 NOTHING: Final = Overlay()
+
+
+def composed_overlay(
+    composer: TurnComposer, cursor: Target | None, hover: Target | None, last: frozenset[int], *, shows_legal: bool
+) -> Overlay:
+    """Return what the turn in the making adds to the picture; ``last`` is what the turn before it has changed."""
+    pointed_at = hover if hover is not None else cursor
+    picked = composer.picked()
+    return Overlay(
+        cursor=cursor,
+        hover=hover,
+        targets=composer.targets(),
+        picked=picked,
+        last=last - picked,
+        route=composer.route_to(pointed_at),
+        opposite=composer.opposite_of(pointed_at),
+        shows_legal=shows_legal,
+        shows_forbidden=True,
+    )

@@ -17,17 +17,14 @@ from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tabuleiro.rules.view import BoardView
+from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.layout import fitting_layout
 from tabuleiro_client.tui.present.notes import cell_note
-from tabuleiro_client.tui.present.overlay import Target
+from tabuleiro_client.tui.widgets.bars import KeyBar, Line, TopBar
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
 from tabuleiro_client.tui.widgets.chat import Entry
-from tabuleiro_client.tui.widgets.choices import Choices
-from tabuleiro_client.tui.widgets.key_bar import KeyBar
-from tabuleiro_client.tui.widgets.line import Line
-from tabuleiro_client.tui.widgets.top_bar import TopBar
+from tabuleiro_client.tui.widgets.panel import Choices
 
 if TYPE_CHECKING:
     from tabuleiro_client.tui.app import TabuleiroApp

@@ -13,7 +13,7 @@ from textual.widgets import Button, Input, Static
 
 from tabuleiro_client.tui.keys import DIALOG_HELP, key
 from tabuleiro_client.tui.room_form import Field
-from tabuleiro_client.tui.widgets.field_row import FieldRow
+from tabuleiro_client.tui.widgets.forms import FieldRow
 
 if TYPE_CHECKING:
     from tabuleiro_client.tui.app import TabuleiroApp

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from tabuleiro.notation.match_record import MatchRecord
-from tabuleiro.notation.record import format_record
-from tabuleiro.notation.record_json import export_json
+from tabuleiro.notation.formats import RecordFormat, write_record
+from tabuleiro.notation.record import MatchRecord
 from tabuleiro_client.tui.room_form import Field
 from tabuleiro_client.tui.screens.dialog import DialogScreen
 
-RECORD, JSON = "record", "json"
 _FIELDS = (
     Field("file", "file", "a new one"),
-    Field("format", "written as", "a record can be replayed", {RECORD: "a record", JSON: "JSON"}),
+    Field(
+        "format",
+        "written as",
+        "a record can be replayed",
+        {RecordFormat.RECORD: "a record", RecordFormat.JSON: "JSON"},
+    ),
 )
 
 
@@ -22,7 +24,7 @@ class ExportScreen(DialogScreen[str]):
     """Writes ``record``, whose match is called ``name`` on its server, ``None`` without one; answers the path."""
 
     def __init__(self, record: MatchRecord, name: str | None) -> None:
-        values = {"file": f"{name or record.game}.txt", "format": RECORD}
+        values = {"file": f"{name or record.game}.txt", "format": RecordFormat.RECORD}
         super().__init__("Write this record into a file", _FIELDS, values, {"write": "write"})
         self._record = record
         self._name = name
@@ -46,7 +48,4 @@ class ExportScreen(DialogScreen[str]):
         return None
 
     def _text(self) -> str:
-        if self.values["format"] == JSON:
-            exported = export_json(self._record, game_id=self._name)
-            return json.dumps(exported, indent=2, ensure_ascii=False) + "\n"
-        return format_record(self._record)
+        return write_record(self._record, RecordFormat(self.values["format"]), game_id=self._name)

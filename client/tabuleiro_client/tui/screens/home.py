@@ -18,10 +18,10 @@ from textual.widgets.option_list import Option
 
 from tabuleiro.errors import CommandError
 from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro_client.models.saved_matches import ShelvedMatch
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.entrance import go_on
-from tabuleiro_client.tui.match_shelf import ShelvedMatch
 from tabuleiro_client.tui.places import PLACES, known_servers, to_lobby, travel
 from tabuleiro_client.tui.present.overlay import NOTHING
 from tabuleiro_client.tui.screens.page import PageScreen
@@ -103,7 +103,7 @@ class HomeScreen(PageScreen):
     def _make_picture(self) -> None:
         """Put a board beside the list; what draws it is loaded for windows with room for it only."""
         from tabuleiro_client.tui.sample_positions import sample_view
-        from tabuleiro_client.tui.widgets.board_picture import BoardPicture
+        from tabuleiro_client.tui.widgets.board import BoardPicture
 
         picture = BoardPicture()
         self.query_one("#picture").mount(picture)

@@ -17,22 +17,22 @@ from textual.widgets import Static
 from tabuleiro.protocol.events import Said
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import Game
-from tabuleiro.rules.view import BoardView
+from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.net.room import Change, Happened
-from tabuleiro_client.text.sentences import brief_options_text, side_glyphs
+from tabuleiro_client.text.rooms import brief_options_text
 from tabuleiro_client.text.sentences import said as said_line
+from tabuleiro_client.text.sentences import side_glyphs
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.present.notes import facts
-from tabuleiro_client.tui.present.overlay import Overlay, Target
+from tabuleiro_client.tui.present.overlay import Overlay
 from tabuleiro_client.tui.present.players import brief_text, player_lines
 from tabuleiro_client.tui.redrawing import Redrawing
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
 from tabuleiro_client.tui.screens.room_view import RoomView
+from tabuleiro_client.tui.widgets.bars import TopBar
 from tabuleiro_client.tui.widgets.chat import Chat
-from tabuleiro_client.tui.widgets.moves import Moves
-from tabuleiro_client.tui.widgets.players import Players
-from tabuleiro_client.tui.widgets.top_bar import TopBar
+from tabuleiro_client.tui.widgets.panel import Moves, Players
 
 TICK_S: Final = 0.1
 """How often clocks are looked at; they are drawn only when they show something else."""

@@ -25,7 +25,7 @@ from tabuleiro_client.tui.places import ask_for_room
 from tabuleiro_client.tui.room_form import RoomForm
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.page import PageScreen
-from tabuleiro_client.tui.widgets.line import Line
+from tabuleiro_client.tui.widgets.bars import Line
 
 PEOPLE_MIN_COLUMNS = 104
 

@@ -10,19 +10,17 @@ from textual.binding import Binding, BindingType
 
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.ids import Player
-from tabuleiro.protocol.events import OfferKind
+from tabuleiro.protocol.events import OfferEnd, OfferEnded, OfferKind
+from tabuleiro.rules.view import Target
+from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer
 from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.match_model import OFFER_TEXTS
-from tabuleiro_client.tui.present.overlay import Target
 from tabuleiro_client.tui.present.players import claim_text
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
-from tabuleiro_client.tui.ship_composer import ShipComposer
-from tabuleiro_client.tui.turn_composer import PASS_TEXT
 from tabuleiro_client.tui.widgets.chat import Entry
-from tabuleiro_client.tui.widgets.choices import Choices
+from tabuleiro_client.tui.widgets.panel import Choices
 
 _SHIP_ACTIONS = frozenset({"ship", "boost", "reprogram"})
 
@@ -208,7 +206,8 @@ class MatchScreen(LiveScreen):
         """Answer the other player's offer, or withdraw the own one."""
         offer = self.model.answerable_offer(accept=accept)
         if offer is not None:
-            said = "" if accept else f"declined: {OFFER_TEXTS[offer.kind]}"
+            how: OfferEnd = "withdrawn" if offer.player in self.model.own_seats else "declined"
+            said = "" if accept else self.model.cast.sentence(OfferEnded(offer.kind, offer.player, how))
             self.ask(self.room.answer(offer.kind, accept=accept), said)
 
     def action_resign(self) -> None:
@@ -262,7 +261,7 @@ class MatchScreen(LiveScreen):
         model = self.model
         if not model.is_live:
             self.look(model.timeline.last_ply)
-        elif isinstance(model.composer, ShipComposer) and model.composer.start is not None:
+        elif isinstance(model.composer, ShipComposer) and model.composer.ship is not None:
             self.action_undo()
         elif model.mirror.head.phase == "playing" and model.own_seats:
             question = "Leave this match? Your seat stays yours, and clocks run on."

@@ -20,9 +20,8 @@ from tabuleiro_client.tui.present.layout import smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING
 from tabuleiro_client.tui.room_form import Field, RoomForm
 from tabuleiro_client.tui.screens.page import PageScreen
-from tabuleiro_client.tui.widgets.board_picture import BoardPicture
-from tabuleiro_client.tui.widgets.field_row import FieldRow, widgets_of
-from tabuleiro_client.tui.widgets.form_box import FormBox
+from tabuleiro_client.tui.widgets.board import BoardPicture
+from tabuleiro_client.tui.widgets.forms import FieldRow, FormBox, widgets_of
 
 FORM_MIN_COLUMNS = 76
 PREVIEW_MIN_COLUMNS = 28

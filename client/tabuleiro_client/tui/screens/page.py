@@ -16,8 +16,7 @@ from tabuleiro.errors import TabuleiroError
 from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.widgets.key_bar import KeyBar
-from tabuleiro_client.tui.widgets.top_bar import TopBar
+from tabuleiro_client.tui.widgets.bars import KeyBar, TopBar
 
 if TYPE_CHECKING:
     from tabuleiro_client.tui.app import TabuleiroApp

@@ -11,15 +11,14 @@ from textual.widget import Widget
 from textual.widgets import DataTable, Input, Static
 
 from tabuleiro.errors import ClientError, GameOptionError, IllegalActionError, NotationError, RecordError
-from tabuleiro.notation.match_record import MatchRecord
-from tabuleiro.notation.record import parse_record
+from tabuleiro.notation.record import MatchRecord, parse_record
 from tabuleiro.protocol.messages import RecordPlayed
-from tabuleiro_client.models.room_matches import RoomMatch, RoomMatches
+from tabuleiro_client.models.records import RoomMatch, RoomMatches
+from tabuleiro_client.models.saved_matches import ShelvedMatch
 from tabuleiro_client.net.files import read_text
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.entrance import arrive_local, arrive_online
 from tabuleiro_client.tui.keys import key
-from tabuleiro_client.tui.match_shelf import ShelvedMatch
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.session import Session

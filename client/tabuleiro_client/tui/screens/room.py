@@ -16,23 +16,23 @@ from textual.widgets import Static
 
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.ids import PLAYERS, Player, TimestampMs
-from tabuleiro_client.models.bot_levels import levels_to_offer
+from tabuleiro_client.models.play_options import levels_to_offer
+from tabuleiro_client.models.saved_matches import ShelvedMatch
 from tabuleiro_client.net.addresses import format_room_address
 from tabuleiro_client.net.room import Change
 from tabuleiro_client.net.server import Venue
-from tabuleiro_client.text.sentences import brief_options_text
+from tabuleiro_client.text import rooms
+from tabuleiro_client.text.rooms import brief_options_text
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.match_shelf import ShelvedMatch
 from tabuleiro_client.tui.open_room import OpenRoom
-from tabuleiro_client.tui.present import room_text
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
 from tabuleiro_client.tui.screens.room_view import RoomView
 from tabuleiro_client.tui.settings_form import SettingsForm
+from tabuleiro_client.tui.widgets.bars import TopBar
 from tabuleiro_client.tui.widgets.chat import Chat, Entry
-from tabuleiro_client.tui.widgets.top_bar import TopBar
 
 
 class RoomScreen(PageScreen, RoomView):
@@ -125,13 +125,13 @@ class RoomScreen(PageScreen, RoomView):
         """Draw everything anew."""
         model, mirror, style = self.model, self.room.mirror, self.client.writing
         head = mirror.head
-        self.query_one(TopBar).show_title(room_text.title(mirror.game, head))
+        self.query_one(TopBar).show_title(rooms.title(mirror.game, head))
         secrets = self.room.secrets
-        self._write("code", room_text.code_text(head.room, secrets))
-        self._write("invitation", room_text.invitation_text(self._invitation(), head))
-        self._write("seats", "\n".join(room_text.seat_lines(mirror.game, head, mirror.own_seats, style)))
-        self._write("state", "\n".join(model.ending_lines() or [room_text.waiting_text(head)]))
-        self._write("settings", "\n".join(room_text.settings_lines(head.settings)))
+        self._write("code", rooms.code_text(head.room, secrets))
+        self._write("invitation", rooms.invitation_text(self._invitation(), head))
+        self._write("seats", "\n".join(rooms.seat_lines(mirror.game, head, mirror.own_seats, style)))
+        self._write("state", "\n".join(model.ending_lines() or [rooms.waiting_text(head)]))
+        self._write("settings", "\n".join(rooms.settings_lines(head.settings)))
         self.query_one(Chat).show(mirror.chat, style)
         offer = self.query_one("#offer", Static)
         offer.update(model.offer_text())
@@ -155,7 +155,7 @@ class RoomScreen(PageScreen, RoomView):
         head = self.room.mirror.head
         is_host = self.client.is_host_of(head)
         if action == "copy_invitation":
-            return bool(room_text.invitation_text(self._invitation(), head))
+            return bool(rooms.invitation_text(self._invitation(), head))
         if action == "seat_bot":
             return is_host and self._bot_seat() is not None and bool(self._levels())
         if action == "unseat_bot":

@@ -13,18 +13,18 @@ from textual.widgets import Input, Static
 
 from tabuleiro.errors import NotationError
 from tabuleiro.protocol.names import NAME_RULE, parse_name
+from tabuleiro.rules.view import Target
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import login_name
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.present.overlay import NOTHING, Overlay, Target
+from tabuleiro_client.tui.present.overlay import NOTHING, Overlay
 from tabuleiro_client.tui.room_form import NO, YES, Field
 from tabuleiro_client.tui.sample_positions import sample_view
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.settings import FILE_NAME, Settings
 from tabuleiro_client.tui.themes import THEMES
-from tabuleiro_client.tui.widgets.board_picture import BoardPicture
-from tabuleiro_client.tui.widgets.field_row import FieldRow, widgets_of
-from tabuleiro_client.tui.widgets.form_box import FormBox
+from tabuleiro_client.tui.widgets.board import BoardPicture
+from tabuleiro_client.tui.widgets.forms import FieldRow, FormBox, widgets_of
 
 PREVIEW_MIN_COLUMNS = 110
 _YES_NO = {YES: YES, NO: NO}

@@ -6,12 +6,12 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from tabuleiro.notation.match_record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.screens.replay import ReplayScreen
-from tabuleiro_client.tui.widgets.top_bar import TopBar
+from tabuleiro_client.tui.widgets.bars import TopBar
 
 _MOVES = frozenset({"undo", "ship(1)", "ship(2)", "ship(3)", "boost", "reprogram", "why", "type", "pass_turn"})
 

@@ -1,17 +1,68 @@
-"""What the alpha-beta searches share: values, the transposition table, histories, the next best action.
+"""The shared parts of the alpha-beta searches: limits, values, the transposition table, analysis by stages.
+
+Kernels cannot read a clock. They release the interpreter lock, so that a timer of the caller can raise a flag.
 
 Values are integers for the player to move. A win is worth :data:`WIN` less the actions until it is reached, so
-that near wins are better; beyond :data:`PROVEN` a value is no estimate but a forced result.
+that near wins are better; beyond :data:`PROVEN` a value is a forced result and no estimate.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
-from tabuleiro_server.bots.engine.bits import Words
-from tabuleiro_server.bots.engine.compiled import Array, kernel
+from tabuleiro.rules.analysis import Analysis, Candidate
+from tabuleiro_server.bots.engine.kernels import Array, Words, kernel
+
+Effort = Array
+"""Nodes searched, nodes allowed, and 1 once the search must end."""
+
+NODES: Final = 0
+ALLOWED: Final = 1
+IS_OVER: Final = 2
+_NO_LIMIT: Final = 2**62
+
+
+def unlimited_effort() -> Effort:
+    """Return an effort without limits."""
+    return np.array([0, _NO_LIMIT, 0], dtype=np.int64)
+
+
+@contextmanager
+def limited_effort(max_nodes: int | None, deadline_s: float | None) -> Iterator[Effort]:
+    """Limit an effort to ``max_nodes`` nodes and to ``deadline_s`` on the clock of ``time.monotonic``.
+
+    ``None`` means no such limit; ``check_task`` makes sure that one is given.
+    """
+    effort = unlimited_effort()
+    if max_nodes is not None:
+        effort[ALLOWED] = max_nodes
+    if deadline_s is None:
+        yield effort
+        return
+    timer = threading.Timer(max(0.0, deadline_s - time.monotonic()), effort.__setitem__, (IS_OVER, 1))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield effort
+    finally:
+        timer.cancel()
+
+
+@kernel
+def spend_node(effort: Effort) -> bool:
+    """Count a node; return True if the search must end."""
+    effort[NODES] += 1
+    if effort[NODES] > effort[ALLOWED]:
+        effort[IS_OVER] = 1
+    return bool(effort[IS_OVER] != 0)
+
 
 WIN: Final = 30_000
 PROVEN: Final = 29_000
@@ -23,7 +74,7 @@ EXACT: Final = 0
 AT_LEAST: Final = 1
 AT_MOST: Final = 2
 ORDER_ONLY: Final = 3
-"""The entry tells the best action, but its value is of no use."""
+"""The entry has the best action, but no value that can be used."""
 
 TABLE_BITS: Final = 18
 _TABLE_MASK: Final = np.uint64((1 << TABLE_BITS) - 1)
@@ -32,9 +83,9 @@ NO_ENTRY: Final = -1
 
 
 class Transpositions(NamedTuple):
-    """What was found out about positions, by hash; a newer entry takes the place of an older.
+    """A transposition table: results of searches by the hash of the position; new entries replace old ones.
 
-    ``entries`` holds the value, the bound it is, the depth it was searched to, and the best action.
+    ``entries`` holds the value, the kind of bound, the depth of the search, and the best action.
     """
 
     keys: Words
@@ -42,7 +93,7 @@ class Transpositions(NamedTuple):
 
 
 def new_transpositions() -> Transpositions:
-    """An empty table."""
+    """Return an empty table."""
     return Transpositions(
         np.zeros(1 << TABLE_BITS, dtype=np.uint64), np.zeros((1 << TABLE_BITS, 4), dtype=np.int32)
     )
@@ -50,16 +101,16 @@ def new_transpositions() -> Transpositions:
 
 @kernel
 def find_entry(table: Transpositions, key: np.uint64) -> int:
-    """The index of the entry for ``key``, :data:`NO_ENTRY` where there is none."""
+    """Return the index of the entry for ``key``, :data:`NO_ENTRY` if there is none."""
     index = np.int64(key & _TABLE_MASK)
     return int(index) if table.keys[index] == key else NO_ENTRY
 
 
 @kernel
 def usable_value(table: Transpositions, entry: int, depth: int, ply: int, alpha: int, beta: int) -> int:
-    """The value of an entry where it settles a search of ``depth`` between ``alpha`` and ``beta``, else INFINITY.
+    """Return the value of an entry if it settles a search of ``depth`` from ``alpha`` to ``beta``, else INFINITY.
 
-    Proven results hold at every depth. ``ply`` is how many actions the position is from the root.
+    Proven results hold at every depth. ``ply`` is the number of actions from the root to the position.
     """
     value, bound = table.entries[entry, 0], table.entries[entry, 1]
     if bound == ORDER_ONLY:
@@ -81,7 +132,7 @@ def usable_value(table: Transpositions, entry: int, depth: int, ply: int, alpha:
 def keep_entry(
     table: Transpositions, key: np.uint64, value: int, bound: int, depth: int, ply: int, action: int
 ) -> None:
-    """Keep what a search of ``depth`` found out; the meaning of the arguments is that of the functions above."""
+    """Store the result of a search of ``depth``; the arguments are those of the functions above."""
     index = np.int64(key & _TABLE_MASK)
     if value >= PROVEN:
         value += ply
@@ -96,7 +147,7 @@ def keep_entry(
 
 @kernel
 def bound_of(value: int, alpha: int, beta: int) -> int:
-    """What a value found by a search between ``alpha`` and ``beta`` says of the true one."""
+    """Return the kind of bound that a value found between ``alpha`` and ``beta`` is."""
     if value >= beta:
         return AT_LEAST
     return AT_MOST if value <= alpha else EXACT
@@ -123,7 +174,79 @@ def keep_line(lines: Array, ply: int, action: int) -> None:
 
 
 def unit_value(value: int) -> float:
-    """A value from -1 to 1; only proven results are exactly that."""
+    """Return ``value`` on a scale from -1 to 1; only proven results are exactly -1 or 1."""
     if abs(value) >= PROVEN:
         return 1.0 if value > 0 else -1.0
     return float(np.tanh(value / 1000)) * 0.999
+
+
+@dataclass(frozen=True, slots=True)
+class ValuedLine:
+    """A line from the root on, one action at least, and its value there."""
+
+    line: tuple[int, ...]
+    value: int
+
+    @property
+    def is_proven(self) -> bool:
+        """True if the value is a forced result."""
+        return abs(self.value) >= PROVEN
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSizes:
+    """The number of actions left in the turn of the root, and of those in every later turn."""
+
+    first: int
+    later: int
+
+    def winner_turns(self, value: int) -> int:
+        """Return the number of turns that the winner of a proven ``value`` has until the end."""
+        left, turns = WIN - abs(value) - self.first, 1
+        while left > 0:
+            left -= self.later
+            turns += 1
+        return (turns + 1) // 2 if value > 0 else turns // 2
+
+
+class StagedRoot(Protocol):
+    """A position to be analysed, with the memory of its search."""
+
+    sizes: TurnSizes
+
+    def depths(self) -> Iterable[int]:
+        """Yield the number of turns that each stage looks ahead; this makes it the current stage."""
+        ...
+
+    def candidates(self, count: int, effort: Effort) -> list[ValuedLine]:
+        """Return the best ``count`` lines of the current stage, best first; of no use once the effort is over."""
+        ...
+
+
+def iter_analyses(
+    root: StagedRoot, count: int, max_nodes: int | None, deadline_s: float | None
+) -> Iterator[Analysis]:
+    """Yield the candidates of each stage that was finished within the limits; the first always is."""
+    effort = unlimited_effort()
+    with limited_effort(max_nodes, deadline_s) as limits:
+        for depth in root.depths():
+            found = root.candidates(count, effort)
+            if effort[IS_OVER]:
+                return
+            candidates = tuple(_candidate(root.sizes, each) for each in found)
+            yield Analysis(candidates, int(effort[NODES]), depth)
+            # A win is as good as it gets, and if the best of the actions loses, all do.
+            if found[0].is_proven:
+                return
+            limits[NODES], effort = effort[NODES], limits
+
+
+def _candidate(sizes: TurnSizes, found: ValuedLine) -> Candidate:
+    is_decided = found.is_proven
+    return Candidate(
+        actions=found.line[: sizes.first],
+        line=found.line,
+        value=unit_value(found.value),
+        is_proven=is_decided,
+        turns_to_end=sizes.winner_turns(found.value) if is_decided else None,
+    )

@@ -1,7 +1,7 @@
-"""Monte-Carlo tree search in plain Python on the rules themselves, for any game: what is left without kernels.
+"""Monte-Carlo tree search in plain Python on the rules themselves, for any game without kernels.
 
 It works as the kernels do (results of actions played later, proven wins and losses) at about a hundredth of their
-speed, and draws its own numbers: the same seed gives another turn than the kernels choose.
+speed, with other random numbers: the same seed gives another turn than with kernels.
 """
 
 from __future__ import annotations
@@ -15,19 +15,25 @@ from typing import Final
 from tabuleiro.ids import Player
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis, Candidate
-from tabuleiro_server.bots.engine.base import SearchResult, check_task
-from tabuleiro_server.bots.engine.proven_lines import ForcedEnds
-from tabuleiro_server.bots.turns import after, first_turn, is_same_turn, turns_of_player
+from tabuleiro_server.bots.engine.base import (
+    ForcedEnds,
+    SearchResult,
+    after,
+    check_task,
+    first_turn,
+    is_same_turn,
+    turns_of_player,
+)
 
 EXPLORATION: Final = 0.1
 RAVE_WEIGHT: Final = 0.001
 PRIOR_VISITS: Final = 4.0
 EXPAND_AT_VISITS: Final = 2
 PLAYOUT_LENGTH: Final = 500
-"""Actions after which a playout counts as a draw."""
+"""The number of actions after which a playout counts as a draw."""
 
 ANALYSIS_SLICE_S: Final = 0.5
-"""How often an analysis tells what it knows."""
+"""The time between two results of an analysis."""
 
 PlayoutActions = Callable[[State], Sequence[int]]
 
@@ -54,12 +60,12 @@ class _Node:
 class PlainSearcher:
     """A :class:`~tabuleiro_server.bots.engine.base.Searcher` without kernels.
 
-    ``candidates`` lists the actions that playouts draw from, one at least: all legal ones unless a game knows some
-    that only spoil playouts.
+    ``playout_actions`` lists the actions for playouts, at least one: all legal ones unless some only spoil
+    playouts.
     """
 
-    def __init__(self, candidates: PlayoutActions = lambda state: state.legal_actions()) -> None:
-        self._candidates = candidates
+    def __init__(self, playout_actions: PlayoutActions = lambda state: state.legal_actions()) -> None:
+        self._playout_actions = playout_actions
 
     def choose_turn(
         self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
@@ -79,7 +85,7 @@ class PlainSearcher:
     def analyse(
         self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
     ) -> Iterator[Analysis]:
-        """Tell the best turns; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
+        """Yield the best turns; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
         check_task(state, max_nodes, deadline_s)
         return self._iter_analyses(state, candidate_count, max_nodes, deadline_s, Random(seed))
 
@@ -96,16 +102,16 @@ class PlainSearcher:
             yield Analysis(_candidates(root, count), done, is_compiled=False)
 
     def _grow(self, root: _Node, rng: Random, max_nodes: int | None, deadline_s: float | None) -> int:
-        """Search until a limit is reached or ``root`` is proven; how many playouts were made."""
+        """Search until a limit is reached or ``root`` is proven; return the number of playouts."""
         done = 0
         while root.proof is None and (max_nodes is None or done < max_nodes):
             if deadline_s is not None and time.monotonic() >= deadline_s:
                 break
-            self._look_once(root, rng)
+            self._play_once(root, rng)
             done += 1
         return done
 
-    def _look_once(self, root: _Node, rng: Random) -> None:
+    def _play_once(self, root: _Node, rng: Random) -> None:
         path = [root]
         while path[-1].children and path[-1].proof is None:
             path.append(_select(path[-1]))
@@ -122,19 +128,19 @@ class PlainSearcher:
         _back_up(path, result, played)
 
     def _play_out(self, state: State, played: tuple[set[int], set[int]], rng: Random) -> float:
-        """Play at random; what each player played is added to ``played``."""
+        """Play at random and return the result; the actions of each player are added to ``played``."""
         for _ in range(PLAYOUT_LENGTH):
             mover = state.to_move
             if mover is None:
                 return _result(state)
-            action = rng.choice(self._candidates(state))
+            action = rng.choice(self._playout_actions(state))
             played[mover].add(action)
             state = state.child(action)
         return 0.0
 
 
 def _result(state: State) -> float:
-    """The result for player 0 of an ended game: 1 won, -1 lost, 0 drawn."""
+    """Return the result for player 0 of a game that is over: 1 won, -1 lost, 0 drawn."""
     assert state.outcome is not None
     return {0: 1.0, 1: -1.0, None: 0.0}[state.outcome.winner]
 
@@ -159,7 +165,7 @@ def _prove(node: _Node) -> None:
 
 def _select(node: _Node) -> _Node:
     mover = node.state.to_move
-    curiosity = EXPLORATION * math.sqrt(math.log(node.visits + 1))
+    spread = EXPLORATION * math.sqrt(math.log(node.visits + 1))
     expected = PRIOR_VISITS * node.total / max(node.visits, 1)
 
     def score(child: _Node) -> float:
@@ -169,13 +175,13 @@ def _select(node: _Node) -> _Node:
         share = later / (later + child.visits + later * child.visits * RAVE_WEIGHT)
         own = child.total / child.visits if child.visits else 0.0
         mean = share * (child.later_total + expected) / later + (1 - share) * own
-        return _gain(mean, mover) + curiosity / math.sqrt(child.visits + 1)
+        return _gain(mean, mover) + spread / math.sqrt(child.visits + 1)
 
     return max(node.children, key=score)
 
 
 def _back_up(path: Sequence[_Node], result: float, played: tuple[set[int], set[int]]) -> None:
-    """Count a result for the nodes of ``path``, from its end, and for what was played after each of them."""
+    """Count a result for the nodes of ``path``, from its end, and for the actions played after each of them."""
     action: int | None = None
     for node in reversed(path):
         node.visits += 1
@@ -192,7 +198,7 @@ def _back_up(path: Sequence[_Node], result: float, played: tuple[set[int], set[i
 
 
 def _best_child(node: _Node) -> _Node:
-    """A proven win, else the most visited child that is not lost; equals are told apart by later results."""
+    """Return a proven win, else the most visited child that is not lost; later results break ties."""
     mover = node.state.to_move
 
     def rank(child: _Node) -> tuple[float, float, float]:
@@ -203,7 +209,7 @@ def _best_child(node: _Node) -> _Node:
 
 
 def _turn_from(state: State, first: _Node) -> list[_Node]:
-    """The nodes of the best turn of ``state`` that begins with ``first``."""
+    """Return the nodes of the best turn of ``state`` that begins with ``first``."""
     line = [first]
     while is_same_turn(state, line[-1].state):
         if not line[-1].children:
@@ -213,7 +219,7 @@ def _turn_from(state: State, first: _Node) -> list[_Node]:
 
 
 class _ProvenNodes:
-    """Nodes as a :class:`~tabuleiro_server.bots.engine.proven_lines.ProvenTree`."""
+    """Nodes as a :class:`~tabuleiro_server.bots.engine.base.ProvenTree`."""
 
     def children(self, node: _Node) -> Sequence[_Node]:
         return node.children
@@ -226,7 +232,7 @@ class _ProvenNodes:
 
 
 def _candidates(root: _Node, count: int) -> tuple[Candidate, ...]:
-    """The best turns from an expanded ``root``; those that only differ in their order count once."""
+    """Return the best turns from an expanded ``root``; those that only differ in their order count once."""
     best = _best_child(root)
     others = [child for child in root.children if child is not best and child.visits]
     found, positions = list[Candidate](), set[object]()

@@ -1,7 +1,7 @@
-"""Whether the kernels of a game are ready in this process, and making them so in the background.
+"""The state of the kernels of a process: compiled or loaded in the background, and ready game by game.
 
-Compiling takes up to a minute at the first start on a machine, and loading what was compiled about a second; until
-then, and without the extra ``bots``, there is no compiled search to be had and the caller thinks in plain Python.
+Compiling takes up to a minute at the first start on a machine, and loading compiled kernels about a second. Until
+then, and without the extra ``bots``, there is no compiled search, and the caller searches in plain Python.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tabuleiro_server.bots.engine.base import Searcher
 log = structlog.get_logger(__name__)
 
 WARM_UP_NODES: Final = 4
-"""Enough for a search to call each of its kernels."""
+"""Enough nodes for a search to call each of its kernels."""
 
 
 class Readiness:
@@ -38,27 +38,27 @@ class Readiness:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Have a thread compile or load the kernels of all games that were not asked for before."""
+        """Start a thread that compiles or loads the kernels of all games that were not asked for before."""
         self._start(self._finished)
 
     def finish(self) -> bool:
-        """Wait until the kernels of all games are ready; False when they cannot be had: the extra is missing."""
+        """Wait until the kernels of all games are ready; return False if the extra is missing."""
         self.start()
         for finished in self._finished.values():
             finished.wait()
         return len(self._ready) == len(self._finished)
 
     def searcher(self, game: Game, patience_s: float | None) -> Searcher | None:
-        """The compiled search for ``game``, if its kernels are ready after ``patience_s`` seconds at most.
+        """Return the compiled search for ``game`` if its kernels are ready after ``patience_s`` seconds at most.
 
-        A patience of ``None`` has no end. The answer ``None`` means that they are not ready yet, or never will be.
-        The first wish for a game starts on them.
+        A patience of ``None`` has no end. The answer ``None`` means that the kernels are not ready yet, or never
+        will be. The first call for a game starts on its kernels.
         """
         self._start((game.name,))
         self._finished[game.name].wait(patience_s)
         if game.name not in self._ready:
             return None
-        # One is kept of each game: tables and trees take longer to make than a turn in a hurry may take.
+        # One is kept for each game: making tables and trees takes longer than a hurried turn may take.
         made = self._made.get(game.name)
         if made is None or made[0] != game:
             made = self._made[game.name] = (game, self._make_searcher(game))
@@ -69,7 +69,7 @@ class Readiness:
             wanted = [name for name in games if name not in self._started]
             self._started.update(wanted)
         if wanted:
-            # A daemon: a process that has nothing else to do need not wait for it.
+            # A daemon: a process with nothing else to do need not wait for it.
             threading.Thread(target=self._warm_up, args=(wanted,), name="kernel warm-up", daemon=True).start()
 
     def _warm_up(self, games: Iterable[str]) -> None:
@@ -77,11 +77,11 @@ class Readiness:
             try:
                 self._make_ready(name)
             except ImportError:
-                # Without the extra there is nothing to get ready; the bots think in plain Python.
+                # Without the extra there are no kernels; the bots think in plain Python.
                 pass
             except Exception:
-                # Kernels that cannot be had for whatever reason keep neither the bots of this game waiting,
-                # who think in plain Python, nor the games behind it.
+                # Kernels that fail must not hold up the bots of this game, which think in plain Python, nor the
+                # games after it.
                 log.exception("kernels failed", game=name)
             finally:
                 self._finished[name].set()
@@ -94,4 +94,4 @@ class Readiness:
 
 
 KERNELS: Final = Readiness()
-"""Those of this process."""
+"""The kernels of this process."""

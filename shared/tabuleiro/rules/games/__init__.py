@@ -1,1 +1,1 @@
-"""One game a file."""
+"""The games, a package each."""

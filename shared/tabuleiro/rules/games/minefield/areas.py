@@ -1,7 +1,7 @@
 """Hard corners and switches: the areas that Minefield's standard rules keep free of them.
 
-Answers which cells are banned to a player, why, and what one more stone changes. Turns, connection and the end
-of the game are left to :mod:`tabuleiro.rules.games.minefield`. Source: RULES.md, "Minefield".
+They give the cells that are banned to a player, the reasons, and the changes that one more stone makes.
+Source: RULES.md, "Minefield".
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Final
 
 from tabuleiro.ids import Player
 from tabuleiro.rules.board import SquareBoard, bit_indexes, square_board
+from tabuleiro.text import listed
 
 HARD_CORNER: Final = "hard-corner"
 SWITCH: Final = "switch"
@@ -33,7 +34,7 @@ class Pattern:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name for people."""
         return self.kind.replace("-", " ")
 
 
@@ -94,11 +95,11 @@ class Areas:
                 yield Pattern(SWITCH, opposite | beside | other)
 
     def is_banned(self, cell: int, own: int, enemy: int) -> bool:
-        """Whether an own stone on the empty ``cell`` would make a hard corner or a switch."""
+        """Return True if an own stone on the empty ``cell`` would make a hard corner or a switch."""
         return next(self.iter_bans(cell, own, enemy), None) is not None
 
     def banned_cells(self, stones: Stones) -> Stones:
-        """The empty cells banned to each player, worked out from nothing."""
+        """Return the empty cells banned to each player, computed from the stones alone."""
         black, white = stones
         empty = bit_indexes(self.board.full ^ (black | white))
         return (
@@ -107,10 +108,10 @@ class Areas:
         )
 
     def banned_cells_after(self, banned: Stones, stones: Stones, cell: int, player: Player) -> Stones:
-        """The cells banned to each player once ``player`` has put a stone on ``cell``.
+        """Return the cells banned to each player once ``player`` has put a stone on ``cell``.
 
         ``banned`` is the answer before the stone, ``stones`` hold the stone already. Only areas around the
-        stone are looked at: bans it may have lifted are tried again, and bans it makes are added.
+        stone are looked at: bans that it may have lifted are tried again, and bans that it makes are added.
         """
         own, enemy = stones[player], stones[1 - player]
         to_own, to_enemy = self._new_bans(cell, own, enemy)
@@ -119,7 +120,7 @@ class Areas:
         return (to_enemy, to_own) if player else (to_own, to_enemy)
 
     def _kept_bans(self, banned: int, cell: int, own: int, enemy: int) -> int:
-        """The part of ``banned`` (to the owner of ``own``) that a new stone on ``cell`` leaves banned."""
+        """Return the part of ``banned`` (to the owner of ``own``) that a new stone on ``cell`` leaves banned."""
         kept = banned & ~(1 << cell)
         for doubtful in bit_indexes(kept & self.loosened[cell]):
             if not self.is_banned(doubtful, own, enemy):
@@ -127,7 +128,7 @@ class Areas:
         return kept
 
     def _new_bans(self, cell: int, own: int, enemy: int) -> Stones:
-        """The cells that an own stone now on ``cell`` bans to its owner and to the enemy."""
+        """Return the cells that an own stone now on ``cell`` bans to its owner and to the enemy."""
         occupied = own | enemy
         to_own = to_enemy = 0
         for opposite, beside, other in self.square_corners[cell]:
@@ -153,7 +154,7 @@ class Areas:
         return to_own, to_enemy
 
     def find_impossible(self, stones: Stones) -> Pattern | None:
-        """A pattern that no legal play leaves behind, or ``None``.
+        """Return a pattern that no legal play leaves behind, or ``None``.
 
         Beside hard corners and switches that is the crosscut, a 2x2 area of four stones with each colour on
         opposite corners: whichever stone came last, the other three were a hard corner.
@@ -182,10 +183,10 @@ def _seen_from_each(corners: tuple[int, int, int, int]) -> Iterator[tuple[int, i
 def name_stones(board: SquareBoard, cells: int, stones: Stones) -> str:
     """Name the stones on ``cells``, one at least, in words: ``black b2, white b3 and white c2``."""
     names = [f"{'black' if stones[0] >> cell & 1 else 'white'} {board.names[cell]}" for cell in bit_indexes(cells)]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return listed(names)
 
 
 @cache
 def areas_of(size: int) -> Areas:
-    """The one shared table of areas for boards of ``size`` x ``size`` cells."""
+    """Return the one shared table of areas for boards of ``size`` x ``size`` cells."""
     return Areas(square_board(size, size))

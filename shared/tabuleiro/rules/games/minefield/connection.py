@@ -1,27 +1,22 @@
-"""Joining two edges in Minefield: whether they are joined, by which path, and how far a player still is.
+"""Connection in Minefield: joined edges, the path that joins them, the distance to it.
 
-Works on bit sets; which stones may be put where is left to the rules. Source: RULES.md, "Minefield" and
+Works on bit sets; where stones may be put is left to the rules. Source: RULES.md, "Minefield" and
 "Computer players of the reports" (the connection value that [MF] wished for).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tabuleiro.ids import Player
 from tabuleiro.rules.board import SquareBoard
 
-if TYPE_CHECKING:
-    from tabuleiro.rules.games.minefield import MinefieldState
-
 
 def edges_of(board: SquareBoard, player: Player) -> tuple[int, int]:
-    """The cells of the two edges ``player`` has to join: top and bottom, or left and right."""
+    """Return the cells of the two edges ``player`` has to join: top and bottom, or left and right."""
     return (board.left_column, board.right_column) if player else (board.top_row, board.bottom_row)
 
 
 def joined_through(board: SquareBoard, own: int, cell: int, player: Player) -> bool:
-    """Whether the group of the own stone on ``cell`` touches both edges of ``player``."""
+    """Return True if the group of the own stone on ``cell`` touches both edges of ``player``."""
     first, last = edges_of(board, player)
     stone = 1 << cell
     # Most stones join nothing, and need no flood: no path is shorter than the board is wide, and on it a stone has
@@ -34,13 +29,13 @@ def joined_through(board: SquareBoard, own: int, cell: int, player: Player) -> b
 
 
 def is_joined(board: SquareBoard, own: int, player: Player) -> bool:
-    """Whether the stones ``own`` join the two edges of ``player``."""
+    """Return True if the stones ``own`` join the two edges of ``player``."""
     first, last = edges_of(board, player)
     return bool(_flood(board, own & first, own) & last)
 
 
 def shortest_path(board: SquareBoard, own: int, player: Player) -> tuple[int, ...]:
-    """The cells of a shortest chain of ``own`` stones from the first edge of ``player`` to the second.
+    """Return the cells of a shortest chain of ``own`` stones from the first edge of ``player`` to the second.
 
     Of several the one that takes the lowest indexes from the second edge on; empty when the edges are not
     joined.
@@ -64,20 +59,20 @@ def shortest_path(board: SquareBoard, own: int, player: Player) -> tuple[int, ..
 
 
 def deciding_cells(board: SquareBoard, own: int, player: Player) -> tuple[int, ...]:
-    """The stones without any one of which the joined edges of ``player`` would not be joined."""
+    """Return the stones of which each one is needed to join the edges of ``player``."""
     path = shortest_path(board, own, player)
     return tuple(cell for cell in path if not is_joined(board, own ^ (1 << cell), player))
 
 
-def connection_distance(state: MinefieldState, player: Player) -> int | None:
-    """The least number of stones that ``player`` still needs to join their edges.
+def connection_distance(board: SquareBoard, stones: tuple[int, int], player: Player) -> int | None:
+    """Return the least number of stones that ``player`` still needs to join their edges.
 
     A path may cross own stones for nothing and empty cells for one stone each, whether the rules forbid the
     cell now or not. 0 when joined, ``None`` when the enemy's stones have cut every path.
     """
-    board, own = state.game.board, state.stones[player]
+    own = stones[player]
     first, last = edges_of(board, player)
-    empty = board.full ^ (own | state.stones[1 - player])
+    empty = board.full ^ (own | stones[1 - player])
     reached = _flood(board, own & first, own)
     distance, entrance = 0, first
     while not reached & last:
@@ -92,7 +87,7 @@ def connection_distance(state: MinefieldState, player: Player) -> int | None:
 
 
 def _flood(board: SquareBoard, start: int, cells: int) -> int:
-    """``start`` and all of ``cells`` orthogonally connected to it within ``cells``."""
+    """Return ``start`` and all of ``cells`` orthogonally connected to it within ``cells``."""
     spread4, group = board.spread4, start
     while True:
         wider = spread4(group) & cells | group

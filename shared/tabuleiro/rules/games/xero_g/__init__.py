@@ -1,17 +1,19 @@
-"""Xero-G: run, boost, reprogram, reach the base beyond. Source: RULES.md, "Xero-G".
-
-The game with its options; the position and its rules are :mod:`tabuleiro.rules.games.xero_g.state`'s.
-"""
+"""Xero-G: run, boost, reprogram, reach the base beyond. Source: RULES.md, "Xero-G"."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Self
+from collections.abc import Iterable, Iterator, Mapping
+from typing import ClassVar, Self, TypeVar
 
-from tabuleiro.rules.base import Game
 from tabuleiro.rules.board import position_error, split_position
 from tabuleiro.rules.games.xero_g.moves import BOARD, SIDE, VALUES
-from tabuleiro.rules.games.xero_g.state import NO_PAST, SHIP_COUNT, SHIPS_PER_PLAYER_AND_VALUE, XeroGState
+from tabuleiro.rules.games.xero_g.state import (
+    NO_PAST,
+    SHIP_COUNT,
+    SHIPS_PER_PLAYER_AND_VALUE,
+    XeroGRules,
+    XeroGState,
+)
 from tabuleiro.rules.options import (
     ChoiceOption,
     IntOption,
@@ -21,10 +23,12 @@ from tabuleiro.rules.options import (
     PositionOption,
     check_options,
 )
-from tabuleiro.rules.shuffle import iter_splitmix64, shuffled
 
 __all__ = ["XeroG", "XeroGState"]
 
+Item = TypeVar("Item")
+
+_MASK_64 = (1 << 64) - 1
 _NO_SHIPS = bytes(BOARD.cell_count)
 _RULES_PAGE = """\
 XERO-G
@@ -53,7 +57,7 @@ for the third time is a draw.
 """
 
 
-class XeroG(Game):
+class XeroG(XeroGRules):
     """The rules of Xero-G with a variant and a setup."""
 
     name = "xero-g"
@@ -73,7 +77,6 @@ class XeroG(Game):
 
     def __init__(self, options: Mapping[str, OptionValue]) -> None:
         super().__init__(options)
-        self.is_gyges = options["variant"] == "gyges"
         self._start = self._read_start()
 
     @classmethod
@@ -104,10 +107,10 @@ class XeroG(Game):
     def _read_position(self, text: str) -> XeroGState:
         """Read a position after the setup. One that was won by entering a base names that ship in a third part."""
         base_field = ["value of the ship in the base"] if len(text.split()) > 2 else []
-        rows, mover, fields = split_position(text, [SIDE] * SIDE, "0123", base_field)
+        cells, mover, fields = split_position(text, BOARD.row_lengths, "0123", base_field)
         if fields and fields[0] not in ("1", "2", "3"):
             raise position_error(text, f"1, 2 or 3 as the value of the ship in the base, got {fields[0][:9]!a}")
-        ships, base_ship = bytes(int(digit) for digit in "".join(rows)), int(fields[0]) if fields else 0
+        ships, base_ship = bytes(map(int, cells)), int(fields[0]) if fields else 0
         everything = [value for value in (*ships, base_ship) if value]
         if len(everything) != SHIP_COUNT:
             raise position_error(text, f"{SHIP_COUNT} ships, as there are after the setup, got {len(everything)}")
@@ -120,3 +123,33 @@ class XeroG(Game):
 
 def _occupied(ships: bytes) -> int:
     return sum(1 << square for square, value in enumerate(ships) if value)
+
+
+def iter_splitmix64(seed: int) -> Iterator[int]:
+    """Yield the numbers (0..2**64-1) of the SplitMix64 generator without end.
+
+    ``seed`` is 0..2**64-1. The algorithm is that of Steele, Lea and Flood, "Fast splittable pseudorandom number
+    generators" (2014), with its published constants.
+
+    >>> hex(next(iter_splitmix64(0)))
+    '0xe220a8397b1dcdaf'
+    """
+    state = seed & _MASK_64
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) & _MASK_64
+        mixed = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & _MASK_64
+        mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & _MASK_64
+        yield mixed ^ mixed >> 31
+
+
+def shuffled(items: Iterable[Item], numbers: Iterator[int]) -> tuple[Item, ...]:
+    """Return ``items`` in an order that ``numbers`` decide: one is taken for each item but the first.
+
+    >>> shuffled("abcdef", iter_splitmix64(1))
+    ('a', 'b', 'd', 'c', 'e', 'f')
+    """
+    order = list(items)
+    for last in range(len(order) - 1, 0, -1):
+        chosen = next(numbers) % (last + 1)
+        order[last], order[chosen] = order[chosen], order[last]
+    return tuple(order)

@@ -161,6 +161,12 @@ def reach(ships: bytes, others: int, mover: Player, start: int) -> int:
     return _reach_within(open_runs, others, start, bound)
 
 
+def can_leave(ships: bytes, others: int, mover: Player, start: int) -> bool:
+    """Return whether :func:`reach` is not empty: a first run that is open leads somewhere."""
+    key = _key(mover, ships[start], start)
+    return bool(_open_runs(key, others & _AREAS[key])[1])
+
+
 def loose_reach(ships: bytes, others: int, mover: Player, start: int) -> int:
     """What :func:`reach` would be if edges could be crossed again: it tells why a target is out of reach."""
     return _flood(ships, others, mover, start)[1]

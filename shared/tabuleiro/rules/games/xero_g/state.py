@@ -1,16 +1,16 @@
 """A position of Xero-G: whose turn it is, what is legal, and how it ends. Source: RULES.md, "Xero-G".
 
-Where ships can go is worked out in :mod:`tabuleiro.rules.games.xero_g.moves`, numbers and texts of actions are in
-:mod:`tabuleiro.rules.games.xero_g.actions`, the picture is drawn up in :mod:`tabuleiro.rules.games.xero_g.view`.
+The targets of ships are computed in ``moves``; the numbers and texts of actions are in ``actions``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
-from tabuleiro.ids import Player, opponent
-from tabuleiro.rules.base import Outcome, State, Termination
+from tabuleiro.ids import PLAYERS, Player, opponent
+from tabuleiro.rules.base import Game, Outcome, State, Termination
 from tabuleiro.rules.games.xero_g.actions import (
     DROP_COUNT,
     NO_DROP,
@@ -25,22 +25,22 @@ from tabuleiro.rules.games.xero_g.actions import (
 )
 from tabuleiro.rules.games.xero_g.moves import (
     BASE,
+    BASE_BIT,
     BOARD,
     ROWS,
     SIDE,
     VALUES,
     boost_reach,
+    can_leave,
     home_row,
     loose_reach,
     reach,
     shortest_route,
     target_indexes,
 )
-from tabuleiro.rules.games.xero_g.view import board_view
-from tabuleiro.rules.view import BoardView
-
-if TYPE_CHECKING:
-    from tabuleiro.rules.games.xero_g import XeroG
+from tabuleiro.rules.games.xero_g.view import PIECES, base_view, home_hint, supply_hint
+from tabuleiro.rules.options import OptionValue
+from tabuleiro.rules.view import EMPTY, BoardView, Mark, Piece, cell_views
 
 SHIPS_PER_PLAYER_AND_VALUE = 2
 SHIPS_PER_PLAYER = SHIPS_PER_PLAYER_AND_VALUE * len(VALUES)
@@ -56,8 +56,16 @@ _NOT_BEYOND = (
 """By mover and home row of the other player: the squares not nearer to the other than that row."""
 
 
+class XeroGRules(Game):
+    """The rules as a position asks for them: the variant."""
+
+    def __init__(self, options: Mapping[str, OptionValue]) -> None:
+        super().__init__(options)
+        self.is_gyges = options["variant"] == "gyges"
+
+
 class ShipMoves(NamedTuple):
-    """What one ship may do now."""
+    """The moves of one ship."""
 
     start: int
     targets: int
@@ -88,12 +96,12 @@ class XeroGState(State):
     the value of the ship that has entered a base (0 for none).
     """
 
+    game: XeroGRules
+
     __slots__ = (
         "_past",
         "_ship_moves",
-        "_turn_number",
         "base_ship",
-        "game",
         "last_action",
         "mover",
         "occupied",
@@ -102,7 +110,7 @@ class XeroGState(State):
 
     def __init__(
         self,
-        game: XeroG,
+        game: XeroGRules,
         mover: Player,
         ships: bytes,
         occupied: int,
@@ -136,13 +144,19 @@ class XeroGState(State):
 
     @property
     def outcome(self) -> Outcome | None:
-        if self.is_setup or self.ship_moves():
+        if self.is_setup or self._ship_moves:
             return None
         if self.base_ship:
             return Outcome(opponent(self.mover), Termination.BASE)
         if self._is_third_time():
             return Outcome(None, Termination.REPETITION)
-        return Outcome(opponent(self.mover), Termination.BLOCKED)
+        return None if self._can_move() else Outcome(opponent(self.mover), Termination.BLOCKED)
+
+    def _can_move(self) -> bool:
+        """Return whether a ship has a move; less work than finding all of them."""
+        ships, occupied, mover = self.ships, self.occupied, self.mover
+        starts = target_indexes(occupied & ROWS[home_row(occupied, mover)])
+        return any(can_leave(ships, occupied ^ 1 << start, mover, start) for start in starts)
 
     @property
     def earlier(self) -> tuple[bytes, ...]:
@@ -163,15 +177,11 @@ class XeroGState(State):
         return same_mover.count(self.ships) >= REPETITIONS_TO_DRAW - 1
 
     @property
-    def turn_number(self) -> int:
-        return self._turn_number
-
-    @property
     def actions_in_turn(self) -> int:
         return self._placed_count % SHIPS_PER_PLAYER if self.is_setup else 0
 
     def ship_moves(self) -> tuple[ShipMoves, ...]:
-        """What each ship that can move may do, by ascending square; empty in the setup and at the end."""
+        """Return the moves of each ship that can move, by ascending square; empty in the setup and at the end."""
         if self._ship_moves is None:
             is_over = self.is_setup or bool(self.base_ship) or self._is_third_time()
             self._ship_moves = () if is_over else self._find_ship_moves()
@@ -189,19 +199,19 @@ class XeroGState(State):
         return tuple(found)
 
     def _not_beyond(self) -> int:
-        """The squares that the variant leaves for reprogrammed ships, empty or not, as a bit set."""
+        """Return the squares that the variant leaves for reprogrammed ships, empty or not, as a bit set."""
         if not self.game.is_gyges:
             return BOARD.full
         return _NOT_BEYOND[self.mover][home_row(self.occupied, opponent(self.mover))]
 
     def supply(self) -> tuple[tuple[int, int], ...]:
-        """In the setup: the values that the mover still has to place, each with how many."""
+        """Return the values that the mover still has to place in the setup, each with their number."""
         placed = self.ships[-SIDE:] if self.mover else self.ships[:SIDE]
         left = ((value, SHIPS_PER_PLAYER_AND_VALUE - placed.count(value)) for value in VALUES)
         return tuple((value, count) for value, count in left if count)
 
     def free_setup_squares(self) -> int:
-        """In the setup: the squares of the mover's own row that are empty, as a bit set; empty after it."""
+        """Return the empty squares of the mover's own row in the setup, as a bit set; empty after it."""
         return ROWS[SIDE - 1 if self.mover else 0] & ~self.occupied if self.is_setup else 0
 
     def legal_actions(self) -> tuple[int, ...]:
@@ -233,7 +243,7 @@ class XeroGState(State):
         return not self.illegal_reason(action)
 
     def illegal_reason(self, action: int) -> str:
-        """Why ``action`` is not legal here; empty when it is."""
+        """Return the reason why ``action`` is not legal here; empty when it is."""
         try:
             meant = action_of(action)
         except ValueError:
@@ -273,7 +283,7 @@ class XeroGState(State):
         return f"no run of the ship on {name}, boosted or not, ends on {where}"
 
     def _why_not_drop(self, move: Move, drops: int) -> str:
-        """Why a move that leads to a target in reach is wrong about the ship on it; empty when it is not."""
+        """Return the fault in what a move does with the ship on a target in reach; empty when there is none."""
         start, target, drop = move
         others = self.occupied ^ 1 << start
         where = target_name(target)
@@ -317,7 +327,7 @@ class XeroGState(State):
         return type(self)(self.game, mover, bytes(ships), occupied, 0, turn, NO_PAST, action)
 
     def landings_of(self, start: int) -> tuple[Landing, ...]:
-        """Where the turn of the ship on ``start`` may end now, by ascending target; empty when it cannot move."""
+        """Return the places where the turn of the ship on ``start`` may end; empty if it cannot move."""
         for ship in self.ship_moves():
             if ship.start == start:
                 others, drops = self.occupied ^ 1 << start, target_indexes(ship.drops)
@@ -333,7 +343,7 @@ class XeroGState(State):
         return Landing(target, target_name(target), None, drops)
 
     def boost_targets(self, start: int, booster: int) -> tuple[int, ...]:
-        """Where the ship on ``start`` may land by a route that is boosted by the ship on ``booster``, ascending.
+        """Return the targets of the ship on ``start`` that are boosted to by the ship on ``booster``, ascending.
 
         Empty when it cannot move or cannot land there, or when no run goes on from there.
         """
@@ -342,10 +352,10 @@ class XeroGState(State):
         return target_indexes(boost_reach(self.ships, self.occupied ^ 1 << start, self.mover, start, booster))
 
     def route(self, action: int) -> tuple[str, ...]:
-        """The names of the squares stepped on by a shortest route of a legal move, first and last included.
+        """Return the names of the squares on a shortest route of a legal move, first and last included.
 
-        A name in between that holds another ship is where that one boosts; the last name may be ``base``. Empty
-        for an action that is no legal move.
+        At a name in between that holds another ship, that ship boosts; the last name may be ``base``. Empty for an
+        action that is no legal move.
 
         Source: RULES.md, "Xero-G" (an action is its result; the client shows one shortest route).
         """
@@ -364,23 +374,59 @@ class XeroGState(State):
     def string_to_action(self, text: str) -> int:
         return parse_action(text)
 
+    def pieces(self) -> tuple[tuple[Piece, int], ...]:
+        squares = [0] * (len(VALUES) + 1)
+        for square, value in enumerate(self.ships):
+            squares[value] |= 1 << square
+        return tuple(zip(PIECES, squares[1:], strict=True))
+
     def to_position(self) -> str:
-        """The position text; ``position`` reads it back unless it is of the setup."""
-        digits = "".join(map(str, self.ships))
-        rows = "/".join(digits[first : first + SIDE] for first in range(0, len(digits), SIDE))
+        """Return the position text; ``position`` reads it back unless it is of the setup."""
+        rows = self.position_rows(BOARD.row_lengths).replace(EMPTY, "0")
         return f"{rows} {self.mover} {self.base_ship}" if self.base_ship else f"{rows} {self.mover}"
 
     def key(self) -> tuple[object, ...]:
         return (self.mover, self.ships, self.base_ship)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, XeroGState):
-            return NotImplemented
-        mine = (self.game, self.key(), self._turn_number, self.earlier)
-        return mine == (other.game, other.key(), other._turn_number, other.earlier)
-
-    def __hash__(self) -> int:
-        return hash((self.key(), self._turn_number))
+    def _identity(self) -> tuple[object, ...]:
+        return (*super()._identity(), self.earlier)
 
     def view(self) -> BoardView:
-        return board_view(self)
+        sides, occupied = self.game.sides, self.occupied
+        edges, hints, actions_left = [], [], None
+        for player in PLAYERS:
+            is_target = self.to_move == player and any(ship.targets & BASE_BIT for ship in self.ship_moves())
+            entered = self.base_ship if self.mover != player else 0
+            edges.append(base_view(sides, player, entered, is_target=is_target))
+        if self.is_setup:
+            values = [value for value, count in self.supply() for _ in range(count)]
+            actions_left = len(values)
+            hints.append(supply_hint(sides, self.mover, values))
+        else:
+            actions_left = None if self.is_terminal else 1
+            hints += [home_hint(sides, player, home_row(occupied, player)) for player in PLAYERS]
+        return BoardView(
+            topology="square",
+            cells=cell_views(BOARD, self.pieces(), self._marks()),
+            row_labels=BOARD.row_labels,
+            column_labels=BOARD.column_labels,
+            to_move=self.to_move,
+            actions_left=actions_left,
+            edges=tuple(edges),
+            hints=tuple(hints),
+            piece_names={piece.letter: piece.name for piece in PIECES},
+        )
+
+    def _marks(self) -> dict[Mark, int]:
+        """Return the squares that have each mark, as bit sets (in which the base may be, too)."""
+        marks = {Mark.LAST: 0, Mark.LEGAL: self.free_setup_squares(), Mark.HOME: 0}
+        if self.last_action is not None:
+            last = action_of(self.last_action)
+            squares = (last.square,) if isinstance(last, Placement) else (last.start, last.target, last.drop)
+            for square in squares:
+                marks[Mark.LAST] |= 1 << square
+        for ship in self.ship_moves():
+            marks[Mark.LEGAL] |= 1 << ship.start
+        if not self.is_setup and not self.is_terminal:
+            marks[Mark.HOME] = ROWS[home_row(self.occupied, self.mover)]
+        return marks

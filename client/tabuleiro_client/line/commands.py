@@ -1,0 +1,339 @@
+"""The commands of a room in line mode: what each word asks of the room, or answers from the mirror.
+
+Actions and leaving are left to :mod:`tabuleiro_client.line.match`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, get_args
+
+from tabuleiro.errors import NotationError, shown
+from tabuleiro.ids import PLAYERS, Player
+from tabuleiro.protocol.events import OfferKind
+from tabuleiro.protocol.messages import CHAT_MAX_CHARS
+from tabuleiro_client.line.reports import MatchReport, RoomAnswers
+from tabuleiro_client.line.settings_words import changed_settings
+from tabuleiro_client.line.terminal import Screen
+from tabuleiro_client.net.room import EnteredRoom
+from tabuleiro_client.text.analysis import hint_text
+from tabuleiro_client.text.settings import settings_text
+
+_HELP_INDENT = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class RoomCommand:
+    """``names`` are the words that call it, ``argument`` what follows them (in help, e.g. ``TEXT``).
+
+    ``argument`` empty: nothing may follow; in brackets: something may. ``run`` is given what followed.
+    """
+
+    names: tuple[str, ...]
+    argument: str
+    help: str
+    run: Callable[[str], None]
+
+    @property
+    def usage(self) -> str:
+        """The form in which it is typed."""
+        return f"{self.names[0]} {self.argument}".rstrip()
+
+    def problem(self, rest: str) -> str:
+        """Return the fault in ``rest``, which follows the word; empty if the command can run."""
+        if rest and not self.argument:
+            return f"{self.names[0]} takes nothing after it"
+        if not rest and self.argument and not self.argument.startswith("["):
+            return f"{self.usage}: {self.help}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandGroup:
+    """Commands that belong together, under a ``title`` in the help; an empty title is not shown."""
+
+    title: str
+    commands: tuple[RoomCommand, ...]
+
+
+class CommandTable:
+    """All commands of a room by their words."""
+
+    def __init__(self, groups: Sequence[CommandGroup]) -> None:
+        self._groups = tuple(groups)
+        self._by_name = {name: command for command in self._commands() for name in command.names}
+
+    def find(self, text: str) -> tuple[RoomCommand, str] | None:
+        """Return the command that ``text`` calls and the rest after its word; ``None`` for no command."""
+        word, _, rest = text.strip().partition(" ")
+        command = self._by_name.get(word.lower())
+        return None if command is None else (command, rest.strip())
+
+    def help_lines(self) -> list[str]:
+        """Return the help: every command in columns, under the titles of the groups."""
+        width = max(len(command.usage) for command in self._commands())
+        lines: list[str] = []
+        for group in self._groups:
+            lines += [group.title] if group.title else []
+            indent = _HELP_INDENT if group.title else ""
+            lines += [f"{indent}{command.usage:{width}}  {command.help}" for command in group.commands]
+        return lines
+
+    def _commands(self) -> Iterable[RoomCommand]:
+        return (command for group in self._groups for command in group.commands)
+
+
+Send = Callable[[Coroutine[Any, Any, None]], None]
+"""Sends a request and tells what is answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A request that is sent only after a yes to ``question``; ``otherwise`` is said after anything else."""
+
+    question: str
+    request: Callable[[], Coroutine[Any, Any, None]]
+    otherwise: str
+
+
+_OFFER_KINDS: Final[tuple[OfferKind, ...]] = get_args(OfferKind)
+
+
+class RoomDesk:
+    """Does what is typed about ``room``; ``levels`` are those of the server's bots for its game.
+
+    ``confirm`` asks before what cannot be undone.
+    """
+
+    def __init__(
+        self,
+        room: EnteredRoom,
+        screen: Screen,
+        report: MatchReport,
+        answers: RoomAnswers,
+        levels: Sequence[str],
+        send: Send,
+        confirm: Callable[[Doubt], None],
+    ) -> None:
+        self._room = room
+        self._mirror = room.mirror
+        self._screen = screen
+        self._report = report
+        self._answers = answers
+        self._levels = tuple(levels)
+        self._send = send
+        self._confirm = confirm
+
+    def groups(self) -> tuple[CommandGroup, ...]:
+        """Return the commands, in the order of the help."""
+        return (
+            CommandGroup("the match", self._match_commands()),
+            CommandGroup("the room", self._room_commands()),
+            CommandGroup("the host of the room", self._host_commands()),
+        )
+
+    def _match_commands(self) -> tuple[RoomCommand, ...]:
+        command = RoomCommand
+        return (
+            command(("?",), "", "show the board with what may be chosen marked", self._choices),
+            command(("why",), "CELL", "tell why it may not be chosen", self._answers.show_why),
+            command(("board",), "", "show the board", self._board),
+            command(("look",), "CELL", "tell what is on and around a cell, or in a row", self._answers.show_place),
+            command(("clock",), "", "show the clocks", self._clock),
+            command(("rules",), "", "show the rules of this game", self._rules),
+            command(("hint",), "", "ask the server what to play, if this room gives hints", self._hint),
+            command(("undo",), "[all]", "undo the last action of your turn, or all of them", self._undo),
+            command(("takeback",), "", "ask to take your last turn back", self._takeback),
+            command(("draw",), "", "offer a draw", self._draw),
+            command(("rematch",), "", "ask for another match, sides swapped", self._rematch),
+            command(("accept",), "[OFFER]", "accept what the other player asks for", self._accept),
+            command(("decline",), "[OFFER]", "decline it, or withdraw what you asked for", self._decline),
+            command(("claim",), "", "claim the win when the opponent stays away", self._claim),
+            command(("abort",), "", "end a match that not both have made an action in", self._abort),
+        )
+
+    def _room_commands(self) -> tuple[RoomCommand, ...]:
+        return (
+            RoomCommand(("say",), "TEXT", "say something to everybody here", self._say),
+            RoomCommand(("who",), "", "show who plays, who is here and how many watch", self._who),
+            RoomCommand(("invite",), "", "show the commands that lead here", self._invite),
+        )
+
+    def _host_commands(self) -> tuple[RoomCommand, ...]:
+        return (
+            RoomCommand(("bot",), "[LEVEL]", "put a computer on the free seat; alone: list them", self._bot),
+            RoomCommand(("nobot",), "", "take it off again", self._no_bot),
+            RoomCommand(("swap",), "", "let the players change seats", self._swap),
+            RoomCommand(("set", "settings"), "[CHANGE]", "show the settings; e.g. set time 5+3", self._settings),
+            RoomCommand(("mute",), "NAME", "let somebody say nothing here", self._mute),
+            RoomCommand(("unmute",), "NAME", "let them talk again", self._unmute),
+        )
+
+    def _choices(self, _: str) -> None:
+        self._answers.show_choices()
+
+    def _board(self, _: str) -> None:
+        self._report.show_position()
+        self._report.show_turn()
+
+    def _clock(self, _: str) -> None:
+        self._answers.show_clock(self._room.server_now_ms())
+
+    def _rules(self, _: str) -> None:
+        self._screen.say(*self._mirror.game.rules_page.splitlines())
+
+    def _who(self, _: str) -> None:
+        self._answers.show_who(self._room.server_now_ms())
+
+    def _invite(self, _: str) -> None:
+        self._report.show_signposts()
+
+    def _undo(self, rest: str) -> None:
+        made_count = self._mirror.state.actions_in_turn
+        ply = len(self._mirror.actions)
+        if rest.lower() not in ("", "all"):
+            self._screen.say("undo takes nothing after it, or all")
+        elif not self._is_playing():
+            return
+        elif not self._mirror.is_my_turn or not made_count:
+            self._screen.say("there is no action of your turn to undo; takeback asks for your last whole turn")
+        else:
+            self._send(self._room.undo(ply - (made_count if rest else 1)))
+
+    def _hint(self, _: str) -> None:
+        if self._is_playing():
+            self._send(self._tell_hint())
+
+    async def _tell_hint(self) -> None:
+        self._screen.say(hint_text(await self._room.take_hint()))
+
+    def _takeback(self, _: str) -> None:
+        if self._is_playing():
+            self._send(self._room.offer("takeback"))
+
+    def _draw(self, _: str) -> None:
+        if not self._is_playing():
+            return
+        if len(self._report.own_seats) == 1:
+            self._send(self._room.offer("draw"))
+        else:  # nobody else is asked
+            question = "end this match in a draw? type yes to do so, anything else to go on"
+            self._confirm(Doubt(question, lambda: self._room.offer("draw"), "no draw"))
+
+    def ask_to_resign(self, side: str) -> None:
+        """Ask, and give the match up; who plays both sides names one, or means the one to move."""
+        own = [player for player in self._report.own_seats if side.lower() in ("", self._report.cast.side(player))]
+        if not self._report.own_seats:
+            self._screen.say("you are watching and have nothing to give up")
+        elif not own:
+            self._screen.say(f"{shown(side)} is not your side")
+        elif self._mirror.head.phase != "playing":
+            self._screen.say("no match is running: quit leaves")
+        else:
+            seat = own[0] if len(own) == 1 else self._mirror.to_move
+            resigning = seat if len(self._report.own_seats) == 2 else None
+            who = "" if resigning is None else f"does {self._report.cast.side(resigning)} "
+            question = f"{who}give this match up? type yes to resign, anything else to go on"
+            self._confirm(Doubt(question, lambda: self._room.resign(resigning), "not resigned"))
+
+    def _rematch(self, _: str) -> None:
+        if self._is_seated():
+            self._send(self._room.offer("rematch"))
+
+    def _accept(self, rest: str) -> None:
+        kind = self._offer_meant(rest, "accept", self._others())
+        if kind is not None:
+            self._send(self._room.answer(kind, accept=True))
+
+    def _decline(self, rest: str) -> None:
+        kind = self._offer_meant(rest, "decline", self._others() or PLAYERS)
+        if kind is not None:
+            self._send(self._room.answer(kind, accept=False))
+
+    def _others(self) -> tuple[Player, ...]:
+        """Return the other player, if an offer of theirs waits for an answer."""
+        makers = {offer.player for offer in self._mirror.head.offers}
+        return tuple(player for player in PLAYERS if player in makers and player not in self._report.own_seats)
+
+    def _offer_meant(self, rest: str, word: str, makers: Sequence[Player]) -> OfferKind | None:
+        """Return the offer of ``makers`` to answer; ``None`` after saying why there is none."""
+        if not self._is_seated():
+            return None
+        waiting = [offer.kind for offer in self._mirror.head.offers if offer.player in makers]
+        wanted = [kind for kind in waiting if rest.lower() in ("", kind)]
+        if len(wanted) == 1:
+            return wanted[0]
+        if wanted:
+            self._screen.say(f"which of them? {' or '.join(f'{word} {kind}' for kind in wanted)}")
+        elif rest and rest.lower() not in _OFFER_KINDS:
+            self._screen.say(f"{word} takes nothing after it, or one of {', '.join(_OFFER_KINDS)}")
+        else:
+            self._screen.say(f"there is no offer to {word}")
+        return None
+
+    def _claim(self, _: str) -> None:
+        if self._is_playing():
+            self._send(self._room.claim_win())
+
+    def _abort(self, _: str) -> None:
+        if self._is_playing():
+            self._send(self._room.abort())
+
+    def _say(self, text: str) -> None:
+        if len(text) > CHAT_MAX_CHARS:
+            self._screen.say(f"that is too long: at most {CHAT_MAX_CHARS} characters")
+        else:
+            self._send(self._room.say(text))
+
+    def _bot(self, level: str) -> None:
+        seats = self._mirror.head.seats
+        free = [player for player in PLAYERS if seats[player].holder.kind == "open"]
+        if level not in self._levels:
+            self._screen.say(f"computer players here: {', '.join(self._levels) or 'none'}; e.g. bot LEVEL")
+        elif not free:
+            self._screen.say("there is no free seat")
+        else:
+            self._send(self._room.seat_bot(free[0], level))
+
+    def _no_bot(self, _: str) -> None:
+        bots = [player for player in PLAYERS if self._mirror.head.seats[player].holder.kind == "bot"]
+        if not bots:
+            self._screen.say("there is no computer to take off")
+        else:
+            self._send(self._room.seat_bot(bots[0], None))
+
+    def _swap(self, _: str) -> None:
+        self._send(self._room.swap_seats())
+
+    def _settings(self, text: str) -> None:
+        settings = self._mirror.head.settings
+        if not text:
+            self._screen.say(f"settings: {settings_text(settings) or 'all as usual'}")
+            return
+        try:
+            wanted = changed_settings(settings, text)
+        except NotationError as error:
+            self._screen.say(str(error))
+        else:
+            self._send(self._room.change_settings(wanted))
+
+    def _mute(self, name: str) -> None:
+        self._send(self._room.mute(name))
+
+    def _unmute(self, name: str) -> None:
+        self._send(self._room.mute(name, is_muted=False))
+
+    def _is_seated(self) -> bool:
+        if not self._report.own_seats:
+            self._screen.say("you are watching: this is for the players")
+        return bool(self._report.own_seats)
+
+    def _is_playing(self) -> bool:
+        """Return whether a match of ours runs; say so if not."""
+        if not self._is_seated():
+            return False
+        if self._mirror.head.phase != "playing":
+            self._screen.say("no match is running")
+            return False
+        return True

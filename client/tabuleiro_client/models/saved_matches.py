@@ -1,0 +1,86 @@
+"""The matches this user takes or took part in, remembered so that they can be gone on with and looked through.
+
+A small file a room, so that two terminals never write the same one. Whether the server still has a room is left
+to whoever asks it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from tabuleiro.errors import ClientError
+from tabuleiro.ids import Phase, RoomCode, TimestampMs
+from tabuleiro_client.net.files import replacement
+
+KEPT_COUNT: Final = 50
+"""How many matches are kept; the oldest ones are forgotten."""
+
+
+class ShelvedMatch(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A room this user has a seat in. ``server`` is an address, or the name of a database on this machine.
+
+    ``game`` and ``board`` say what is played there, for people: kept as words, so that listing loads no rules.
+    ``guest`` is who they are there, ``opponent`` the name of the other player, empty when there is none.
+    ``secret`` is what a private room wants, ``None`` otherwise.
+    """
+
+    server: str
+    guest: str
+    room: RoomCode
+    game: str
+    board: str
+    phase: Phase
+    opponent: str
+    seen_at_ms: TimestampMs
+    is_local: bool = False
+    secret: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """True if the match cannot be continued."""
+        return self.phase in ("finished", "closed")
+
+    def says_the_same(self, other: ShelvedMatch) -> bool:
+        """Return whether ``other`` differs in the time at most."""
+        return msgspec.structs.replace(self, seen_at_ms=other.seen_at_ms) == other
+
+
+class MatchShelf:
+    """The remembered matches, in files below ``folder``; what cannot be read or written is passed over."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "matches"
+
+    def all(self) -> list[ShelvedMatch]:
+        """Return the matches, the one seen last first."""
+        found = []
+        for path in self._folder.glob("*.json"):
+            with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+                found.append(msgspec.json.decode(path.read_bytes(), type=ShelvedMatch))
+        return sorted(found, key=lambda match: -match.seen_at_ms)
+
+    def keep(self, match: ShelvedMatch) -> None:
+        """Remember a match, and forget the oldest ones of too many. Raises: ClientError."""
+        path = self._path(match)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with replacement(path, msgspec.json.encode(match) + b"\n"):
+                pass
+        except OSError as error:
+            raise ClientError(f"your matches cannot be kept in {path.parent}: {error.strerror}") from error
+        for old in self.all()[KEPT_COUNT:]:
+            self.forget(old)
+
+    def forget(self, match: ShelvedMatch) -> None:
+        """Remember a match no longer."""
+        with suppress(OSError):
+            self._path(match).unlink()
+
+    def _path(self, match: ShelvedMatch) -> Path:
+        key = f"{match.server}\n{match.guest}\n{match.room}"
+        return self._folder / f"{match.room}-{hashlib.sha256(key.encode()).hexdigest()[:12]}.json"

@@ -1,0 +1,190 @@
+"""Parts of forms: a field on one line with its label and help, a value chosen from a few, the box around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from tabuleiro_client.tui.keys import key
+from tabuleiro_client.tui.room_form import Field
+
+
+class Chooser(Widget, can_focus=True):
+    """Shows the title of ``value`` between two arrows; ``choices`` maps values to titles."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        key("right,space", "choose(1)", "next value", "Choose the next value.", shown=False),
+        key("left", "choose(-1)", "value before", "Choose the value before.", shown=False),
+    ]
+    DEFAULT_CSS = """
+    Chooser { height: 1; width: 25; background: $surface; }
+    Chooser:focus { background: $primary; color: $background; text-style: bold; }
+    Chooser:focus:nocolor { text-style: reverse; }
+    """
+
+    @dataclass
+    class Changed(Message):
+        """Another value was chosen."""
+
+        chooser: Chooser
+        value: str
+
+        @property
+        def control(self) -> Chooser:
+            """The chooser."""
+            return self.chooser
+
+    def __init__(self, choices: Mapping[str, str], value: str, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.choices = choices
+        self.value = value
+
+    def show(self, choices: Mapping[str, str], value: str) -> None:
+        """Offer ``choices`` with ``value`` chosen; nothing is told of it."""
+        if (choices, value) != (self.choices, self.value):
+            self.choices, self.value = choices, value
+            self.refresh()
+
+    def render(self) -> Text:
+        title = self.choices.get(self.value, self.value)
+        return Text(f"< {title} >" if len(self.choices) > 1 else f"  {title}", no_wrap=True, overflow="crop")
+
+    def action_choose(self, step: int) -> None:
+        """Choose another value."""
+        values = list(self.choices)
+        if len(values) < 2:
+            return
+        place = values.index(self.value) if self.value in values else 0
+        self.value = values[(place + step) % len(values)]
+        self.refresh()
+        self.post_message(self.Changed(self, self.value))
+
+    def on_click(self, event: events.Click) -> None:
+        self.action_choose(-1 if event.x < 2 else 1)
+
+
+class FieldRow(Horizontal):
+    """Shows a field; :class:`Filled` tells of every change."""
+
+    FIELDS: ClassVar[str] = "FieldRow Input, FieldRow Chooser, Button"
+    """What the arrow keys go to: fields, and the buttons below them."""
+
+    DEFAULT_CSS = """
+    FieldRow { height: auto; }
+    FieldRow .label { width: 18; color: $text-muted; }
+    FieldRow Input { width: 25; background: $surface; }
+    FieldRow Input:focus { background: $panel; text-style: underline; }
+    FieldRow .hint { width: 1fr; padding-left: 2; color: $text-muted; height: auto; }
+    FieldRow .hint.wrong { color: $error; text-style: bold; }
+    """
+
+    @dataclass
+    class Filled(Message):
+        """Somebody filled the field ``name`` in."""
+
+        name: str
+        text: str
+
+    def __init__(self, field: Field, value: str, problem: str) -> None:
+        super().__init__(name=field.name)
+        self.field = field
+        self._value = value
+        self._problem = problem
+
+    def compose(self) -> ComposeResult:
+        field = self.field
+        yield Static(field.label, classes="label", markup=False)
+        if field.choices is not None:
+            yield Chooser(field.choices, self._value)
+        else:
+            yield Input(self._value, field.empty_text, compact=True)  # selected, so that typing replaces it
+        yield Static("", classes="hint", markup=False)
+
+    def on_mount(self) -> None:
+        self.show(self.field, self._value, self._problem)
+
+    def fits(self, field: Field) -> bool:
+        """Return whether :meth:`show` can show ``field`` in this row."""
+        own = self.field
+        return (own.name, own.label, own.heading, own.choices is None) == (
+            field.name,
+            field.label,
+            field.heading,
+            field.choices is None,
+        )
+
+    def take_focus(self) -> None:
+        """Put the cursor into the field."""
+        self.query_one(Chooser if self.field.choices is not None else Input).focus()
+
+    @property
+    def text(self) -> str:
+        """The value that is filled in, also before :class:`Filled` has told of it."""
+        if self.field.choices is not None:
+            return self.query_one(Chooser).value
+        return self.query_one(Input).value
+
+    def show(self, field: Field, value: str, problem: str) -> None:
+        """Show the field, which this row must fit, as it is now; nothing is told of it.
+
+        What somebody is filling in is left alone: ``value`` may be what it was a key ago.
+        """
+        self.field = field
+        is_being_filled = self.has_focus_within
+        if field.choices is not None:
+            chooser = self.query_one(Chooser)
+            if not is_being_filled or chooser.value not in field.choices:
+                self._value = value
+            chooser.show(field.choices, self._value)
+        else:
+            line = self.query_one(Input)
+            line.placeholder = field.empty_text
+            if not is_being_filled:
+                self._value = value
+                with self.prevent(Input.Changed):
+                    line.value = value
+        hint = self.query_one(".hint", Static)
+        hint.update(f"! {problem}" if problem else field.help)
+        hint.set_class(bool(problem), "wrong")
+
+    def on_chooser_changed(self, event: Chooser.Changed) -> None:
+        event.stop()
+        self._fill(event.value)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._fill(event.value)
+
+    def _fill(self, value: str) -> None:
+        # A line that is made with a text in it tells of a change as well.
+        if value != self._value:
+            self._value = value
+            self.post_message(self.Filled(self.field.name, value))
+
+
+def widgets_of(field: Field, value: str) -> list[Widget]:
+    """Return the row of a field, below its heading if it has one; both have the field's name."""
+    row = FieldRow(field, value, "")
+    if not field.heading:
+        return [row]
+    return [Static(field.heading, name=field.name, classes="heading", markup=False), row]
+
+
+class FormBox(VerticalScroll, can_focus=False, inherit_bindings=False):
+    """Scrolls to the field that has the focus, and with the wheel."""
+
+    BINDINGS: ClassVar[list[BindingType]] = []
+    DEFAULT_CSS = """
+    FormBox { width: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
+    FormBox .heading { text-style: bold; color: $primary; margin-top: 1; }
+    """

@@ -1,0 +1,1 @@
+"""Iris: boards and playouts as kernels, for Monte-Carlo tree search."""

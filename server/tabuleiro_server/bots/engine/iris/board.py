@@ -1,0 +1,266 @@
+"""Iris as kernels: the board as one array, its actions, its end and its scores. Source: RULES.md, "Iris".
+
+Tests keep it equal to :mod:`tabuleiro.rules.games.iris`.
+
+A board is an array of int16: a header, then the owner of each cell (-1 for empty, else the player) and of one more
+that stands for everything off the board, then the empty cells in two lists, neutral ones first, and last the place
+of each empty cell in its list.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tabuleiro.rules.board import bit_indexes
+from tabuleiro.rules.games.iris import Iris, IrisState
+from tabuleiro.rules.games.iris.state import PASSES_TO_END
+from tabuleiro_server.bots.engine.kernels import Array, kernel
+
+Board = Array
+
+MOVER: Final = 0
+FIRST: Final = 1
+"""The first stone of the turn begun, -1 between turns."""
+PASSES: Final = 2
+IS_STARTED: Final = 3
+"""1 when there is a black stone; before, the first turn is being played."""
+IS_OVER: Final = 4
+NEUTRAL_COUNT: Final = 5
+RIM_COUNT: Final = 6
+"""The numbers of empty neutral cells and of empty coloured cells."""
+RIM_START: Final = 7
+"""The place of the first empty coloured cell in the lists."""
+LAST_FIRST: Final = 8
+LAST_SECOND: Final = 9
+"""The stones of the last complete turn, -1 where there is none."""
+HEADER: Final = 10
+
+_SCORE_COUNT: Final = 43
+"""Scores go from 0 to the 42 coloured cells of the biggest board."""
+
+OFF_BOARD: Final = 2
+"""The owner of the cell that stands for everything off the board."""
+
+_STEPS_CLOCKWISE = ((2, 0), (1, 1), (-1, 1), (-2, 0), (-1, -1), (1, -1))
+
+
+class IrisTables(NamedTuple):
+    """The geometry of one board, by cell.
+
+    ``around`` (cells x 8, int16) holds the six neighbours clockwise, with the last also before the first and the
+    first also after the last; ``before`` (cells x 3, int16) those with lower numbers. The number of cells stands
+    for off the board. ``is_rim`` (int8) is 1 on coloured cells.
+    """
+
+    around: Array
+    before: Array
+    is_rim: Array
+
+
+def iris_tables(game: Iris) -> IrisTables:
+    """Return the tables of the board of ``game``."""
+    board = game.board
+    places = list(zip(board.xs, board.ys, strict=True))
+    index_at = {place: index for index, place in enumerate(places)}
+    off = board.cell_count
+    nears = [[index_at.get((x + right, y + down), off) for right, down in _STEPS_CLOCKWISE] for x, y in places]
+    around = [[six[-1], *six, six[0]] for six in nears]
+    # The last three steps lead left and up.
+    before = [six[3:] for six in nears]
+    is_rim = [board.rim >> cell & 1 for cell in range(board.cell_count)]
+    return IrisTables(
+        np.array(around, dtype=np.int16), np.array(before, dtype=np.int16), np.array(is_rim, dtype=np.int8)
+    )
+
+
+def pack_iris(state: IrisState) -> Board:
+    """Return the board of ``state``."""
+    game = state.game
+    count = game.board.cell_count
+    board = np.full(HEADER + 1 + 3 * count, -1, dtype=np.int16)
+    board[HEADER + count] = OFF_BOARD
+    for player in (0, 1):
+        for cell in bit_indexes(state.stones[player]):
+            board[HEADER + cell] = player
+    empty = game.board.full ^ (state.stones[0] | state.stones[1])
+    neutral, rim = bit_indexes(empty & game.neutral), bit_indexes(empty & game.board.rim)
+    rim_start = game.neutral.bit_count()
+    for start, cells in ((0, neutral), (rim_start, rim)):
+        for place, cell in enumerate(cells, start):
+            board[HEADER + 1 + count + place] = cell
+            board[HEADER + 1 + 2 * count + cell] = place
+    last = bit_indexes(state.last_stones) if state.first is None else ()
+    board[:HEADER] = (
+        state.mover,
+        -1 if state.first is None else state.first,
+        state.passes,
+        bool(state.stones[0]),
+        state.is_terminal,
+        len(neutral),
+        len(rim),
+        rim_start,
+        *(*last, -1, -1)[:2],
+    )
+    return board
+
+
+@kernel
+def put(board: Board, tables: IrisTables, cell: int, player: int) -> None:
+    """Put a stone on an empty cell; the turn stays as it is."""
+    count = len(tables.is_rim)
+    lists, places = HEADER + 1 + count, HEADER + 1 + 2 * count
+    board[HEADER + cell] = player
+    if tables.is_rim[cell]:
+        board[RIM_COUNT] -= 1
+        end = board[RIM_START] + board[RIM_COUNT]
+    else:
+        board[NEUTRAL_COUNT] -= 1
+        end = int(board[NEUTRAL_COUNT])
+    moved = board[lists + end]
+    place = board[places + cell]
+    board[lists + place] = moved
+    board[places + moved] = place
+
+
+@kernel
+def is_beside(tables: IrisTables, cell: int, other: int) -> bool:
+    """Return True if two cells are neighbours."""
+    found = False
+    for step in range(1, 7):
+        found |= tables.around[cell, step] == other
+    return found
+
+
+@kernel
+def has_second(board: Board, tables: IrisTables, first: int) -> bool:
+    """Return True if there is a cell for the second stone of a turn after a stone on ``first``."""
+    count = len(tables.is_rim)
+    if tables.is_rim[first]:
+        return bool(board[HEADER + count - 1 - first] < 0)
+    if board[NEUTRAL_COUNT] > 6:
+        return True
+    near = 0
+    for step in range(1, 7):
+        cell = tables.around[first, step]
+        if board[HEADER + cell] < 0 and not tables.is_rim[cell]:
+            near += 1
+    return bool(board[NEUTRAL_COUNT] > near)
+
+
+@kernel
+def end_turn(board: Board, first: int, second: int) -> None:
+    """Give the turn to the other player after stones on ``first`` and ``second``, -1 where there is none."""
+    board[MOVER] = 1 - board[MOVER]
+    board[FIRST] = -1
+    board[LAST_FIRST] = first
+    board[LAST_SECOND] = second
+    board[IS_OVER] = board[NEUTRAL_COUNT] + board[RIM_COUNT] == 0
+
+
+@kernel
+def play_iris(board: Board, tables: IrisTables, action: int) -> None:
+    """Play a legal action; the number of cells is the pass."""
+    count = len(tables.is_rim)
+    if action == count:
+        passes = board[PASSES] + 1
+        end_turn(board, -1, -1)
+        board[PASSES] = passes
+        board[IS_OVER] = passes == PASSES_TO_END
+        return
+    first = board[FIRST]
+    put(board, tables, action, board[MOVER])
+    board[PASSES] = 0
+    if first >= 0:
+        end_turn(board, first, action)
+    elif not board[IS_STARTED]:
+        board[IS_STARTED] = 1
+        end_turn(board, action, -1)
+    elif has_second(board, tables, action):
+        board[FIRST] = action
+    else:
+        end_turn(board, action, -1)
+
+
+@kernel
+def list_iris(board: Board, tables: IrisTables, out: Array) -> int:
+    """Write the legal actions to ``out`` in no particular order and return their number."""
+    count = len(tables.is_rim)
+    if board[IS_OVER]:
+        return 0
+    first = board[FIRST]
+    if first >= 0 and tables.is_rim[first]:
+        out[0] = count - 1 - first
+        return 1
+    found = 0
+    for place in range(board[NEUTRAL_COUNT]):
+        cell = board[HEADER + 1 + count + place]
+        if first < 0 or not is_beside(tables, first, cell):
+            out[found] = cell
+            found += 1
+    if first >= 0 or not board[IS_STARTED]:
+        return found
+    for place in range(board[RIM_START], board[RIM_START] + board[RIM_COUNT]):
+        out[found] = board[HEADER + 1 + count + place]
+        found += 1
+    out[found] = count
+    return found + 1
+
+
+@kernel
+def count_groups(board: Board, tables: IrisTables, parents: Array, sizes: Array) -> None:
+    """Find the groups: ``parents`` leads from a cell to the root of its group, ``sizes`` has its score there."""
+    for cell in range(len(tables.is_rim)):
+        parents[cell] = cell
+        sizes[cell] = tables.is_rim[cell]
+        owner = board[HEADER + cell]
+        if owner < 0:
+            continue
+        root = cell
+        for step in range(3):
+            near = tables.before[cell, step]
+            if board[HEADER + near] != owner:
+                continue
+            while parents[near] != near:
+                parents[near] = parents[parents[near]]
+                near = parents[near]
+            if near != root:
+                parents[root] = near
+                sizes[near] += sizes[root]
+                root = near
+
+
+@kernel
+def compare_scores(board: Board, tables: IrisTables, parents: Array, sizes: Array) -> int:
+    """Return 1 if the scores of black are better, -1 if those of white are, 0 if they are equal.
+
+    ``parents`` and ``sizes``, with at least one number a cell, are overwritten.
+    """
+    count_groups(board, tables, parents, sizes)
+    balance = np.zeros(_SCORE_COUNT, dtype=np.int32)
+    for cell in range(len(tables.is_rim)):
+        owner = board[HEADER + cell]
+        if owner >= 0 and parents[cell] == cell:
+            balance[sizes[cell]] += 1 - 2 * owner
+    for score in range(_SCORE_COUNT - 1, 0, -1):
+        # Above this score both have the same groups; the player with one more group of it is ahead.
+        if balance[score] != 0:
+            return 1 if balance[score] > 0 else -1
+    return 0
+
+
+@kernel
+def perft_iris(board: Board, tables: IrisTables, depth: int) -> int:
+    """Return the number of sequences of ``depth`` (1 or more) actions from ``board``."""
+    out = np.empty(len(tables.is_rim) + 1, dtype=np.int16)
+    found = list_iris(board, tables, out)
+    if depth == 1:
+        return found
+    total = 0
+    child = np.empty_like(board)
+    for place in range(found):
+        child[:] = board
+        play_iris(child, tables, out[place])
+        total += perft_iris(child, tables, depth - 1)
+    return total

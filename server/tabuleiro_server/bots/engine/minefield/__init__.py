@@ -1,0 +1,1 @@
+"""Minefield: boards and playouts as kernels, for Monte-Carlo tree search."""

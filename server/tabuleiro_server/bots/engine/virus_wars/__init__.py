@@ -1,0 +1,1 @@
+"""Virus Wars: boards and features as kernels, and alpha-beta over single actions."""

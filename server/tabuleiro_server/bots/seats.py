@@ -1,0 +1,236 @@
+"""The bots in rooms: turns for the seats they have, and hints for players, both chosen by the pool.
+
+A bot must not lose on time, whatever else its machine does: it thinks for a part of its remaining time, and some
+of that is always kept for the way to the room and a slow disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from tabuleiro.clock import ClockState, NoClock, TimeControl, player_clock_at
+from tabuleiro.errors import BotError, CommandError
+from tabuleiro.ids import Player, RoomCode, TimestampMs
+from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.protocol.messages import BotThought, HintGiven
+from tabuleiro_server.bots.analysis import HINT_BUDGET_MS
+from tabuleiro_server.bots.levels import level_names
+from tabuleiro_server.bots.messages import ThinkRequest
+from tabuleiro_server.bots.pool import BotPool
+from tabuleiro_server.room.commands import Play
+from tabuleiro_server.room.state import Match, RoomState, bot_account
+from tabuleiro_server.rooms.room_task import RoomTask, RoomUnloadedError
+
+MARGIN_MS: Final = 500
+"""The time that is kept on a clock; with less than four times as much, a quarter."""
+
+TURNS_COUNT: Final = 90
+"""A bot thinks for one part of so many of its spare time: the turns of a player in a long match of Minefield."""
+
+PATIENCE_COUNT: Final = 8
+"""The wait for an answer, the queue included, is at most one part of so many."""
+
+MISSES_MAX_COUNT: Final = 3
+"""Each late answer in succession halves the wait; after so many..."""
+
+PROBE_COUNT: Final = 4
+"""...workers are asked at one turn of so many: they are overloaded, and a request takes from the others."""
+
+AT_ONCE_BELOW_MS: Final = 1_000
+"""With less on the clock, a turn is made at once: a slow disk takes its part of every later turn."""
+
+
+WAITING_MAX_COUNT: Final = 20
+"""With more requests waiting for a worker than this, hints are refused: bots that have to move come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBudget:
+    """The time to think about a turn, and the longest wait for the answer, in milliseconds; ``None``: no limit.
+
+    A patience of 0 asks for a turn at once.
+    """
+
+    think_ms: int | None = None
+    patience_ms: int | None = None
+
+
+def time_budget(
+    control: TimeControl,
+    clock: ClockState,
+    player: Player,
+    now_ms: int,
+    *,
+    crowd: float = 1.0,
+    misses_count: int = 0,
+) -> TimeBudget:
+    """Return the budget that the clock of ``player``, who is to move, allows.
+
+    ``crowd`` is the number of requests for each worker, this one included: all of them wait for each other, so
+    each gets less. ``misses_count`` is the number of late answers in succession.
+    """
+    if isinstance(control, NoClock):
+        return TimeBudget()
+    left_ms = player_clock_at(control, clock, player, now_ms).stage_ms
+    is_skipped = misses_count >= MISSES_MAX_COUNT and misses_count % PROBE_COUNT != 0
+    if left_ms < AT_ONCE_BELOW_MS or is_skipped:
+        return TimeBudget(1, 0)
+    spare_ms = left_ms - min(MARGIN_MS, left_ms // 4)
+    # A seldom request may take longer: otherwise no bot would find out that the workers have time again.
+    is_probe = misses_count >= MISSES_MAX_COUNT
+    patience_ms = spare_ms // PATIENCE_COUNT >> (1 if is_probe else misses_count)
+    think_ms = min(spare_ms / TURNS_COUNT / max(crowd, 1.0), patience_ms / 2)
+    return TimeBudget(max(int(think_ms), 1), max(patience_ms, 1))
+
+
+log = structlog.get_logger(__name__)
+
+Moment = tuple[int, int, int]
+"""Match number, ply and revision: the position of a request."""
+
+
+class BotSeats:
+    """The moves of the bots of all rooms, with at most one request a room at a time.
+
+    A move that the disk refuses is tried again every ``retry_ms`` milliseconds.
+    """
+
+    def __init__(self, pool: BotPool, now_ms: Callable[[], TimestampMs], retry_ms: int) -> None:
+        self._pool = pool
+        self._now_ms = now_ms
+        self._retry_ms = retry_ms
+        self._thoughts: dict[RoomCode, tuple[Moment, asyncio.Task[None]]] = {}
+        self._misses: dict[RoomCode, int] = {}
+        """The number of late answers in succession, by room."""
+        self._is_finishing = False
+
+    def consider(self, room: RoomTask) -> None:
+        """Handle a change of a room: start to think if a bot is to move, stop if it no longer is."""
+        code, state = room.state.code, room.state
+        moment = _moment(state)
+        running = self._thoughts.get(code)
+        if running is not None:
+            if running[0] == moment:
+                return
+            running[1].cancel()
+            del self._thoughts[code]
+        if moment is not None and not self._is_finishing:
+            task = asyncio.create_task(self._move(room, moment), name=f"bot in {code}")
+            self._thoughts[code] = (moment, task)
+            task.add_done_callback(lambda done: self._forget(code, done))
+
+    async def finish(self) -> None:
+        """Start no more requests, and wait until the current ones are played."""
+        self._is_finishing = True
+        while self._thoughts:
+            await asyncio.wait([task for _, task in self._thoughts.values()])
+
+    async def stop(self) -> None:
+        """Cancel all requests; the next start of the server takes them up again."""
+        self._is_finishing = True
+        tasks = [task for _, task in self._thoughts.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _forget(self, code: RoomCode, task: asyncio.Task[None]) -> None:
+        running = self._thoughts.get(code)
+        if running is not None and running[1] is task:
+            del self._thoughts[code]
+
+    async def _move(self, room: RoomTask, moment: Moment) -> None:
+        match = room.state.match
+        assert match is not None
+        assert match.to_move is not None
+        try:
+            room.set_thinking(BotThought(match.to_move, self._now_ms()))
+            code = room.state.code
+            misses_count = self._misses.pop(code, 0)
+            budget = time_budget(
+                match.time_control,
+                match.clock,
+                match.to_move,
+                self._now_ms(),
+                crowd=self._pool.crowd,
+                misses_count=misses_count,
+            )
+            seat = room.state.seats[match.to_move]
+            level = seat.level or seat.stand_in
+            assert level is not None
+            request = _request(room.state, match, level, budget.think_ms)
+            thought = await self._pool.think(request, budget.patience_ms)
+            if thought.is_fallback:
+                self._misses[code] = misses_count + 1
+                log.warning("bot gave no answer, a quick move was made", room=room.state.code)
+            command = Play(
+                bot_account(match.to_move),
+                *moment[:2],
+                thought.actions,
+                moment[2],
+                is_makeshift=thought.is_fallback,
+            )
+            await self._play(room, command)
+        except RoomUnloadedError:
+            log.info("bot's room was unloaded", room=room.state.code)
+        except (BotError, CommandError) as error:
+            log.error("bot did not move", room=room.state.code, reason=str(error))
+
+    async def _play(self, room: RoomTask, command: Play) -> None:
+        """Have the move stored; try again as long as the disk refuses it.
+
+        Raises: CommandError, for a disk that refuses only when the server stops; RoomUnloadedError.
+        """
+        while True:
+            try:
+                await room.perform(command)
+                return
+            except CommandError as error:
+                if error.code != ErrorCode.STORAGE_UNAVAILABLE or self._is_finishing:
+                    raise
+            await asyncio.sleep(self._retry_ms / 1000)
+
+
+def _moment(state: RoomState) -> Moment | None:
+    """Return the moment at which a bot has to move; ``None`` if none has."""
+    if not state.is_bot_to_move or state.match is None:
+        return None
+    return state.match.number, len(state.match.actions), state.match.revision
+
+
+def _request(
+    state: RoomState, match: Match, level: str, budget_ms: int | None, is_hint: bool = False
+) -> ThinkRequest:
+    return ThinkRequest(
+        room=state.code,
+        game=state.game.name,
+        options=dict(state.game.options),
+        actions=list(match.actions),
+        level=level,
+        seed=secrets.randbelow(2**32),
+        budget_ms=budget_ms,
+        is_hint=is_hint,
+    )
+
+
+async def suggest_turn(pool: BotPool, room: RoomState) -> HintGiven:
+    """Have ``pool`` choose the best turn for the player to move in the running match.
+
+    Raises: BotError when there is no match, the workers are overloaded, or they give no answer.
+    """
+    match = room.match
+    if match is None:
+        raise BotError("there is no match to give a hint in")
+    if pool.counts.waiting_count > WAITING_MAX_COUNT:
+        raise BotError("too many bots wait to think")
+    request = _request(room, match, level_names(room.game.name)[-1], HINT_BUDGET_MS, is_hint=True)
+    thought = await pool.think(request)
+    if thought.is_fallback or thought.evaluation is None:
+        raise BotError("the workers gave no answer")
+    value = round(thought.evaluation.value, 4)
+    return HintGiven(thought.actions, value, thought.evaluation.is_proven, thought.evaluation.turns_to_end)

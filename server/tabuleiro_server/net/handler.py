@@ -1,0 +1,220 @@
+"""The messages of one connection that was admitted: read within the limits, answered one after the other.
+
+Which limits there are is up to the config, and what messages mean to `sessions`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+import structlog
+
+from tabuleiro.errors import RemoteProtocolError
+from tabuleiro.protocol.codec import codec_for
+from tabuleiro.protocol.codes import CloseCode
+from tabuleiro.protocol.messages import ServerMessage
+from tabuleiro_server.config import Config
+from tabuleiro_server.metrics import NetMetrics
+from tabuleiro_server.net.connection import Connection
+from tabuleiro_server.net.rate_limit import GRANTED, RateLimiter, Verdict
+from tabuleiro_server.sessions.outbox import Outbox
+from tabuleiro_server.sessions.requests import Requests
+from tabuleiro_server.sessions.session import Session
+
+log = structlog.get_logger(__name__)
+
+WAITING_MAX_COUNT: Final = 16
+"""Messages of one connection that are read ahead."""
+
+OUTBOX_BEFORE_HELLO_BYTES: Final = 64 * 1024
+"""Bytes that may wait for a reader that has not said hello, and so is owed nothing but a few refusals."""
+
+
+class Handler:
+    """Answers what a connection receives that speaks one of our subprotocols.
+
+    ``on_finished`` is called once nothing of it is left.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        requests: Requests,
+        config: Config,
+        metrics: NetMetrics,
+        on_finished: Callable[[Handler], None],
+    ) -> None:
+        assert connection.subprotocol is not None
+        self._connection = connection
+        self._config = config
+        self._metrics = metrics
+        self._on_finished = on_finished
+        self._loop = asyncio.get_running_loop()
+        self._outbox = Outbox(
+            config.outbox_frames_count, OUTBOX_BEFORE_HELLO_BYTES, connection.send_now, self._end_slow_reader
+        )
+        self._codec = codec_for(connection.subprotocol)
+        self._session = Session(
+            self._codec, self._outbox, requests.answer, requests.farewell, self._end_by_fault, requests.metrics
+        )
+        self._limiter = RateLimiter(
+            config.messages_per_second_count, config.messages_burst_count, self._loop.time()
+        )
+        # Of each message its bytes, whether it is text, and whether it is refused.
+        self._waiting: deque[tuple[bytes, bool, bool]] = deque()
+        self._underway: asyncio.Future[Any] | None = None
+        self._ending: tuple[CloseCode, str] | None = None
+        self._is_lost = False
+        self._hello_limit: asyncio.TimerHandle | None = self._loop.call_later(
+            config.hello_timeout_ms / 1000, self._miss_hello
+        )
+        self._drain_limit: asyncio.TimerHandle | None = None
+        connection.is_text = self._codec.is_text
+        connection.serve(self)
+
+    def send(self, message: ServerMessage) -> None:
+        """Tell the client something; never waits."""
+        self._session.send(message)
+
+    def end(self, code: CloseCode, reason: str) -> None:
+        """Close the connection behind what waits for it, or when that takes too long."""
+        if self._ending is not None:
+            return
+        self._ending = (code, reason)
+        self._metrics.closed_counts[code] += 1
+        self._waiting.clear()
+        self._outbox.close()
+        if self._outbox.is_empty:
+            self._close()
+        else:
+            self._drain_limit = self._loop.call_later(self._config.close_timeout_ms / 1000, self._close)
+
+    def cut(self) -> None:
+        """End the connection without a word, and what is being answered with it."""
+        self._waiting.clear()
+        if self._underway is not None:
+            self._underway.cancel()
+        self._connection.cut()
+
+    # What the connection tells
+
+    def message_received(self, data: bytes, *, is_text: bool) -> None:
+        verdict = self._limiter.spend(self._loop.time())
+        is_refused = verdict is not GRANTED
+        if is_refused and verdict is Verdict.FLOOD:
+            self._end_flood()
+        if self._ending is not None:
+            return
+        if self._underway is None:
+            self._answer(data, is_text, is_refused)
+            return
+        self._waiting.append((b"" if is_refused else data, is_text, is_refused))
+        if len(self._waiting) > WAITING_MAX_COUNT:
+            self._connection.pause_reading()
+
+    def part_received(self) -> None:
+        if self._limiter.spend(self._loop.time()) is Verdict.FLOOD:
+            self._end_flood()
+
+    def room_made(self) -> None:
+        self._outbox.send_waiting()
+        if self._ending is not None and self._outbox.is_empty:
+            self._close()
+
+    def connection_lost(self) -> None:
+        self._is_lost = True
+        self._outbox.close()
+        if self._ending is not None and self._underway is not None:
+            self._underway.cancel()
+        # What came before the end is carried out.
+        self._finish_if_idle()
+
+    # One message after the other
+
+    def _answer(self, data: bytes, is_text: bool, is_refused: bool) -> None:
+        self._metrics.frame_count += 1
+        session = self._session
+        if self._hello_limit is not None and session.is_welcomed:
+            self._end_newcomers_limits(self._hello_limit)
+        if is_refused:
+            session.refuse_unread(self._limit_text())
+        elif is_text is not self._codec.is_text:
+            wanted = "text" if self._codec.is_text else "binary"
+            reason = f"{self._codec.subprotocol} is spoken in {wanted} frames"
+            self._end_by_client(CloseCode.UNSUPPORTED_DATA, reason)
+        else:
+            session.lag_ms = self._connection.lag_ms
+            try:
+                underway = session.receive(data)
+            except RemoteProtocolError as error:
+                self._end_by_client(CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR), error.message)
+            except Exception as error:
+                # A fault of ours in answering one client must not keep anything of it behind.
+                self._end_by_fault(error)
+            else:
+                self._underway = underway
+                if underway is not None:
+                    underway.add_done_callback(self._go_on)
+
+    def _go_on(self, _: asyncio.Future[Any]) -> None:
+        self._underway = None
+        while self._waiting and self._underway is None:
+            data, is_text, is_refused = self._waiting.popleft()
+            if not self._waiting:
+                self._connection.resume_reading()
+            self._answer(data, is_text, is_refused)
+        self._finish_if_idle()
+
+    def _finish_if_idle(self) -> None:
+        if not self._is_lost or self._underway is not None:
+            return
+        log.debug("connection ended", account=self._session.account_id, reason=self._connection.ending)
+        for limit in (self._hello_limit, self._drain_limit):
+            if limit is not None:
+                limit.cancel()
+        self._session.close()
+        self._on_finished(self)
+
+    def _end_newcomers_limits(self, hello_limit: asyncio.TimerHandle) -> None:
+        hello_limit.cancel()
+        self._hello_limit = None
+        self._outbox.limit_bytes = self._config.outbox_bytes
+
+    # Reasons for the end
+
+    def _end_by_client(self, code: CloseCode, reason: str) -> None:
+        if self._ending is None:
+            log.info("connection closed", reason=reason, close_code=code)
+            self.end(code, reason)
+
+    def _end_flood(self) -> None:
+        self._end_by_client(CloseCode.TOO_MANY_MESSAGES, self._limit_text())
+        # At once: meanwhile more would be read.
+        self._close()
+
+    def _end_by_fault(self, error: Exception) -> None:
+        log.error("connection failed", account=self._session.account_id, exc_info=error)
+        self.end(CloseCode.INTERNAL_ERROR, "the server made a mistake; connect again")
+
+    def _end_slow_reader(self) -> None:
+        log.info("slow reader closed", account=self._session.account_id)
+        self.end(CloseCode.TOO_SLOW, "you read too slowly; connect again and resume")
+
+    def _miss_hello(self) -> None:
+        if not self._session.is_welcomed:
+            reason = f"hello_timeout_ms: no hello within {self._config.hello_timeout_ms} ms"
+            self._end_by_client(CloseCode.HELLO_TIMEOUT, reason)
+
+    def _limit_text(self) -> str:
+        config = self._config
+        return (
+            f"messages_per_second_count: at most {config.messages_per_second_count} messages a second, and"
+            f" {config.messages_burst_count} at once"
+        )
+
+    def _close(self) -> None:
+        assert self._ending is not None
+        self._connection.close(*self._ending)

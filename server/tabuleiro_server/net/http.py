@@ -1,0 +1,94 @@
+"""The few plain HTTP pages on the port of the game: /health, /metrics, and a word to lost browsers.
+
+A connection answers one request and is closed. What the metrics say is up to `metrics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from email.utils import formatdate
+from http import HTTPStatus
+from typing import Final
+
+from websockets.http11 import Request
+
+from tabuleiro_server.config import Config
+from tabuleiro_server.net.addresses import is_loopback
+
+TEXT_CONTENT_TYPE: Final = "text/plain; charset=utf-8"
+METRICS_CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+_PROXY_HEADERS: Final = ("X-Forwarded-For", "Forwarded", "X-Real-IP", "Via")
+
+
+class HttpPages:
+    """Answers requests that ask for no WebSocket. ``render_metrics`` writes Prometheus' text format."""
+
+    def __init__(self, config: Config, render_metrics: Callable[[], str]) -> None:
+        self._config = config
+        self._render_metrics = render_metrics
+
+    def answer(self, request: Request, peer_address: str) -> bytes | None:
+        """Return the answer to a plain request, or ``None`` to go on with the WebSocket handshake.
+
+        Args:
+            request: Its head; a request with a body is refused before.
+            peer_address: The other end of the socket.
+        """
+        path = request.path.partition("?")[0]
+        is_page = path in ("/health", "/metrics")
+        if not is_page and request.method == "GET" and "Upgrade" in request.headers:
+            return None
+        if request.method not in ("GET", "HEAD"):
+            text = "pages can be read, with GET or HEAD, and nothing else\n"
+            return response(HTTPStatus.METHOD_NOT_ALLOWED, text, headers=(("Allow", "GET, HEAD"),))
+        has_body = request.method == "GET"
+        if path == "/health":
+            return response(HTTPStatus.OK, "ok\n", has_body=has_body)
+        if path == "/metrics":
+            return self._metrics(request, peer_address, has_body=has_body)
+        text = "this is a tabuleiro game server: use a client, e.g. tabuleiro play --server ADDRESS\n"
+        upgrade = (("Connection", "Upgrade"), ("Upgrade", "websocket"))
+        return response(HTTPStatus.UPGRADE_REQUIRED, text, headers=upgrade, has_body=has_body)
+
+    def _metrics(self, request: Request, peer_address: str, *, has_body: bool) -> bytes:
+        if not self._may_see_metrics(request, peer_address):
+            text = "no such page; see the config key metrics\n"
+            return response(HTTPStatus.NOT_FOUND, text, has_body=has_body)
+        return response(HTTPStatus.OK, self._render_metrics(), METRICS_CONTENT_TYPE, has_body=has_body)
+
+    def _may_see_metrics(self, request: Request, peer_address: str) -> bool:
+        if self._config.metrics != "local":
+            return self._config.metrics == "all"
+        is_proxied = any(name in request.headers for name in _PROXY_HEADERS)
+        return is_loopback(peer_address) and not is_proxied
+
+
+def response(
+    status: HTTPStatus,
+    text: str,
+    content_type: str = TEXT_CONTENT_TYPE,
+    *,
+    headers: tuple[tuple[str, str], ...] = (),
+    has_body: bool = True,
+) -> bytes:
+    """Write a response after which the connection is closed.
+
+    Args:
+        status: Its status.
+        text: Its body.
+        content_type: The type of the body.
+        headers: Further headers.
+        has_body: False for the answer to HEAD, which tells the length of the body and leaves it out.
+    """
+    body = text.encode()
+    lines = [
+        f"HTTP/1.1 {status.value} {status.phrase}",
+        f"Date: {formatdate(usegmt=True)}",
+        "Connection: close",
+        f"Content-Length: {len(body)}",
+        f"Content-Type: {content_type}",
+        *(f"{name}: {value}" for name, value in headers),
+    ]
+    head = "".join(f"{line}\r\n" for line in [*lines, ""]).encode("ascii")
+    return head + body if has_body else head

@@ -1,0 +1,157 @@
+"""Limits on clients: messages of one connection, connections of one address and in all, unfinished handshakes.
+
+They count and know no sockets. What becomes of a connection over a limit is up to `connection` and `server`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import Enum
+from typing import Final, Protocol
+
+from tabuleiro.errors import RemoteProtocolError
+from tabuleiro.protocol.codes import CloseCode
+from tabuleiro_server.config import Config
+from tabuleiro_server.metrics import NetMetrics
+from tabuleiro_server.net.addresses import Proxies, rate_limit_key
+
+
+class Verdict(Enum):
+    """What becomes of something that was received."""
+
+    GRANTED = "granted"
+    REFUSED = "refused"
+    """Too much; it is not read."""
+    FLOOD = "flood"
+    """Far too much; the connection is closed."""
+
+
+GRANTED: Final = Verdict.GRANTED
+"""For every message: members of enumerations take long to look up."""
+
+
+class RateLimiter:
+    """A token bucket: ``burst_count`` tokens at first and at most, ``per_second_count`` new ones a second.
+
+    What is refused costs a token as well, so a client that keeps sending goes into debt; a debt of ``burst_count``
+    is a flood. Time comes from the caller, in seconds of any monotonic clock.
+    """
+
+    def __init__(self, per_second_count: int, burst_count: int, now_s: float) -> None:
+        self._per_second_count = per_second_count
+        self._burst_count = burst_count
+        self._tokens = float(burst_count)
+        self._counted_s = now_s
+
+    def spend(self, now_s: float) -> Verdict:
+        """Take one token.
+
+        >>> limiter = RateLimiter(per_second_count=1, burst_count=1, now_s=0.0)
+        >>> limiter.spend(0.0), limiter.spend(0.0), limiter.spend(2.0)
+        (<Verdict.GRANTED: 'granted'>, <Verdict.REFUSED: 'refused'>, <Verdict.GRANTED: 'granted'>)
+        """
+        earned = (now_s - self._counted_s) * self._per_second_count
+        self._tokens = min(self._tokens + earned, self._burst_count) - 1
+        self._counted_s = now_s
+        if self._tokens >= 0:
+            return GRANTED
+        return Verdict.REFUSED if self._tokens >= -self._burst_count else Verdict.FLOOD
+
+
+class ConnectionLimiter:
+    """The places for connections, in all and for one address."""
+
+    def __init__(self, config: Config, metrics: NetMetrics) -> None:
+        self._config = config
+        self._metrics = metrics
+        self._count = 0
+        self._by_address: Counter[str] = Counter()
+
+    def admit(self, address: str) -> None:
+        """Take a place for a connection of ``address``; :meth:`release` gives it back.
+
+        Raises:
+            RemoteProtocolError: There is none, with a close code; the message names the limit.
+        """
+        config, key = self._config, rate_limit_key(address)
+        if self._count >= config.connections_count:
+            raise self._refusal("connections_count", f"at most {config.connections_count} connections")
+        if self._by_address[key] >= config.connections_per_address_count:
+            allowed = f"at most {config.connections_per_address_count} connections from one address"
+            raise self._refusal("connections_per_address_count", allowed)
+        self._count += 1
+        self._by_address[key] += 1
+        self._metrics.open_count += 1
+        self._metrics.admitted_count += 1
+
+    def release(self, address: str) -> None:
+        """Give back the place of a connection of ``address``."""
+        self._count -= 1
+        self._metrics.open_count -= 1
+        _count_down(self._by_address, rate_limit_key(address))
+
+    def _refusal(self, key: str, allowed: str) -> RemoteProtocolError:
+        self._metrics.refused_counts[key] += 1
+        return RemoteProtocolError(f"{key}: {allowed}; try later", CloseCode.TOO_MANY_CONNECTIONS)
+
+
+class Handshake(Protocol):
+    """A connection that is not admitted yet."""
+
+    def cut(self) -> None:
+        """End it without a word."""
+        ...
+
+
+class HandshakeLimiter:
+    """The connections that are not admitted: in their handshake, at a plain page, or being refused.
+
+    One address has no more of them than it may have connections. Where there is no place for a new one, the oldest
+    of the address with most of them goes: slow handshakes from a few addresses keep nobody else out.
+    """
+
+    def __init__(self, config: Config, proxies: Proxies, metrics: NetMetrics) -> None:
+        self._config = config
+        self._proxies = proxies
+        self._metrics = metrics
+        self._addresses: dict[Handshake, str] = {}
+        self._by_address: dict[str, dict[Handshake, None]] = {}
+
+    @property
+    def waiting(self) -> tuple[Handshake, ...]:
+        """The connections that are not admitted."""
+        return tuple(self._addresses)
+
+    def arrive(self, connection: Handshake, peer_address: str) -> None:
+        """Note a new connection, and cut an older one if that makes one too many."""
+        key = rate_limit_key(peer_address)
+        own = self._by_address.setdefault(key, {})
+        self._addresses[connection] = key
+        own[connection] = None
+        is_crowd = len(own) > self._config.connections_per_address_count
+        if is_crowd and not self._proxies.is_trusted(peer_address):
+            self._cut_oldest(own)
+        elif len(self._addresses) > self._config.handshakes_count:
+            self._cut_oldest(max(self._by_address.values(), key=len))
+
+    def leave(self, connection: Handshake) -> None:
+        """Forget a connection that was admitted or is gone; nothing happens when it is not here."""
+        key = self._addresses.pop(connection, None)
+        if key is not None:
+            own = self._by_address[key]
+            del own[connection]
+            if not own:
+                del self._by_address[key]
+
+    def _cut_oldest(self, connections: dict[Handshake, None]) -> None:
+        self._metrics.refused_counts["handshakes_count"] += 1
+        oldest = next(iter(connections))
+        self.leave(oldest)
+        oldest.cut()
+
+
+def _count_down(counter: Counter[str], key: str) -> None:
+    """Take one off, and forget what is at nothing, so that memory holds only who is here."""
+    counter[key] -= 1
+    if not counter[key]:
+        del counter[key]

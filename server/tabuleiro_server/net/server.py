@@ -1,0 +1,117 @@
+"""Listens, admits connections within the limits, and hands each to a handler until it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+import structlog
+
+from tabuleiro.errors import ConfigError, RemoteProtocolError
+from tabuleiro.protocol.codes import CloseCode
+from tabuleiro.protocol.messages import ServerMessage
+from tabuleiro.protocol.version import SUBPROTOCOLS
+from tabuleiro_server.config import Config
+from tabuleiro_server.metrics import NetMetrics
+from tabuleiro_server.net.addresses import Proxies
+from tabuleiro_server.net.connection import READ_BYTES, Connection, Flusher, Shared
+from tabuleiro_server.net.handler import Handler
+from tabuleiro_server.net.http import HttpPages
+from tabuleiro_server.net.rate_limit import ConnectionLimiter, HandshakeLimiter
+from tabuleiro_server.sessions.requests import Requests
+
+log = structlog.get_logger(__name__)
+
+
+class WebSocketServer:
+    """Everything behind the port that clients connect to."""
+
+    def __init__(self, requests: Requests, config: Config, pages: HttpPages, metrics: NetMetrics) -> None:
+        self._requests = requests
+        self._config = config
+        self._metrics = metrics
+        self._proxies = Proxies(config.trusted_proxies)
+        self._limiter = ConnectionLimiter(config, metrics)
+        self._handshakes = HandshakeLimiter(config, self._proxies, metrics)
+        self._shared = Shared(config, self._handshakes, pages, self._open, Flusher(), bytearray(READ_BYTES))
+        self._server: asyncio.Server | None = None
+        self._addresses: dict[Handler, str] = {}
+        self._all_finished = asyncio.Event()
+
+    async def start(self) -> None:
+        """Listen.
+
+        Raises:
+            ConfigError: The address cannot be had.
+        """
+        config = self._config
+        loop = asyncio.get_running_loop()
+        try:
+            self._server = await loop.create_server(partial(Connection, self._shared), config.host, config.port)
+        except OSError as error:
+            address = f"{config.host}:{config.port}"
+            reason = f"a free address of this machine: {error.strerror or error}"
+            raise ConfigError(address, "host and port", reason) from error
+
+    @property
+    def port(self) -> int:
+        """Return the TCP port listened on."""
+        assert self._server is not None
+        port: int = self._server.sockets[0].getsockname()[1]
+        return port
+
+    @property
+    def connections_count(self) -> int:
+        """Return how many connections are admitted."""
+        return len(self._addresses)
+
+    def send_all(self, message: ServerMessage) -> None:
+        """Tell every client something."""
+        for handler in self._addresses:
+            handler.send(message)
+
+    async def stop(self) -> None:
+        """Stop listening, and tell every client that the server restarts (1012).
+
+        Cancelling it cuts the connections that have not gone yet.
+        """
+        if self._server is None:
+            return
+        self._server.close()
+        for connection in self._handshakes.waiting:
+            connection.cut()
+        for handler in tuple(self._addresses):
+            handler.end(CloseCode.SERVICE_RESTART, "the server restarts; connect again and resume")
+        try:
+            await self._until_all_finished()
+        finally:
+            for handler in tuple(self._addresses):
+                handler.cut()
+            await self._until_all_finished()
+
+    async def _until_all_finished(self) -> None:
+        while self._addresses:
+            self._all_finished.clear()
+            await self._all_finished.wait()
+
+    def _open(self, connection: Connection) -> None:
+        address = self._proxies.client_address(
+            connection.peer_address, connection.request.headers.get_all("X-Forwarded-For")
+        )
+        try:
+            if connection.subprotocol is None:
+                known = " or ".join(SUBPROTOCOLS)
+                raise RemoteProtocolError(f"speak the subprotocol {known}", CloseCode.PROTOCOL_ERROR)
+            self._limiter.admit(address)
+        except RemoteProtocolError as error:
+            log.info("connection refused", reason=error.message)
+            connection.close(CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR), error.message)
+            return
+        self._handshakes.leave(connection)
+        handler = Handler(connection, self._requests, self._config, self._metrics, self._finish)
+        self._addresses[handler] = address
+
+    def _finish(self, handler: Handler) -> None:
+        self._limiter.release(self._addresses.pop(handler))
+        if not self._addresses:
+            self._all_finished.set()
