@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import msgspec
 import pytest
-from tabuleiro.protocol.settings import RoomSettings
 
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError, UnknownOutcomeError
 from tabuleiro.ids import AccountId, TimestampMs
@@ -34,6 +33,7 @@ from tabuleiro.protocol.messages import (
     Update,
     WatchRoom,
 )
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings, LinkState
 from tabuleiro_client.net.room import (
     EnteredRoom,

@@ -180,7 +180,7 @@ async def test_what_is_asked_for_when_the_connection_breaks_is_told_to_be_unknow
     sitting.type("draw")
     await sitting.shows("connection lost (the connection broke); trying to come back")
     await sitting.shows("not known whether it was done")
-    await sitting.shows("you ask for a draw")
+    await sitting.shows("you offer a draw")
     await sitting.shows("connected again")
     assert len([message for message in server.received if isinstance(message, Offer)]) == 1
 
@@ -239,7 +239,7 @@ async def test_a_prompt_stands_only_where_something_can_be_typed_to_effect(serve
 
 def with_clock(server, control, **fields):
     """Let every head of the test's server show the clock of a turn of blue that has just begun."""
-    clock = begin_turn(control, new_clock(control), 0, 0)
+    clock = begin_turn(control, new_clock(control), 0, -1_000)
     plain_head = server.room.head
 
     def head():
