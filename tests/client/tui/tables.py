@@ -98,5 +98,5 @@ async def table(
             venue = await app.session.go_online(server.url, "ana")
             request = WatchRoom if is_watching else JoinRoom
             show = WatchScreen if is_watching else MatchScreen
-            own = await enter(venue.link, request(id=0, room=room.code))
+            own = await enter(venue.link, request(id=0, room=room.code, secret=room.secret))
             yield Table(app, Opponent(room, link))
