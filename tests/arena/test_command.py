@@ -14,8 +14,8 @@ import pytest
 
 from tabuleiro_client.cli.main import exit_status
 from tests.net.bots_page import block, scripted, write_engine
+from tests.patience import LIMIT_S
 
-LIMIT_S = 120
 SMALL = ("--game", "minefield", "--option", "size=5")
 
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-LIMIT_S = 60
+from tests.patience import LIMIT_S
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ from tabuleiro_server.bots.messages import (
 from tabuleiro_server.bots.pool import BotPool, Thought
 from tabuleiro_server.bots.worker import NICENESS
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND
+from tests.patience import LIMIT_S
 
-LIMIT_S = 60
 SMALL: dict[str, int | str] = {"rows": 5, "cols": 5, "steps": 2}
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and niceness as on POSIX systems")

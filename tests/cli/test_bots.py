@@ -16,6 +16,7 @@ pytest.importorskip("numba", reason="the extra `bots` is not installed, so there
 from tabuleiro_server.bots.engine.kernels import CACHE_FOLDER
 from tabuleiro_server.bots.engine.readiness import KERNELS
 from tabuleiro_server.cli.bots import app
+from tests.patience import LIMIT_S
 
 
 @pytest.mark.slow
@@ -34,7 +35,7 @@ def run_without_a_place(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run Python where machine code cannot be kept."""
     environment = os.environ | {"NUMBA_CACHE_DIR": NOWHERE}
     return subprocess.run(
-        [sys.executable, *arguments], env=environment, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, *arguments], env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
     )
 
 

@@ -52,10 +52,10 @@ from tabuleiro.protocol.messages import (
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro.rules import State, registry
 from tabuleiro_client.line.terminal import Line
+from tests.patience import LIMIT_S, PATIENCE
 
 ROOM = RoomCode("K7MQ4")
 GAME = "virus-wars"
-PATIENCE_S = 60.0
 
 
 class OneRoom:
@@ -178,10 +178,11 @@ class Paper(io.StringIO):
         while (at := self.getvalue().find(text, self._seen)) < 0:
             self._grown.clear()
             try:
-                await asyncio.wait_for(self._grown.wait(), PATIENCE_S / 2)
+                await asyncio.wait_for(self._grown.wait(), LIMIT_S)
             except TimeoutError:
                 raise AssertionError(f"{text!r} is not in {self.getvalue()[self._seen :]!r}") from None
         self._seen = at + len(text)
+        PATIENCE.renew()
 
 
 Reply = ServerMessage | None
@@ -303,11 +304,6 @@ def make_paper() -> type[Paper]:
 @pytest.fixture(autouse=True)
 async def _patience() -> AsyncIterator[None]:
     """No test of this folder may wait for ever."""
-
-    def give_up() -> None:
-        for task in asyncio.all_tasks():
-            task.cancel(f"nothing happened for {PATIENCE_S} s")
-
-    limit = asyncio.get_running_loop().call_later(PATIENCE_S, give_up)
+    PATIENCE.renew()
     yield
-    limit.cancel()
+    PATIENCE.end()

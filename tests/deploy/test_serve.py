@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import LIMIT_S
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "deploy" / "tabuleiro.toml"
-LIMIT_S = 60.0
 
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to send")
 

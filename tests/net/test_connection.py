@@ -25,8 +25,8 @@ from tabuleiro_server.net.connection import (
 )
 from tabuleiro_server.net.http import HttpPages
 from tabuleiro_server.net.rate_limit import HandshakeLimiter
+from tests.patience import LIMIT_S
 
-LIMIT_S = 20
 LIMIT_BYTES = 2000
 REQUEST = (
     b"GET / HTTP/1.1\r\nHost: tabuleiro\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -30,12 +30,11 @@ from tabuleiro.protocol.messages import (
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro.rules import registry
 from tabuleiro_server.wiring import RunningServer
+from tests.patience import LIMIT_S
 
 StartServer = Callable[..., AbstractAsyncContextManager[RunningServer]]
 """The fixture `start_server`: settings in, a running server out."""
 
-LIMIT_S = 30.0
-"""How long anything is waited for before a test counts as failed."""
 
 SMALL = {"rows": 7, "cols": 7, "steps": 3}
 """Options of a short match of Virus Wars."""

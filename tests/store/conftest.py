@@ -15,10 +15,8 @@ import pytest
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import MatchRow, PlayerRow, Replay, RoomRow, Rows, Store, StoredEvent
 from tabuleiro_server.store.sqlite.store import SqliteStore
+from tests.patience import LIMIT_S
 from tests.store.replays import no_replay
-
-LIMIT_S = 30.0
-"""The time to wait for anything before a test counts as failed."""
 
 
 class Make:

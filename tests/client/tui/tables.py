@@ -21,14 +21,17 @@ from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_server.wiring import RunningServer
+from tests.patience import PATIENCE
 
 Policy = Callable[[State], int]
 
 
 async def until(pilot: Pilot[int], is_so: Callable[[], object]) -> None:
     """Let the application work until ``is_so``; the patience of the tests is the limit."""
+    PATIENCE.renew()
     while not is_so():
         await pilot.pause(0.005)
+    PATIENCE.renew()
 
 
 def any_action(seed: int) -> Policy:

@@ -13,6 +13,7 @@ from tabuleiro.rules.games.xero_g.moves import BASE
 from tabuleiro.rules.games.xero_g.state import XeroGState
 from tabuleiro.rules.view import Target
 from tests.client.tui.tables import Policy, Table, any_action, table, until
+from tests.patience import PATIENCE
 
 SHORT_GAMES: list[tuple[str, dict[str, int | str]]] = [
     ("virus-wars", {"rows": 4, "cols": 4, "steps": 2}),
@@ -90,6 +91,7 @@ async def play_out(at: Table, pilot: Pilot[int], policy: Policy, *, by_mouse: bo
         if not model.can_act:
             await pilot.pause(0.005)
             continue
+        PATIENCE.renew()
         if model.composer.is_complete:
             await (pilot.click("#choices", offset=(2, 0)) if by_mouse else pilot.press("enter"))
             continue

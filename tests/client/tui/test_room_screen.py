@@ -190,8 +190,8 @@ async def test_a_late_bot_begins_the_match(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
         await at.arrive(NewMatchScreen)
-        await at.fill("late", "random")
-        await at.fill("late-after", "0s")
+        await at.fill("late-bot", "random")
+        await at.fill("late-bot-after", "0s")
         await at.press("ctrl+s")
         match = await at.arrive(MatchScreen)
         assert match.model.mirror.head.seats[1].holder.kind == "bot"
@@ -205,7 +205,7 @@ async def test_the_host_changes_the_settings_and_the_match_is_played_with_them(r
         await until(at.pilot, lambda: len(form.query(FieldRow)) == len(form.form.fields()))
         assert "change" in at.footer()
         assert "start" not in at.footer()
-        at.row("clock").take_focus()
+        at.row("time").take_focus()
         await at.type("soon")
         await at.press("ctrl+s")
         await at.says("time control: expected")

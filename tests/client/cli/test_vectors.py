@@ -8,7 +8,7 @@ import pytest
 
 from tabuleiro_client.cli.main import exit_status
 
-VECTORS = Path(__file__).parent.parent / "data" / "vectors"
+VECTORS = Path(__file__).parents[2] / "data" / "vectors"
 
 
 def test_agreement_is_counted(capsys: pytest.CaptureFixture[str]) -> None:

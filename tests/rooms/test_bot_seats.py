@@ -16,6 +16,7 @@ from tabuleiro.settings import RoomSettings
 from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import Thought
 from tabuleiro_server.bots.seats import BotSeats
+from tests.patience import LIMIT_S
 
 RETRY_MS = 1
 
@@ -45,7 +46,7 @@ async def against_bot(stage: Any) -> Any:
         await ana.play(code, 0, "a3", "a2")
         bots = BotSeats(pool, stage.clock, RETRY_MS)
         bots.consider(await stage.room(code))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(LIMIT_S):
             await bots.finish()
         return ana, code
 
@@ -102,7 +103,7 @@ async def test_a_move_that_the_disk_refuses_is_tried_again_without_being_thought
     monkeypatch.setattr(room, "perform", counted)
     stage.store.failures[code] = StorageUnavailableError("database or disk is full")
     bots.consider(room)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(LIMIT_S):
         for _ in range(3):
             await tries.get()
     bots.consider(room)
@@ -120,6 +121,6 @@ async def test_a_server_that_stops_does_not_wait_for_the_disk_to_take_a_bots_mov
     bots = BotSeats(pool, stage.clock, RETRY_MS)
     bots.consider(await stage.room(code))
     await stage.store.refused()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(LIMIT_S):
         await bots.finish()
     assert len(await stage.stored(code)) == (await stage.room(code)).state.seq

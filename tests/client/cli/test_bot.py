@@ -20,8 +20,8 @@ from tabuleiro_client.net.library import ME, OPEN
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
 from tests.net.bots_page import FAULTS, block, scripted, write_engine
+from tests.patience import LIMIT_S
 
-LIMIT_S = 60
 SIZE: dict[str, int | str] = {"size": 5}
 
 

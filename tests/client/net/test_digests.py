@@ -11,8 +11,8 @@ from tabuleiro.rules import registry
 from tabuleiro_client.net.library import ME, OPEN, connect
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
+from tests.patience import LIMIT_S
 
-LIMIT_S = 60
 OPTIONS = {
     "virus-wars": {"rows": 4, "cols": 4, "steps": 3},
     "minefield": {"size": 5},

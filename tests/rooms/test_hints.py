@@ -12,6 +12,7 @@ from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import HintTaken
 from tabuleiro.protocol.messages import Error, HintGiven, Ok, Update
 from tabuleiro.settings import RoomSettings
+from tests.patience import LIMIT_S
 
 HINT = HintGiven(("a3", "a2"), 0.5)
 
@@ -93,7 +94,7 @@ async def test_bots_without_an_answer_are_busy_and_no_hint_was_taken(hinting: An
     stage, ana, _, code = hinting
     stage.suggested.put_nowait(failure)
     refused = await ana.ask(messages.TakeHint, room=code, match=1, ply=0)
-    assert (refused.code, refused.message) == ("busy", "the computer players are busy: ask again in a while")
+    assert (refused.code, refused.message) == ("busy", "all bots are busy; try again in a moment")
     assert (await stage.room(code)).state.match.hinted_at_ms == (None, None)
 
 
@@ -108,7 +109,7 @@ async def test_a_hint_for_somebody_who_has_gone_is_not_noted(hinting: Any) -> No
     ana.session.close()
     seq = (await stage.room(code)).state.seq
     stage.suggested.put_nowait(HINT)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(LIMIT_S):
         while stage.hints._pending:
             await asyncio.wait([pending.task for pending in stage.hints._pending.values()])
             await asyncio.sleep(0)

@@ -18,6 +18,7 @@ from tabuleiro_client.cli.main import exit_status
 from tabuleiro_client.line.records import RecordBrowser
 from tabuleiro_client.text.board import TextStyle
 from tests.e2e.terminal_process import terminal
+from tests.patience import LIMIT_S
 
 RECORD = """\
 [Game "virus-wars"]
@@ -218,7 +219,7 @@ def test_ctrl_c_ends_quietly_with_status_130_and_bytes_do_no_harm(record_file: s
         while b"is not a command here" not in (line := process.stdout.readline()):
             assert line, "the output ended before the answer"
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 130
+        assert process.wait(timeout=LIMIT_S) == 130
         assert process.stderr.read() == b""
 
 

@@ -17,9 +17,9 @@ from tabuleiro_client.net import room as room_module
 from tabuleiro_client.net.library import ME, OPEN, bot
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
+from tests.patience import LIMIT_S
 
-README = Path(__file__).parents[2] / "README.md"
-LIMIT_S = 60
+README = Path(__file__).parents[3] / "README.md"
 
 
 @pytest.fixture

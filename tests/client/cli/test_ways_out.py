@@ -14,10 +14,10 @@ import pytest
 
 from tests.e2e.server_process import serving
 from tests.e2e.terminal_process import Terminal, terminal
+from tests.patience import LIMIT_S
 
 pytestmark = pytest.mark.slow
 
-LIMIT_S = 60.0
 LOCAL_MATCH = ("play", "--plain", "--bot", "easy", "--option", "rows=5", "--option", "cols=5")
 
 
