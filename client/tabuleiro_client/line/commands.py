@@ -13,8 +13,8 @@ from tabuleiro.errors import NotationError, shown
 from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
+from tabuleiro.settings import change_setting
 from tabuleiro_client.line.reports import MatchReport, RoomAnswers
-from tabuleiro_client.line.settings_words import changed_settings
 from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.text.analysis import hint_text
@@ -312,7 +312,7 @@ class RoomDesk:
             self._screen.say(f"settings: {settings_text(settings) or 'all as usual'}")
             return
         try:
-            wanted = changed_settings(settings, text)
+            wanted = change_setting(settings, text)
         except NotationError as error:
             self._screen.say(str(error))
         else:

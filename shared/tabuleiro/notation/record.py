@@ -187,9 +187,9 @@ def format_record(record: MatchRecord) -> str:
     game = registry.load(record.game, record.options)
     headers = [("Game", record.game)]
     headers += [
-        (_OPTION, f"{spec.name}={str(game.options[spec.name]).strip()}")
+        (_OPTION, f"{spec.key}={str(game.options[spec.key]).strip()}")
         for spec in game.option_specs
-        if spec.name in game.options
+        if spec.key in game.options
     ]
     headers += [(f"Player{seat}", player.name) for seat, player in enumerate(record.players)]
     headers += [(f"Bot{seat}", player.bot) for seat, player in enumerate(record.players) if player.bot is not None]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -23,6 +20,7 @@ from tabuleiro_client.net.library import ME, connect
 from tabuleiro_client.text.analysis import analysis_lines, progress_text
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
+from tests.client.cli.command_line import run, run_program
 
 PLAYERS = (RecordPlayer("ana"), RecordPlayer("rui"))
 MINEFIELD = {"size": 5, "rules": "beginner"}
@@ -146,22 +144,8 @@ def test_a_client_without_the_servers_side_says_what_to_install(monkeypatch):
         load_analyser()
 
 
-async def run(*arguments, typed=b"", **environment):
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tabuleiro_client", *arguments),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, **environment},
-    )
-    output, errors = await process.communicate(typed)
-    return process.returncode, output.decode(), errors.decode()
-
-
 async def test_the_search_of_this_installation_finds_the_win_of_a_record_from_standard_input():
-    status, output, errors = await run(
-        "analyse", "-", "--seconds", "0.2", typed=format_record(record(WON[:8])).encode()
-    )
+    status, output, errors = await run("analyse", "-", "--seconds", "0.2", typed=format_record(record(WON[:8])))
     assert (status, errors) == (0, "")
     assert "1. +1.00 wins in 1 turn" in output
     assert "   9. c5" in output
@@ -170,9 +154,9 @@ async def test_the_search_of_this_installation_finds_the_win_of_a_record_from_st
 async def test_without_the_compiled_search_the_plain_one_is_used_and_says_so(tmp_path):
     """A folder before the installed packages stands for a machine without numba."""
     (tmp_path / "numba.py").write_text("raise ModuleNotFoundError(\"No module named 'numba'\", name='numba')\n")
-    status, output, errors = await run(
+    status, output, errors = await run_program(
         *("analyse", "-", "--seconds", "0.2"),
-        typed=format_record(record(WON[:8])).encode(),
+        typed=format_record(record(WON[:8])),
         PYTHONPATH=str(tmp_path),
     )
     assert status == 0

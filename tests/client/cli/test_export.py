@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 
 import pytest
@@ -16,6 +15,7 @@ from tabuleiro_client.net.files import CONFIG_VARIABLE
 from tabuleiro_client.net.library import ME, connect
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
+from tests.client.cli.command_line import run, run_program
 
 OPTIONS = {"rows": 4, "cols": 4, "steps": 2}
 
@@ -44,22 +44,9 @@ async def played(server, *, settings=RoomSettings()):
             return room.code, room.secrets
 
 
-async def run(*arguments, typed=b""):
-    """Run the program; return its status, its output and its errors."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tabuleiro_client", *arguments),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-    )
-    output, errors = await process.communicate(typed)
-    return process.returncode, output.decode(), errors.decode()
-
-
 async def test_a_match_of_a_room_is_written_as_a_record_that_reads_back(server, tmp_path):
     code, _ = await played(server)
-    status, text, errors = await run("export", code.lower(), "--server", server.url, "--match", "1")
+    status, text, errors = await run_program("export", code.lower(), "--server", server.url, "--match", "1")
     assert (status, errors) == (0, "")
     record = parse_record(text)
     assert (record.actions, record.termination) == (("b3", "c2"), "resignation")
@@ -96,7 +83,7 @@ async def test_a_private_room_wants_its_secret(server):
 async def test_a_match_of_a_room_is_stepped_through(server):
     code, _ = await played(server)
     wanted = ("replay", code, "--server", server.url, "--match", "1", "--ascii")
-    status, output, _ = await run(*wanted, typed=b"end\nquit\n")
+    status, output, _ = await run(*wanted, typed="end\nquit\n")
     assert status == 0
     assert "Turn 1 (2 of 2): blue played c2. Action 2 of 2.\nThe end. Blue wins: red resigned.\n" in output
 
@@ -104,7 +91,7 @@ async def test_a_match_of_a_room_is_stepped_through(server):
 async def test_every_match_of_a_room_is_gone_to_by_its_number(server):
     code, _ = await played(server)
     wanted = ("replay", code, "--server", server.url, "--ascii")
-    status, output, _ = await run(*wanted, typed=b"match 7\nmatch1\nend\nhelp\nmatch 2\nend\nquit\n")
+    status, output, _ = await run(*wanted, typed="match 7\nmatch1\nend\nhelp\nmatch 2\nend\nquit\n")
     assert status == 0
     assert output.startswith(f"match 2 of 2 of room {code}\n")
     places = [

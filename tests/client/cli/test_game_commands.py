@@ -70,6 +70,6 @@ def test_rules_prints_the_page_and_every_option_and_preset(name: str, capsys: py
     shown = capsys.readouterr().out
     game_type = registry.game_type(name)
     assert shown.startswith(game_type.rules_page.rstrip())
-    for word in [spec.name for spec in game_type.option_specs] + list(game_type.presets):
+    for word in [spec.key for spec in game_type.option_specs] + list(game_type.presets):
         assert f"  {word}: " in shown
     assert max(map(len, shown.splitlines())) <= 80, "a line that the terminal would break within a word"

@@ -179,17 +179,6 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"tabuleiro {__version__}\n"
 
 
-def test_starting_up_loads_neither_the_network_nor_a_screen_nor_the_server() -> None:
-    code = (
-        "import sys; from tabuleiro_client.cli.main import exit_status; "
-        "exit_status(['perft', 'virus-wars', '--depth', '1']);"
-        "heavy = {'textual', 'websockets', 'asyncio', 'msgspec', 'rich', 'tabuleiro_server', 'sqlite3'};"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "3\n[]\n"
-
-
 def test_a_closed_pipe_ends_quietly() -> None:
     reader, writer = os.pipe()
     os.close(reader)

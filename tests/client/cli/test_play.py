@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from tests.client.cli.command_line import run
+
 COMMAND = [sys.executable, "-m", "tabuleiro_client"]
 
 
@@ -72,13 +74,12 @@ async def test_a_closed_standard_input_ends_the_game_like_its_end(environment):
         (["play", "--seat", "third"], "option seat: 'third' is not possible, expected first, second, or one of"),
         (["play", "--server", "ftp://x"], "--server: 'ftp://x': expected an address"),
         (["play", "--room", "K7MQ4", "--bot", "random"], "--room: 'K7MQ4': expected no --game"),
-        (["play", "--option", "rows=2"], "option rows: 2 is not possible"),
+        (["play", "--option", "rows=2"], "option rows: '2' is not possible"),
         (["rooms", "--game", "go"], "option game: 'go' is not possible"),
     ],
 )
-async def test_wrong_wishes_are_one_line_and_status_2(environment, arguments, message):
-    process = await start(environment, *arguments)
-    output, errors = await process.communicate(b"")
-    assert message in errors.decode()
-    assert errors.count(b"\n") == 1
-    assert (output, process.returncode) == (b"", 2)
+async def test_wrong_wishes_are_one_line_and_status_2(arguments, message):
+    status, output, errors = await run(*arguments)
+    assert message in errors
+    assert errors.count("\n") == 1
+    assert (output, status) == ("", 2)

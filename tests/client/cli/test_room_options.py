@@ -3,10 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tabuleiro.clock import ByoYomi, Fischer
-from tabuleiro.errors import ConfigError
 from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.cli.main import exit_status
-from tabuleiro_client.cli.room_options import chosen_late_bot, chosen_time_control
 from tabuleiro_client.line import launch
 from tabuleiro_client.line.client import PlainClient
 from tabuleiro_client.text.settings import settings_text
@@ -77,9 +75,9 @@ def test_quick_play_names_its_game(wishes):
     [
         ("--time soon", "--time: 'soon': expected a time control: none, 5+3"),
         ("--time 5+9999", "--time: '5+9999': expected an increment from 0 seconds to 1 hour"),
-        ("--late-bot random", "--late-bot: 'random': expected LEVEL:SECONDS"),
-        ("--late-bot random:99999999", "--late-bot: 'random:99999999': expected LEVEL:SECONDS"),
-        ("--away 4", "Invalid value for '--away'"),
+        ("--late-bot random", "--late-bot: 'random': expected LEVEL:TIME"),
+        ("--late-bot random:99999999", "--late-bot: 'random:99999999': expected LEVEL:TIME"),
+        ("--away 4", "--away: '4': expected 5s to 14d"),
         ("--room K7MQ4 --private", "--room: 'K7MQ4': expected no --game, --preset, --option, --bot or settings"),
         ("--quick iris --bot random", "--quick: 'iris': expected no --room, --game, --bot or --seat beside it"),
         ("--quick go", "option game: 'go' is not possible"),
@@ -91,11 +89,9 @@ def test_wrong_settings_are_named_with_what_would_be_right(words, message, capsy
     assert message in capsys.readouterr().err
 
 
-def test_parts_of_settings_by_themselves():
-    assert chosen_time_control(None) == RoomSettings().time_control
-    assert chosen_late_bot(None) is None
-    with pytest.raises(ConfigError):
-        chosen_late_bot(":5")
+def test_an_option_and_its_opposite_may_both_be_typed(wishes):
+    words = "--game iris --no-private --casual --undo --no-draw-first --stand-in none --late-bot none"
+    assert wishes(words).settings == RoomSettings()
 
 
 def test_all_that_is_not_as_usual_is_told(wishes):

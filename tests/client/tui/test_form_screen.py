@@ -177,7 +177,7 @@ async def test_online_the_room_is_made_with_its_settings(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
         await at.arrive(NewMatchScreen)
-        await go_to(at, "clock")
+        await go_to(at, "time")
         await at.type("10m+5x30s")
         await go_to(at, "private")
         await at.press("right")

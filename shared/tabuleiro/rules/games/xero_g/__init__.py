@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar, Self, TypeVar
 
+from tabuleiro.descriptors import ChoiceSetting, GameOption, NumberSetting, PositionSetting
 from tabuleiro.rules.board import position_error, split_position
 from tabuleiro.rules.games.xero_g.moves import BOARD, SIDE, VALUES
 from tabuleiro.rules.games.xero_g.state import (
@@ -14,15 +15,7 @@ from tabuleiro.rules.games.xero_g.state import (
     XeroGRules,
     XeroGState,
 )
-from tabuleiro.rules.options import (
-    ChoiceOption,
-    IntOption,
-    Options,
-    OptionSpec,
-    OptionValue,
-    PositionOption,
-    check_options,
-)
+from tabuleiro.rules.options import Options, OptionValue, check_options
 
 __all__ = ["XeroG", "XeroGState"]
 
@@ -63,11 +56,21 @@ class XeroG(XeroGRules):
     name = "xero-g"
     title = "Xero-G"
     sides = ("south", "north")
-    option_specs: ClassVar[tuple[OptionSpec, ...]] = (
-        ChoiceOption("variant", ("xero-g", "gyges"), "xero-g", "gyges: no drop beyond the opponent's home row"),
-        ChoiceOption("setup", ("manual", "random"), "manual", "whether the players place the ships themselves"),
-        IntOption("seed", 0, 2**32 - 1, None, "what shuffles the random setup; a room draws one if left open"),
-        PositionOption("start from this position, after the setup"),
+    option_specs: ClassVar[tuple[GameOption, ...]] = (
+        ChoiceSetting(
+            "variant",
+            "gyges: no drop beyond the opponent's home row",
+            choices=("xero-g", "gyges"),
+            default="xero-g",
+        ),
+        ChoiceSetting(
+            "setup",
+            "ships placed by the players, or shuffled",
+            choices=("manual", "random"),
+            default="manual",
+        ),
+        NumberSetting("seed", "seed of the random setup; a room draws one if left open", low=0, high=2**32 - 1),
+        PositionSetting("position", "start from this position, after the setup"),
     )
     presets: ClassVar[Mapping[str, Options]] = {
         "gyges": {"variant": "gyges"},
