@@ -1,4 +1,4 @@
-"""``tabuleiro play``: menus, or at once what the options say; a setting of a room has the option of its descriptor."""
+"""``tabuleiro play``: menus, or at once what the options say; each setting of a room has an option."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ from tabuleiro_client.models.play_options import PlayWishes
 from tabuleiro_client.net.addresses import parse_server_url
 from tabuleiro_client.text.standard_output import while_output_is_taken
 from tabuleiro_client.text.terminal import can_draw
-
 
 RoomOption = Annotated[
     str | None, typer.Option("--room", metavar="CODE", help="Join this room; CODE-SECRET for a private one.")
