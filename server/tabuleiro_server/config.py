@@ -1,7 +1,7 @@
 """The settings of a server: defaults, then a TOML file, then the environment, then the command line.
 
-Every key carries its unit in its name. A value that cannot be used is a `ConfigError` naming where it was found,
-the key, and what was expected in which unit. What the settings do is left to whoever is given a `Config`.
+Every key ends in its unit. A value that cannot be used is a `ConfigError` with the place where it was found, the
+key, and the expected range and unit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tabuleiro.settings import RoomLimits
 ENVIRONMENT_PREFIX: Final = "TABULEIRO_"
 
 UNITS: Final = {"_ms": "milliseconds", "_bytes": "bytes", "_count": "a whole number"}
-"""What the endings of keys stand for."""
+"""The units that the endings of keys stand for."""
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=86_400_000)]
@@ -109,7 +109,11 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Time without people after which a room leaves memory; it stays on disk."""
 
     def __post_init__(self) -> None:
-        """Raises: ValueError."""
+        """Check the networks of proxies.
+
+        Raises:
+            ValueError: One of them is no address or network.
+        """
         for proxy in self.trusted_proxies:
             try:
                 ipaddress.ip_network(proxy, strict=False)
@@ -118,7 +122,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
                 raise ValueError(f"{expected}, got {shown(proxy)}") from None
 
     def room_limits(self) -> RoomLimits:
-        """The limits that a new room is given."""
+        """Return the limits for a new room."""
         return RoomLimits(
             empty_seat_ms=self.empty_seat_ms,
             waiting_ms=self.waiting_room_ms,
@@ -130,9 +134,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 def load_config(
     path: Path | None = None, environment: Mapping[str, str] | None = None, **overrides: object
 ) -> Config:
-    """Put the settings together; ``overrides`` that are ``None`` don't count.
+    """Return the settings from all sources; ``overrides`` that are ``None`` do not count.
 
-    Raises: ConfigError for an unreadable file, an unknown key or a value that cannot be used.
+    Raises:
+        ConfigError: A file cannot be read, a key is unknown, or a value cannot be used.
     """
     values: dict[str, Any] = {}
     if path is not None:
@@ -154,10 +159,13 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 
 def _environment_values(environment: Mapping[str, str]) -> dict[str, Any]:
-    """The settings in the environment. Raises: ConfigError for a variable that is nearly one.
+    """Return the settings in the environment.
 
-    What begins like a setting and is none stands for something else: the client has variables of its own, and
-    those who run containers add some.
+    A variable with our prefix may stand for something else: the client has variables of its own, and container
+    tools add some. So only names that look like a misspelt key are refused.
+
+    Raises:
+        ConfigError: A variable looks like a misspelt key.
     """
     names = Config.__struct_fields__
     keys = {f"{ENVIRONMENT_PREFIX}{name.upper()}": name for name in names}
@@ -170,13 +178,13 @@ def _environment_values(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _nearest(key: str) -> str | None:
-    """The key that ``key`` seems to be written for; ``None`` when it is like none."""
+    """Return the key that ``key`` seems to be written for; ``None`` if it is like none."""
     found = difflib.get_close_matches(key, Config.__struct_fields__, n=1, cutoff=0.75)
     return found[0] if found else None
 
 
 def _checked(values: dict[str, Any], source: str, *, is_text: bool = False) -> dict[str, Any]:
-    """Check each value by itself, so that the error names its key; ``is_text``: all values are texts."""
+    """Check each value by itself, so that the error names its key; ``is_text`` says that all values are texts."""
     types = inspect.type_info(Config)
     assert isinstance(types, inspect.StructType)
     known = {field.name: field.type for field in types.fields}
@@ -196,7 +204,7 @@ def _checked(values: dict[str, Any], source: str, *, is_text: bool = False) -> d
 
 
 def _expectation(key: str, type_: inspect.Type, value: object) -> str | None:
-    """What a value of this key looks like, in its unit; ``None`` when the error about ``value`` says it best."""
+    """Return the expected value of a key with its unit; ``None`` if the error about ``value`` says it best."""
     if isinstance(type_, inspect.IntType):
         unit = next((unit for ending, unit in UNITS.items() if key.endswith(ending)), "a whole number")
         return f"{unit} from {type_.ge} to {type_.le}"
