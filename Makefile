@@ -13,14 +13,20 @@ play: $(STAMP)
 # How many processes the tests are shared out to; 0 runs them in one, all in order.
 TEST_PROCESSES ?= 2
 
+# Which tests, and what else pytest is to be told: `make test TESTS=tests/room OPTIONS=--durations=9`.
+TESTS ?= tests
+OPTIONS ?=
+
 test: $(STAMP)
-	$(BIN)/pytest -q -m "not slow" -n $(TEST_PROCESSES) --dist worksteal
+	$(BIN)/pytest -q -m "not slow" -n $(TEST_PROCESSES) --dist worksteal $(OPTIONS) $(TESTS)
 
 test-slow: $(STAMP)
-	$(BIN)/pytest -q -m slow -n $(TEST_PROCESSES) --dist worksteal
+	$(BIN)/pytest -q -m slow -n $(TEST_PROCESSES) --dist worksteal $(OPTIONS) $(TESTS)
+
+KILLS ?= 200
 
 torture: $(STAMP)
-	$(BIN)/python -m tests.e2e.torture --kills 200
+	$(BIN)/python -m tests.e2e.torture --kills $(KILLS)
 
 fairness: $(STAMP)
 	$(BIN)/python -m tests.e2e.fairness --matches 100
@@ -37,7 +43,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -q --doctest-modules shared server client
+	$(BIN)/pytest -q --doctest-modules shared server client tools
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
@@ -69,11 +75,11 @@ trace: $(STAMP)
 GAMES ?= 200
 RESULTS ?= build/strength.jsonl
 
-# An hour or two on one core, and no harm in breaking it off: the next run goes on.
+# An hour or two on one core. It may be interrupted: the next run continues.
 # ONLY='iris minefield' plays some games only, NODES='iris=20000' lets levels search further, JOBS=2 uses two cores.
 strength: $(STAMP)
 	mkdir -p $(dir $(RESULTS))
-	$(BIN)/python -m tabuleiro_server.arena.strength server/STRENGTH.md --results $(RESULTS) --games $(GAMES) \
+	$(BIN)/python -m tools.strength server/STRENGTH.md --results $(RESULTS) --games $(GAMES) \
 		$(foreach game,$(ONLY),--game $(game)) $(foreach cap,$(NODES),--max-nodes $(cap)) $(if $(JOBS),--jobs $(JOBS))
 
 $(STAMP): pyproject.toml constraints.txt

@@ -29,8 +29,8 @@ import tabuleiro_server
 from tabuleiro.clock import Fischer
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.codec import MsgpackCodec
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import State, registry
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 

@@ -19,7 +19,7 @@ from msgspec import inspect
 
 from tabuleiro.errors import ConfigError, shown
 from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES
-from tabuleiro.protocol.settings import RoomLimits
+from tabuleiro.settings import RoomLimits
 
 ENVIRONMENT_PREFIX: Final = "TABULEIRO_"
 

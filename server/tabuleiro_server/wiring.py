@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,33 +15,32 @@ from tabuleiro.ids import TimestampMs
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seats import BotSeats, Suggestions
+from tabuleiro_server.bots.seats import BotSeats, suggest_turn
 from tabuleiro_server.config import Config
-from tabuleiro_server.metrics.exposition import LoopLagProbe, ServerCollector, render_metrics
+from tabuleiro_server.metrics import LoopLagProbe, NetMetrics
+from tabuleiro_server.metrics.exposition import ServerCollector, render_metrics
 from tabuleiro_server.net.http import HttpPages
-from tabuleiro_server.net.metrics import NetMetrics
 from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
-from tabuleiro_server.rooms.journal import Journal, rows_of_stored
-from tabuleiro_server.rooms.room_task import RoomTask
-from tabuleiro_server.sessions.guests import Guests
-from tabuleiro_server.sessions.janitor import Caretaker
-from tabuleiro_server.sessions.lifecycle import Lifecycle
+from tabuleiro_server.rooms.journal import Journal, rows_of
+from tabuleiro_server.rooms.live_room import LiveRoom
+from tabuleiro_server.sessions.guests import Guests, RoomQuota
+from tabuleiro_server.sessions.lifecycle import Janitor, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
-from tabuleiro_server.sessions.room_quota import RoomQuota
 from tabuleiro_server.sessions.services import Services
-from tabuleiro_server.store.accounts import Accounts
-from tabuleiro_server.store.consistency import mend_query_tables
-from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.event_log import EventLog
+from tabuleiro_server.store.port import Store
+from tabuleiro_server.store.sqlite.store import SqliteStore
+
+OpenStore = Callable[[Config], Awaitable[Store]]
+"""Opens the store that the settings name. Raises: StoreError."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A server that accepts connections; it ends with the context that gave it."""
+    """A server that accepts connections; it ends with its context."""
 
     host: str
     port: int
@@ -54,12 +52,12 @@ class RunningServer:
 
     @property
     def url(self) -> str:
-        """Where clients connect to."""
+        """The address for clients."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"ws://{host}:{self.port}"
 
     async def wind_down(self) -> None:
-        """Tell every client, go on for the notice without new rooms, and let bots finish their thoughts."""
+        """Announce the stop to every client, go on for the notice without new rooms, and let bots finish."""
         self.lifecycle.begin_stop(self._notice_ms if self._sockets.connections_count else 0)
         announcement = self.lifecycle.announcement
         assert announcement is not None
@@ -69,8 +67,13 @@ class RunningServer:
 
 
 def now_ms() -> TimestampMs:
-    """The time of day in milliseconds since 1970 UTC."""
+    """Return the time of day in milliseconds since 1970 UTC."""
     return TimestampMs(time.time_ns() // 1_000_000)
+
+
+async def open_sqlite(config: Config) -> Store:
+    """Open the SQLite file that the settings name. Raises: StoreError."""
+    return await SqliteStore.open(Path(config.db), rows_of, synchronous=config.synchronous)
 
 
 # Longer than other functions: what is started here ends in the reverse order, which is best seen in one place.
@@ -78,15 +81,21 @@ def now_ms() -> TimestampMs:
 async def running_server(
     config: Config,
     lifecycle: Lifecycle | None = None,
-    connection_class: type[sqlite3.Connection] = sqlite3.Connection,
+    open_store: OpenStore = open_sqlite,
 ) -> AsyncIterator[RunningServer]:
     """Run a server for as long as the context lasts.
 
     On the way out connections are told to come back, commands that wait are stored, and every task and process
-    that was started is ended, each within its limit. ``lifecycle`` is given by whoever wants to hurry that.
-    ``connection_class`` is for tests of failing disks.
+    that was started is ended, each within its limit.
 
-    Raises: StoreError when the database cannot be used, ConfigError when the address cannot be had.
+    Args:
+        config: The settings.
+        lifecycle: Given by a caller who wants to hurry the stop.
+        open_store: Opens the store.
+
+    Raises:
+        StoreError: The database cannot be used.
+        ConfigError: The address cannot be used.
     """
     lifecycle = lifecycle or Lifecycle(config, now_ms)
     async with AsyncExitStack() as stack:
@@ -94,23 +103,16 @@ async def running_server(
         def at_the_end(stop: Callable[[], Awaitable[None]], what: str) -> None:
             stack.push_async_callback(lambda: lifecycle.within_limit(stop(), what))
 
-        database = await Database.open(
-            Path(config.db),
-            synchronous=config.synchronous,
-            connection_class=connection_class,
-            mend=partial(mend_query_tables, replay=rows_of_stored),
-        )
+        store = await open_store(config)
         # Not given up: a process does not end before the threads of its connections do.
-        stack.push_async_callback(database.close)
-        event_log = EventLog(database)
-        await event_log.start()
-        at_the_end(event_log.stop, "commits")
+        stack.push_async_callback(store.close)
+        at_the_end(store.stop, "commits")
         pool = BotPool(config.bot_workers or max((os.cpu_count() or 2) - 1, 1), config.bot_think_limit_ms)
         await pool.start()
         at_the_end(pool.stop, "bot workers")
         bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms)
-        hints = Hints(Suggestions(pool).suggest, now_ms)
-        services = await _rooms(config, database, event_log, bot_seats, hints, lifecycle)
+        hints = Hints(partial(suggest_turn, pool), now_ms)
+        services = await _rooms(config, store, bot_seats, hints, lifecycle)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
         at_the_end(hints.stop, "hints")
@@ -118,40 +120,35 @@ async def running_server(
         probe = LoopLagProbe()
         probe.start()
         stack.callback(probe.stop)
-        sockets = _sockets(config, services, event_log, pool, probe)
+        sockets = _sockets(config, services, store, pool, probe)
         await sockets.start()
         at_the_end(sockets.stop, "connections")
-        caretaker = Caretaker(database, services.directory, services.guests, config, now_ms)
-        caretaker.start()
-        at_the_end(caretaker.stop, "the caretaker")
+        janitor = Janitor(store, services.directory, services.guests, config, now_ms)
+        janitor.start()
+        at_the_end(janitor.stop, "the janitor")
         yield RunningServer(
             config.host, sockets.port, services.directory, lifecycle, sockets, bot_seats, config.shutdown_notice_ms
         )
 
 
 async def _rooms(
-    config: Config,
-    database: Database,
-    event_log: EventLog,
-    bot_seats: BotSeats,
-    hints: Hints,
-    lifecycle: Lifecycle,
+    config: Config, store: Store, bot_seats: BotSeats, hints: Hints, lifecycle: Lifecycle
 ) -> Services:
-    """Put together what sessions talk to."""
-    journal = Journal(event_log)
+    """Put together the parts that sessions use."""
+    journal = Journal(store)
     lobby = Lobby(await journal.summaries())
     quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
 
-    def on_change(room: RoomTask) -> None:
+    def on_change(room: LiveRoom) -> None:
         lobby.note(room.state.code, room.summary)
         quota.note(room.state)
         bot_seats.consider(room)
         hints.consider(room)
 
-    last_alive_ms = TimestampMs(database.last_alive_ms or now_ms())
+    last_alive_ms = TimestampMs(store.last_alive_ms or now_ms())
     return Services(
         config=config,
-        guests=Guests(Accounts(database), now_ms),
+        guests=Guests(store.accounts, now_ms),
         directory=Directory(journal, config, now_ms, on_change, last_alive_ms),
         lobby=lobby,
         archive=Archive(journal),
@@ -165,19 +162,19 @@ async def _rooms(
 
 
 def _sockets(
-    config: Config, services: Services, event_log: EventLog, pool: BotPool, probe: LoopLagProbe
+    config: Config, services: Services, store: Store, pool: BotPool, probe: LoopLagProbe
 ) -> WebSocketServer:
-    """Put together what is behind the port, and let what happens there be measured."""
+    """Put together the parts behind the port, and the metrics of all parts."""
     requests = Requests(services)
-    figures = NetMetrics()
+    metrics = NetMetrics()
     collector = ServerCollector(
         version=services.version,
-        net=figures,
-        requests=requests.figures,
-        commits=event_log.figures,
+        net=metrics,
+        requests=requests.metrics,
+        commits=store.metrics,
         loop_lags_us=probe.lags_us,
         rooms_count=lambda: services.directory.rooms_count,
         bots=lambda: pool.counts,
     )
     pages = HttpPages(config, lambda: render_metrics(collector))
-    return WebSocketServer(requests, config, pages, figures)
+    return WebSocketServer(requests, config, pages, metrics)

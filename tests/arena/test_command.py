@@ -1,4 +1,4 @@
-"""`tabuleiro arena` as whoever runs a tournament meets it."""
+"""`tabuleiro arena` as its users meet it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tabuleiro_client.cli.main import exit_status
-from tests.server.bots_page import block, scripted, write_engine
+from tests.net.bots_page import block, scripted, write_engine
+from tests.patience import LIMIT_S
 
-LIMIT_S = 120
 SMALL = ("--game", "minefield", "--option", "size=5")
 
 

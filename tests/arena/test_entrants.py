@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tabuleiro.errors import BotError, ConfigError, GameOptionError
-from tabuleiro_server.arena.entrants import LABEL_MAX_CHARS, Entrant, parse_entrants
+from tabuleiro_server.arena.schedule import LABEL_MAX_CHARS, Entrant, parse_entrants
 
 
 def test_levels_and_commands_are_told_apart_and_may_be_named() -> None:

@@ -9,12 +9,11 @@ import pytest
 
 from tabuleiro.rules import registry
 from tabuleiro_server.arena.engine_process import running_engine
-from tabuleiro_server.arena.entrants import Entrant, parse_entrant
 from tabuleiro_server.arena.play import GameResult, play_game
-from tabuleiro_server.arena.schedule import Pairing, Terms
-from tests.server.bots_page import FAULTS, block, scripted, write_engine
+from tabuleiro_server.arena.schedule import Entrant, Pairing, Terms, parse_entrant
+from tests.net.bots_page import FAULTS, block, scripted, write_engine
+from tests.patience import LIMIT_S
 
-LIMIT_S = 60
 RANDOM = Entrant("random", level="random")
 SMALL = {"minefield": {"size": 5}, "iris": {"side": 5}, "virus-wars": {"rows": 4, "cols": 4, "steps": 2}}
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tabuleiro_server.arena.entrants import Entrant
-from tabuleiro_server.arena.schedule import Terms, iter_pairings
+from tabuleiro_server.arena.schedule import Entrant, Terms, iter_pairings
 
 THREE = tuple(Entrant(name, level="random") for name in "abc")
 

@@ -10,11 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabuleiro.ids import Player
-from tabuleiro_server.arena.entrants import Entrant
 from tabuleiro_server.arena.play import GameResult
-from tabuleiro_server.arena.schedule import Pairing, Terms
-from tabuleiro_server.arena.standings import Standings, Tally, elo_difference
-from tabuleiro_server.arena.tables import format_progress, format_results, report
+from tabuleiro_server.arena.schedule import Entrant, Pairing, Terms
+from tabuleiro_server.arena.standings import (
+    Standings,
+    Tally,
+    elo_difference,
+    format_progress,
+    format_results,
+    report,
+)
 
 ENTRANTS = (Entrant("ana", command=("ana",)), Entrant("rui", level="random"), Entrant("eva", level="greedy"))
 TERMS = Terms("minefield", {"size": 5}, ENTRANTS, round_count=2, seed=7)

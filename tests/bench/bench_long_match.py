@@ -32,14 +32,12 @@ from tabuleiro.rules import registry
 from tabuleiro_server.config import Config
 from tabuleiro_server.room.commands import MakeOffer, Play, Undo, Watch
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.room.views import Audience, snapshot_of
+from tabuleiro_server.room.views import Viewer, snapshot_of
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
-from tabuleiro_server.rooms.draws import draw
-from tabuleiro_server.rooms.journal import Journal
-from tabuleiro_server.rooms.room_task import RoomTask
-from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.event_log import EventLog
+from tabuleiro_server.rooms.journal import Journal, rows_of
+from tabuleiro_server.rooms.live_room import LiveRoom, new_chance
+from tabuleiro_server.store.sqlite.store import SqliteStore
 from tests.e2e.stored_rooms import room_code
 
 ANA: Final = AccountId("0123456789abcdef")
@@ -111,8 +109,8 @@ async def measure(what: str, do: Callable[[], Awaitable[Any]]) -> None:
 class Server:
     """The parts that a room's requests reach, on a file of their own."""
 
-    def __init__(self, log: EventLog) -> None:
-        self.journal = Journal(log)
+    def __init__(self, store: SqliteStore) -> None:
+        self.journal = Journal(store)
         self.archive = Archive(self.journal)
         self._config = Config(idle_room_unload_ms=3_600_000)
         self._now_ms = TimestampMs(time.time_ns() // 1_000_000)
@@ -140,12 +138,12 @@ class Visitor:
         """Nothing is kept."""
 
 
-async def enter(room: RoomTask, since: Seq | None) -> None:
+async def enter(room: LiveRoom, since: Seq | None) -> None:
     """Let a visitor in, and write what it is answered."""
     visitor = Visitor()
 
     def acknowledge(state: RoomState, missed: Any) -> None:
-        snapshot = snapshot_of(state, Audience.WATCHERS) if missed is None else None
+        snapshot = snapshot_of(state, Viewer.WATCHER) if missed is None else None
         visitor.codec.encode(Ok(1, RoomEntered(room.head(), None, snapshot, tuple(missed or ()))))
 
     await room.enter(visitor, Watch(visitor.account_id), since, acknowledge)
@@ -170,7 +168,7 @@ async def bench(server: Server, code: RoomCode, name: str, options: dict[str, in
     assert match is not None
     if match.state.actions_in_turn:
         await measure("undo", lambda: room.perform(Undo(ANA, 1, len(match.actions) - 1)))
-    await measure("take back", lambda: room.perform(MakeOffer(ANA, "takeback", draw())))
+    await measure("take back", lambda: room.perform(MakeOffer(ANA, "takeback", new_chance())))
 
 
 async def main(arguments: Sequence[str] | None = None) -> None:
@@ -180,12 +178,9 @@ async def main(arguments: Sequence[str] | None = None) -> None:
     plies: int = parser.parse_args(arguments).plies
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
-        database = await Database.open(Path(folder) / "long.db")
-        stack.push_async_callback(database.close)
-        log = EventLog(database)
-        await log.start()
-        stack.push_async_callback(log.stop)
-        server = Server(log)
+        store = await SqliteStore.open(Path(folder) / "long.db", rows_of)
+        stack.push_async_callback(store.close)
+        server = Server(store)
         stack.push_async_callback(server.rooms.stop)
         for number, (name, options) in enumerate(MATCHES):
             await bench(server, room_code(number), name, options, plies)

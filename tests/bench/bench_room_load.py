@@ -31,9 +31,8 @@ from tabuleiro.protocol.events import (
     SequencedEvent,
 )
 from tabuleiro.rules import registry
-from tabuleiro_server.rooms.journal import Journal
-from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.event_log import EventLog
+from tabuleiro_server.rooms.journal import Journal, rows_of
+from tabuleiro_server.store.sqlite.store import SqliteStore
 from tests.bench.bench_long_match import ANA, LINE, MATCHES, Heartbeat
 from tests.e2e.stored_rooms import room_code
 
@@ -99,12 +98,9 @@ async def main(arguments: Sequence[str] | None = None) -> None:
     parsed = parser.parse_args(arguments)
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
-        database = await Database.open(Path(folder) / "rooms.db")
-        stack.push_async_callback(database.close)
-        log = EventLog(database)
-        await log.start()
-        stack.push_async_callback(log.stop)
-        journal, number = Journal(log), 0
+        store = await SqliteStore.open(Path(folder) / "rooms.db", rows_of)
+        stack.push_async_callback(store.close)
+        journal, number = Journal(store), 0
         for events_count in parsed.events:
             for name, options in MATCHES:
                 number += 1

@@ -52,6 +52,7 @@ async def _report(process: Process, measured: Measured, what: str, seconds: floa
     measured.receipts_s.clear()
     before = await process.metrics()
     await asyncio.sleep(seconds)
+    measured.check()
     after = await process.metrics()
     moves_count = len(measured.acknowledgements_s)
     events_count = after["tabuleiro_events_stored_total"] - before["tabuleiro_events_stored_total"]

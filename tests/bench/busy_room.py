@@ -47,9 +47,9 @@ from tabuleiro.protocol.messages import (
     WatchRoom,
     Welcome,
 )
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro.rules import State, registry
+from tabuleiro.settings import RoomSettings
 
 NICENESS: Final = 5
 """Of the bot, as in a server; this process gives way as well, as a server on another machine would."""

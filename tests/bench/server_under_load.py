@@ -68,9 +68,12 @@ async def running(name: str, *command: str) -> AsyncIterator[Process]:
     try:
         assert process.stdout is not None
         line = (await process.stdout.readline()).decode()
+        if not line:
+            raise SystemExit(f"{name} did not start")
         yield Process(name, line.split()[-1], process.pid)
     finally:
-        process.kill()
+        if process.returncode is None:
+            process.kill()
         await process.wait()
 
 

@@ -1,4 +1,4 @@
-"""Where the puppets of `puppet.py` report, and how a test pulls their strings."""
+"""The stage for the puppets of `puppet.py`: they report here, and a test pulls their strings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-LIMIT_S = 60
+from tests.patience import LIMIT_S
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Puppet:
 
 
 class Stage:
-    """Where puppets report; ``command`` is what a pool has to start."""
+    """The place where puppets report; a pool starts them by ``command``."""
 
     def __init__(self, port: int, arrivals: asyncio.Queue[Puppet]) -> None:
         self._arrivals = arrivals

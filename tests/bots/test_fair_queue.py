@@ -1,4 +1,4 @@
-"""The fair queue: rooms take turns, whatever they put in."""
+"""The fair queue: rooms take turns, however much they put in."""
 
 from __future__ import annotations
 

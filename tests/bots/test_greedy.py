@@ -22,7 +22,7 @@ def start(game: str, **options: int | str) -> Any:
 
 
 def after_random_play(state: Any, seed: int, action_count: int) -> Any:
-    """A position before the end of a random playout."""
+    """Return a position before the end of a random playout."""
     rng = Random(seed)
     for _ in range(action_count):
         later = state.child(rng.choice(state.legal_actions()))
@@ -37,7 +37,7 @@ def texts(state: State, actions: tuple[int, ...]) -> list[str]:
 
 
 def ship_value(state: Any, player: int) -> int:
-    """The value of a Xero-G position as a person would add it up, from its text."""
+    """Return the value of a Xero-G position, added up from its text."""
     rows, _, *base = state.to_position().split()
     sums = [sum(map(int, row)) for row in rows.split("/")]
     sums = (sums if player == 0 else sums[::-1]) + [int(base[0]) if base else 0]

@@ -1,8 +1,9 @@
-"""Levels: which there are, that a seed decides, and that a turn is completed and no more."""
+"""Levels: their names and limits, the same turn for the same seed, and turns completed exactly."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from tabuleiro.errors import BotError, GameOptionError
 from tabuleiro.rules import State, registry
-from tabuleiro_server.bots.levels import check_level, choose_turn, level_names
+from tabuleiro_server.bots.levels import SEARCH_LEVELS, check_level, choose_turn, level_names
 
 SMALL = {"rows": 5, "cols": 5, "steps": 3}
 
@@ -25,7 +26,7 @@ def after(state: State, actions: tuple[int, ...]) -> State:
     return state
 
 
-# The levels that search take their time; they are tested with the engine.
+# The levels that search take their time.
 every_level = pytest.mark.parametrize("level", ["random", "minimax-1", "minimax-3"])
 
 
@@ -78,7 +79,7 @@ def test_different_seeds_give_different_turns(level: str) -> None:
     assert len({choose_turn(state, level, seed, None) for seed in range(40)}) > 1
 
 
-def test_one_seed_draws_anew_every_turn() -> None:
+def test_one_seed_gives_new_random_numbers_every_turn() -> None:
     state = registry.load("virus-wars", {"rows": 19, "cols": 19, "steps": 1, "opening": "edges"}).initial_state()
     pairs = set()
     for seed in range(40):
@@ -89,7 +90,7 @@ def test_one_seed_draws_anew_every_turn() -> None:
     assert any(first != second for first, second in pairs)
 
 
-def test_random_draws_with_equal_chances() -> None:
+def test_random_gives_all_actions_equal_chances() -> None:
     state = registry.load("virus-wars", {"rows": 4, "cols": 4, "steps": 1}).initial_state()
     counts = Counter(choose_turn(state, "random", seed, None)[0] for seed in range(3000))
     assert sorted(counts) == list(state.legal_actions())
@@ -100,3 +101,32 @@ def test_random_draws_with_equal_chances() -> None:
 def test_without_time_the_deep_level_still_answers_a_whole_turn() -> None:
     state = registry.load("virus-wars", {"rows": 19, "cols": 19, "steps": 9}).initial_state()
     assert len(choose_turn(state, "minimax-3", 1, 0)) == 9
+
+
+@pytest.mark.parametrize("game", sorted(SEARCH_LEVELS))
+def test_levels_look_further_and_further_within_two_seconds(game: str) -> None:
+    levels = SEARCH_LEVELS[game]
+    assert [level.name for level in levels] == ["easy", "medium", "hard", "expert"]
+    assert all(near.max_nodes * 4 <= far.max_nodes for near, far in pairwise(levels))
+    assert max(level.limit_ms for level in levels) <= 2_000
+    assert level_names(game)[-4:] == tuple(level.name for level in levels)
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [
+        ("iris", {"side": 5}),
+        ("minefield", {"size": 7}),
+        ("virus-wars", {"rows": 6, "cols": 6}),
+        ("xero-g", {"setup": "random", "seed": 5}),
+        ("xero-g", {}),
+    ],
+)
+def test_a_level_answers_with_a_whole_turn_even_without_time(game: str, options: dict[str, int | str]) -> None:
+    state = registry.load(game, options).initial_state()
+    for level in ("easy", "expert"):
+        later = state
+        for action in choose_turn(state, level, seed=1, budget_ms=1):
+            assert later.turn_number == 1
+            later = later.apply(action)
+        assert later.turn_number == 2

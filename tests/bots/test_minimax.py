@@ -39,7 +39,7 @@ def plain_best_actions(state: VirusWarsState, depth: int) -> tuple[int, ...]:
 
 @st.composite
 def positions(draw: st.DrawFn) -> VirusWarsState:
-    """A position before the end of a random playout on a small board."""
+    """Return a position before the end of a random playout on a small board."""
     rows, cols = draw(st.integers(4, 5)), draw(st.integers(4, 5))
     state = start(
         rows=rows,

@@ -1,4 +1,4 @@
-"""What a clock allows a bot: always some time left, whatever the machine does."""
+"""The time that a clock allows a bot: some of it is always left, on a busy machine too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tabuleiro_server.bots.seats import AT_ONCE_BELOW_MS, MISSES_MAX_COUNT, PROB
 
 
 def budget(left_ms: int, *, gone_ms: int = 0, crowd: float = 1.0, misses_count: int = 0) -> TimeBudget:
-    """The budget with so much on the clock, of which ``gone_ms`` were used in this turn already."""
+    """Return the budget with so much on the clock, of which ``gone_ms`` were used in this turn."""
     control = Fischer(3_600_000, 0)
     clock = begin_turn(control, new_clock(control), 0, 1_000 - 3_600_000 + left_ms)
     return time_budget(control, clock, 0, 1_000 + gone_ms, crowd=crowd, misses_count=misses_count)

@@ -28,8 +28,8 @@ from tabuleiro_server.bots.messages import (
 from tabuleiro_server.bots.pool import BotPool, Thought
 from tabuleiro_server.bots.worker import NICENESS
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND
+from tests.patience import LIMIT_S
 
-LIMIT_S = 60
 SMALL: dict[str, int | str] = {"rows": 5, "cols": 5, "steps": 2}
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and niceness as on POSIX systems")
@@ -92,7 +92,7 @@ async def test_a_worker_answers_what_the_level_chooses(pool: BotPool, level: str
 
 @pytest.mark.parametrize("level", SEARCHING)
 async def test_a_worker_answers_at_a_searching_level(pool: BotPool, level: str) -> None:
-    """What it answers depends on whether its kernels are ready; a legal turn it is in any case."""
+    """Check a legal turn; it depends on the state of the kernels."""
     wanted = request(level=level)
     state = registry.load(wanted.game, wanted.options).initial_state()
     for text in wanted.actions:
@@ -154,7 +154,7 @@ async def test_a_worker_tells_why_it_has_no_answer_and_goes_on() -> None:
 
 
 async def worker_whose_level(tmp_path: Path, body: str) -> Process:
-    """A real worker, but for what its levels do before they choose."""
+    """Return a real worker with something to do before each choice of its levels."""
     program = tmp_path / "odd_worker.py"
     program.write_text(
         "from tabuleiro_server.bots import worker\n"

@@ -52,10 +52,10 @@ from tabuleiro.protocol.messages import (
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro.rules import State, registry
 from tabuleiro_client.line.terminal import Line
+from tests.patience import LIMIT_S, PATIENCE
 
 ROOM = RoomCode("K7MQ4")
 GAME = "virus-wars"
-PATIENCE_S = 60.0
 
 
 class OneRoom:
@@ -178,10 +178,11 @@ class Paper(io.StringIO):
         while (at := self.getvalue().find(text, self._seen)) < 0:
             self._grown.clear()
             try:
-                await asyncio.wait_for(self._grown.wait(), PATIENCE_S / 2)
+                await asyncio.wait_for(self._grown.wait(), LIMIT_S)
             except TimeoutError:
                 raise AssertionError(f"{text!r} is not in {self.getvalue()[self._seen :]!r}") from None
         self._seen = at + len(text)
+        PATIENCE.renew()
 
 
 Reply = ServerMessage | None
@@ -198,6 +199,8 @@ class FaultyServer:
         self.on_message: Callable[[ClientMessage, ServerConnection], Reply] = lambda message, connection: None
         self.cut_before_reply_to: type[ClientMessage] | None = None
         self.update_to_tell: Update | None = None
+        self.lets_in = asyncio.Event()
+        self.lets_in.set()
         self._codec = MsgpackCodec()
         self._guests = count(1)
 
@@ -208,6 +211,8 @@ class FaultyServer:
                 assert isinstance(frame, bytes)
                 message = self._codec.decode_client(frame)
                 self.received.append(message)
+                if isinstance(message, Hello):
+                    await self.lets_in.wait()
                 reply = self.on_message(message, connection) or self.usual_reply(message)
                 if self.cut_before_reply_to is type(message):
                     self.cut_before_reply_to = self.update_to_tell = None
@@ -240,7 +245,7 @@ class FaultyServer:
             case Undo() | Offer() | Answer() | Say():
                 event = self.room.perform(message)
                 self.update_to_tell = Update(self.room.head(), (event,))
-                return Ok(message.id)
+                return Ok(message.id, seq=event.seq)
             case _:
                 return Error(message.id, "bad-message", "not part of this test")
 
@@ -299,11 +304,6 @@ def make_paper() -> type[Paper]:
 @pytest.fixture(autouse=True)
 async def _patience() -> AsyncIterator[None]:
     """No test of this folder may wait for ever."""
-
-    def give_up() -> None:
-        for task in asyncio.all_tasks():
-            task.cancel(f"nothing happened for {PATIENCE_S} s")
-
-    limit = asyncio.get_running_loop().call_later(PATIENCE_S, give_up)
+    PATIENCE.renew()
     yield
-    limit.cancel()
+    PATIENCE.end()

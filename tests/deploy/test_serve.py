@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import LIMIT_S
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "deploy" / "tabuleiro.toml"
-LIMIT_S = 60.0
 
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to send")
 
@@ -78,7 +79,7 @@ async def test_the_example_config_serves_until_it_is_told_to_stop(tmp_path: Path
 
 
 async def test_what_is_wrong_is_said_in_one_line(tmp_path: Path) -> None:
-    """One of each kind; tests/server/test_startup.py has the others."""
+    """One of each kind; tests/net/test_startup.py has the others."""
     async with serving("--port", "0", "--db", tmp_path / "locked.db") as (server, port, _):
         attempts: dict[tuple[str | Path, ...], tuple[int, str, str]] = {
             ("--port", str(port), "--db", tmp_path / "other.db"): (2, f"127.0.0.1:{port}", "a free address"),

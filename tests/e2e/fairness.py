@@ -25,9 +25,9 @@ from typing import Final
 from tabuleiro.clock import Fischer
 from tabuleiro.protocol.events import ActionsPlayed
 from tabuleiro.protocol.messages import RoomHead, SeatRequest
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.base import Termination
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.library import Client, connect
 from tabuleiro_client.net.room import EnteredRoom, Happened
 from tabuleiro_server.bots.worker import NICENESS

@@ -73,6 +73,12 @@ class FaultyNetwork:
         finally:
             del self._cables[cable]
 
+    def reset_silent(self) -> None:
+        """Let both ends of the connections that fell silent see a reset."""
+        for cable in tuple(self._cables):
+            if cable.is_dead:
+                cable.reset()
+
     async def close(self) -> None:
         """Cut what is left."""
         tasks = tuple(self._cables.values())
@@ -86,7 +92,7 @@ Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Cable:
-    """One connection of a client with the server."""
+    """One connection of a client with the server; over one that ``is_dead`` nothing goes through any more."""
 
     def __init__(
         self, ends: tuple[Stream, Stream], chance: random.Random, odds: Odds, counts: Counter[str]
@@ -95,7 +101,7 @@ class Cable:
         self._chance = chance
         self._odds = odds
         self._counts = counts
-        self._is_dead = False
+        self.is_dead = False
 
     async def run(self) -> None:
         """Carry bytes both ways until both ends are gone."""
@@ -108,7 +114,7 @@ class Cable:
 
     def reset(self) -> None:
         """Let both ends see a reset."""
-        self._is_dead = True
+        self.is_dead = True
         for _, writer in self._ends:
             if not writer.transport.is_closing():
                 writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_NOT)
@@ -118,12 +124,12 @@ class Cable:
         """What comes over a dead cable is taken and lost, also that its end was closed."""
         try:
             while data := await reader.read(_READ_BYTES):
-                if not self._is_dead:
+                if not self.is_dead:
                     await self._pass_on(data, writer)
-            if not self._is_dead and not writer.transport.is_closing():
+            if not self.is_dead and not writer.transport.is_closing():
                 writer.write_eof()
         except OSError:
-            if not self._is_dead:
+            if not self.is_dead:
                 self.reset()
 
     async def _pass_on(self, data: bytes, writer: asyncio.StreamWriter) -> None:
@@ -134,7 +140,7 @@ class Cable:
             self._counts[fault] += 1
         cut_at = chance.randrange(len(data) + 1)
         if fault == "half-open":
-            self._is_dead = True
+            self.is_dead = True
             return
         if fault == "late":
             await asyncio.sleep(chance.choice(odds.late_s) * chance.random())
@@ -147,10 +153,10 @@ class Cable:
         if fault == "reset":
             self.reset()
         elif fault == "ended":
-            self._is_dead = True
+            self.is_dead = True
             for _, each in self._ends:
                 each.close()
-        if not self._is_dead:
+        if not self.is_dead:
             writer.write(data)
             await writer.drain()
 

@@ -1,6 +1,6 @@
 """What clients were told by a server, and whether its file says the same. It knows no network.
 
-Facts carry the time at which the server made them, so a fact that was told, lost and made anew after a restart
+Facts carry the time at which the server made them, so a fact that was told, lost and made again after a restart
 is a difference, even if it says the same.
 """
 
@@ -28,8 +28,8 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.rules import Game, State, registry
 from tabuleiro_server.rooms.journal import read_events, rows_of
-from tabuleiro_server.store.consistency import verify
-from tabuleiro_server.store.log_tables import select_events
+from tabuleiro_server.store.sqlite.event_log import select_events
+from tabuleiro_server.store.sqlite.repair import verify
 
 MatchKey = tuple[RoomCode, int]
 
@@ -175,7 +175,7 @@ class Ledger:
             assert stored.sayings[text] == 0, f"refused and said: {text}"
         assert not stored.sayings or max(stored.sayings.values()) == 1, "something was said twice"
         if is_thorough:
-            report = await verify(copy, lambda code, events, row: rows_of(read_events(code, events), row))
+            report = await verify(copy, rows_of)
             assert report.is_sound, f"{report.file_findings} {report.damaged} {report.differences}"
         self._settled |= {room for room, _ in stored.ended}
         return stored

@@ -10,8 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-LIMIT_S = 60.0
-"""How long anything is waited for before a test counts as failed."""
+from tests.patience import LIMIT_S
 
 _SLOW_SERVER = str(Path(__file__).parent / "slow_server.py")
 _LISTENS = "tabuleiro listens on "

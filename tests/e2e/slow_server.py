@@ -15,6 +15,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from tabuleiro_server.cli import serve
+from tabuleiro_server.config import Config
+from tabuleiro_server.rooms.journal import rows_of
+from tabuleiro_server.store.port import Store
+from tabuleiro_server.store.sqlite.store import SqliteStore
 from tabuleiro_server.wiring import running_server
 
 COMMIT_MAX_S: Final = 0.04
@@ -29,13 +33,18 @@ class SlowDisk(sqlite3.Connection):
         return super().execute(sql, parameters)
 
 
+async def open_slowly(config: Config) -> Store:
+    """Open the database that the settings name on a slow disk."""
+    return await SqliteStore.open(Path(config.db), rows_of, connection_class=SlowDisk)
+
+
 def main() -> None:
     """Serve until told to stop."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--db", type=Path, required=True)
     parser.add_argument("--port", type=int, required=True)
     arguments = parser.parse_args()
-    serve.running_server = partial(running_server, connection_class=SlowDisk)  # type: ignore[assignment]
+    serve.running_server = partial(running_server, open_store=open_slowly)  # type: ignore[assignment]
     serve.serve(port=arguments.port, db=arguments.db)
 
 

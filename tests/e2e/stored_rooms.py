@@ -13,15 +13,14 @@ from typing import Final
 from tabuleiro.ids import ROOM_CODE_LETTERS, AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import Event, RoomSecrets, SequencedEvent
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules import registry
-from tabuleiro_server.room.commands import Draws, Join, OpenRoom, Play
+from tabuleiro.settings import RoomLimits, RoomSettings
+from tabuleiro_server.room.commands import Chance, Join, OpenRoom, Play
 from tabuleiro_server.room.decide import decide, open_room
 from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.rooms.journal import Journal
-from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.event_log import EventLog
+from tabuleiro_server.rooms.journal import Journal, rows_of
+from tabuleiro_server.store.sqlite.store import SqliteStore
 
 AT_ONCE_COUNT: Final = 500
 _OPTIONS: Final[dict[str, dict[str, int | str]]] = {
@@ -47,7 +46,7 @@ def unfinished_room(
     """The events of a room in which a match has been played for ``action_count`` actions at most."""
     game = registry.names()[number % len(registry.names())]
     host, guest = AccountId(f"host-{number}"), AccountId(f"guest-{number}")
-    draws = Draws(number, False)
+    draws = Chance(number, False)
     command = OpenRoom(
         room_code(number),
         host,
@@ -94,12 +93,9 @@ async def fill(
 ) -> None:
     """Store rooms number 0 to ``room_count`` - 1 in the file at ``path``."""
     async with AsyncExitStack() as stack:
-        database = await Database.open(path, synchronous="NORMAL")
-        stack.push_async_callback(database.close)
-        log = EventLog(database)
-        await log.start()
-        stack.push_async_callback(log.stop)
-        journal = Journal(log)
+        store = await SqliteStore.open(path, rows_of, synchronous="NORMAL")
+        stack.push_async_callback(store.close)
+        journal = Journal(store)
         for first in range(0, room_count, AT_ONCE_COUNT):
             numbers = range(first, min(first + AT_ONCE_COUNT, room_count))
             rooms = (unfinished_room(number, seats, settings, action_count) for number in numbers)

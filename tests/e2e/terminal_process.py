@@ -14,8 +14,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-LIMIT_S = 60.0
-"""How long any text is waited for before a test counts as failed."""
+from tests.patience import LIMIT_S
 
 CHUNK_BYTES = 65536
 

@@ -14,15 +14,18 @@ from typing import Final
 
 import pytest
 
+from tabuleiro.errors import DatabaseFormatError
 from tabuleiro.ids import TimestampMs
 from tabuleiro.protocol.messages import GetRecord, Hello, ListRooms, Play, WatchRoom
 from tabuleiro.rules import registry
 from tabuleiro_server.config import Config
-from tabuleiro_server.rooms.journal import rows_of_stored
-from tabuleiro_server.store.consistency import verify
-from tabuleiro_server.store.maintenance import read_stats
+from tabuleiro_server.rooms.journal import rows_of
+from tabuleiro_server.store.sqlite.admin import read_stats
+from tabuleiro_server.store.sqlite.repair import rebuild, verify
+from tabuleiro_server.store.sqlite.store import SqliteStore
 from tabuleiro_server.wiring import running_server
-from tests.server.wire_client import wire
+from tests.net.wire_client import wire
+from tests.store.damage import spoil
 
 DATABASE: Final = Path(__file__).parents[1] / "data" / "schema-1.db.gz"
 KILLED_AT_MS: Final = TimestampMs(1_795_898_779_226)
@@ -74,10 +77,28 @@ async def test_a_database_of_the_first_schema_is_played_on(path: Path) -> None:
             state = state.child(action)
         record = await ana.do(GetRecord, room=CLOSED)
         assert (record.termination, len(record.actions)) == ("resignation", 14)
-    report = await verify(path, rows_of_stored)
+    report = await verify(path, rows_of)
     assert report.is_sound, [*report.file_findings, *report.damaged, *report.differences]
     assert (report.room_count, report.match_count) == (3, 6)
     assert (await read_stats(path)).account_count == len(TOKENS)
+
+
+@pytest.mark.parametrize("name", ["rooms", "matches"])
+async def test_damaged_tables_of_the_first_schema_are_made_again(path: Path, name: str) -> None:
+    spoil(path, name, "root")
+    async with running_server(Config(db=str(path), port=0, bot_workers=1)) as server, wire(server.url) as ana:
+        await ana.do(Hello, token=TOKENS["Ana"])
+        assert [line.room for line in (await ana.do(ListRooms)).rooms] == [ROOM]
+    assert (await verify(path, rows_of)).is_sound
+    assert path.with_name("rooms.db.damaged-1").exists()
+
+
+async def test_damaged_snapshots_are_left_behind_by_rebuilding(path: Path) -> None:
+    spoil(path, "snapshots", "root")
+    with pytest.raises(DatabaseFormatError, match="run `tabuleiro db rebuild"):
+        await SqliteStore.open(path, rows_of)
+    assert (await rebuild(path, rows_of)).rebuilt_count == 3
+    assert (await verify(path, rows_of)).is_sound
 
 
 async def test_what_the_first_schema_was_is_kept_beside(path: Path) -> None:

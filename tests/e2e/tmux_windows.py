@@ -14,8 +14,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
-LIMIT_S = 90.0
-"""How long anything is waited for before a test counts as failed."""
+from tests.patience import LIMIT_S
 
 ENDED = "ended with status "
 """What a window says when its program has ended, before the status."""

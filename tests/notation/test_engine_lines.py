@@ -26,7 +26,7 @@ from tabuleiro.notation.engine_lines import (
     position_line,
 )
 from tabuleiro.rules import registry
-from tests.server.bots_page import transcript
+from tests.net.bots_page import transcript
 
 
 def test_the_transcript_of_the_page_is_what_a_host_says_and_understands() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tabuleiro.descriptors import ChoiceSetting, NumberSetting
 from tabuleiro.errors import GameOptionError, IllegalActionError, NotationError, RecordError
 from tabuleiro.ids import TimestampMs
 from tabuleiro.notation.record import (
@@ -25,7 +26,6 @@ from tabuleiro.notation.record import (
 )
 from tabuleiro.rules import Game, Outcome, Termination, registry
 from tabuleiro.rules.base import RULE_TERMINATIONS
-from tabuleiro.rules.options import ChoiceOption, IntOption
 
 SMALL = """\
 [Game "virus-wars"]
@@ -53,10 +53,10 @@ def random_game(draw: st.DrawFn, name: str) -> Game:
     """A game with any options that fit each other."""
     options: dict[str, Any] = {}
     for spec in registry.game_type(name).option_specs:
-        if isinstance(spec, IntOption) and draw(st.booleans()):
-            options[spec.name] = draw(st.integers(spec.low, min(spec.high, spec.low + 6)))
-        elif isinstance(spec, ChoiceOption):
-            options[spec.name] = draw(st.sampled_from(spec.choices))
+        if isinstance(spec, NumberSetting) and draw(st.booleans()):
+            options[spec.key] = draw(st.integers(spec.low, min(spec.high, spec.low + 6)))
+        elif isinstance(spec, ChoiceSetting):
+            options[spec.key] = draw(st.sampled_from(spec.choices))
     try:
         game = registry.load(name, options)
         if draw(st.booleans()):

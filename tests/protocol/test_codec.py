@@ -46,8 +46,8 @@ from tabuleiro.protocol.messages import (
     UnsubscribeLobby,
     WatchRoom,
 )
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.protocol.version import SUBPROTOCOLS
+from tabuleiro.settings import RoomSettings
 
 EXAMPLES: tuple[ClientMessage, ...] = (
     Hello(id=1, name="ana"),

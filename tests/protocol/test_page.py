@@ -14,11 +14,11 @@ from tabuleiro.protocol.codec import JsonCodec
 from tabuleiro.protocol.codes import CloseCode, ErrorCode
 from tabuleiro.protocol.events import Event, OfferView, RoomSecrets, SeatInfo, SequencedEvent
 from tabuleiro.protocol.messages import ClientMessage, Ok, ServerMessage
-from tabuleiro.protocol.settings import LateBot, RoomLimits, RoomSettings
 from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro.rules.base import Termination
+from tabuleiro.settings import LateBot, RoomLimits, RoomSettings
 from tabuleiro_server.config import Config
-from tests.server.protocol_page import PAGE, ROOT, described, example, sections, tag_of
+from tests.net.protocol_page import PAGE, ROOT, described, example, sections, tag_of
 
 RESULTS = (messages.Welcome, messages.RoomEntered, messages.RoomList, messages.RecordPlayed, messages.HintGiven)
 PARTS = (

@@ -18,8 +18,8 @@ from tabuleiro.clock import (
 from tabuleiro.ids import PLAYERS
 from tabuleiro.protocol.events import ActionsPlayed, Event, MatchStarted, RoomResumed, TurnTakenBack
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro.protocol.settings import LateBot, RoomSettings
-from tabuleiro_server.room.commands import Draws
+from tabuleiro.settings import LateBot, RoomSettings
+from tabuleiro_server.room.commands import Chance
 from tabuleiro_server.room.state import RoomState, bot_account
 from tests.room.story import ANA, DOM, EVA, LEVELS, RUI, SECRETS
 
@@ -57,7 +57,7 @@ actors = st.sampled_from((0, 0, 1, 1, *GUESTS, bot_account(0), bot_account(1)))
 guests = st.sampled_from(GUESTS)
 match_offsets = st.sampled_from((0, 0, 0, 1))
 players = st.sampled_from(PLAYERS)
-draws = st.builds(Draws, st.integers(0, 3), st.booleans())
+chance = st.builds(Chance, st.integers(0, 3), st.booleans())
 levels = st.sampled_from((*LEVELS, "genius", None))
 secrets = st.sampled_from((SECRETS.invite, SECRETS.invite, SECRETS.watch, "wrong", None))
 kinds = st.sampled_from(("draw", "takeback", "rematch"))
@@ -80,9 +80,9 @@ openings = st.tuples(
     room_settings,
     st.sampled_from(SEATS),
     st.sampled_from((True, True, True, False)),
-    draws,
+    chance,
 )
-"""Game, settings, seats, whether rui joins at once, draws."""
+"""Game, settings, seats, whether rui joins at once, chance."""
 
 
 def check_matches(before: RoomState, after: RoomState, event: Event) -> None:

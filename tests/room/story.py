@@ -13,13 +13,13 @@ from tabuleiro.errors import CommandError
 from tabuleiro.ids import AccountId, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import Event, RoomSecrets, SequencedEvent
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro.protocol.settings import RoomLimits, RoomSettings
+from tabuleiro.settings import RoomLimits, RoomSettings
 from tabuleiro_server.room.commands import (
     AnswerOffer,
+    Chance,
     Command,
     Connect,
     Disconnect,
-    Draws,
     Expire,
     Join,
     MakeOffer,
@@ -35,7 +35,7 @@ from tabuleiro_server.room.state import Match, RoomState
 
 ANA, RUI, EVA, DOM = (AccountId(f"{name}-id") for name in ("ana", "rui", "eva", "dom"))
 NAMES: Final = {ANA: "ana", RUI: "rui", EVA: "eva", DOM: "dom"}
-STILL, SWAPPED = Draws(seed=7, is_swapped=False), Draws(seed=9, is_swapped=True)
+STILL, SWAPPED = Chance(seed=7, is_swapped=False), Chance(seed=9, is_swapped=True)
 ME, OPEN, BOT = SeatRequest("me"), SeatRequest(), SeatRequest("bot", "random")
 CODE = RoomCode("ABCDE")
 LEVELS = ("random", "minimax-1")
@@ -53,13 +53,13 @@ def opening(
     game: str = "virus-wars",
     settings: RoomSettings = RoomSettings(),
     host: AccountId = ANA,
-    draws: Draws = STILL,
+    chance: Chance = STILL,
 ) -> OpenRoom:
     """The command that opens a room of SMALL boards."""
     chosen = SMALL if options is None else options
     name = NAMES[host]
     limits = RoomLimits()
-    return OpenRoom(CODE, host, name, game, chosen, seats, settings, limits, LEVELS, SECRETS, draws)
+    return OpenRoom(CODE, host, name, game, chosen, seats, settings, limits, LEVELS, SECRETS, chance)
 
 
 @dataclass
@@ -121,8 +121,8 @@ class Story:
         match = self.match
         return self.when(Play(account, match.number, len(match.actions), actions, match.revision, lag_ms))
 
-    def offer(self, account: AccountId, kind: Any, draws: Draws = STILL) -> tuple[Event, ...]:
-        return self.when(MakeOffer(account, kind, draws))
+    def offer(self, account: AccountId, kind: Any, chance: Chance = STILL) -> tuple[Event, ...]:
+        return self.when(MakeOffer(account, kind, chance))
 
     def answer(self, account: AccountId, kind: Any, *, accept: bool) -> tuple[Event, ...]:
         return self.when(AnswerOffer(account, kind, accept, STILL))
@@ -146,12 +146,12 @@ class Story:
         assert found is not None
         return found
 
-    def expire(self, draws: Draws = STILL) -> tuple[Event, ...]:
+    def expire(self, chance: Chance = STILL) -> tuple[Event, ...]:
         """Go to the next deadline; nothing happens a millisecond before."""
         at_ms = self.deadline().at_ms
-        assert decide(self.room, Expire(draws), at_ms - 1) == ()
+        assert decide(self.room, Expire(chance), at_ms - 1) == ()
         self.now_ms = max(self.now_ms, at_ms)
-        events = self.when(Expire(draws))
+        events = self.when(Expire(chance))
         assert events
         return events
 

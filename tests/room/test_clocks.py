@@ -9,7 +9,7 @@ import pytest
 from tabuleiro.clock import ByoYomi, Fischer, FixedTurn, NoClock, remaining_ms
 from tabuleiro.ids import Player, TimestampMs
 from tabuleiro.protocol.events import MatchEnded, TurnTakenBack
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room.commands import Expire, Play, Resign, Resume, Undo
 from tests.room.story import ANA, LAST_ACTION, ME, RUI, START_MS, STILL, Story, playing
 

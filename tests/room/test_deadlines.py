@@ -15,7 +15,7 @@ from tabuleiro.protocol.events import (
     SeatsSwapped,
     StandInSeated,
 )
-from tabuleiro.protocol.settings import LateBot, RoomLimits, RoomSettings
+from tabuleiro.settings import LateBot, RoomLimits, RoomSettings
 from tabuleiro_server.room.commands import Expire, Leave, Resign, Resume
 from tabuleiro_server.room.deadlines import next_deadline
 from tests.room.story import ANA, BOT, EVA, ME, OPEN, RUI, START_MS, STILL, SWAPPED, Story, finished, playing

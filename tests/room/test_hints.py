@@ -6,10 +6,10 @@ import pytest
 
 from tabuleiro.errors import CommandError
 from tabuleiro.protocol.events import HintTaken
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room.commands import Resign, TakeHint, Undo
 from tabuleiro_server.room.decide import open_room
-from tabuleiro_server.room.hints import HINT_PAUSE_MS
+from tabuleiro_server.room.playing import HINT_PAUSE_MS
 from tests.room.story import ANA, EVA, ME, OPEN, RUI, Story, opening
 
 HINTS = RoomSettings(hints=True)

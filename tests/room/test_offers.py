@@ -16,7 +16,7 @@ from tabuleiro.protocol.events import (
     SeatsSwapped,
     TurnTakenBack,
 )
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room.commands import AnswerOffer, Leave, MakeOffer, Resign, Undo
 from tabuleiro_server.room.state import bot_account
 from tests.room.story import (
@@ -193,11 +193,11 @@ def test_a_rematch_is_played_on_both_sides_wish_with_sides_swapped() -> None:
     assert (story.match.actions, story.match.revision, story.room.offers) == ((), 0, ())
 
 
-@pytest.mark.parametrize(("draws", "first"), [(STILL, RUI), (SWAPPED, ANA)])
-def test_who_begins_a_rematch_is_drawn_again_if_the_room_says_so(draws: Any, first: Any) -> None:
+@pytest.mark.parametrize(("chance", "first"), [(STILL, RUI), (SWAPPED, ANA)])
+def test_who_begins_a_rematch_is_drawn_again_if_the_room_says_so(chance: Any, first: Any) -> None:
     story = finished(settings=RoomSettings(first="draw"))
     story.offer(ANA, "rematch")
-    story.offer(RUI, "rematch", draws)
+    story.offer(RUI, "rematch", chance)
     assert story.room.seats[0].account == first
 
 

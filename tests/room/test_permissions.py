@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tabuleiro.errors import CommandError
 from tabuleiro.ids import AccountId, TimestampMs
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room.commands import (
     Abort,
     AnswerOffer,

@@ -13,7 +13,7 @@ from tabuleiro.protocol.events import (
     SeatConnected,
     StandInSeated,
 )
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room.commands import (
     Abort,
     AnswerOffer,

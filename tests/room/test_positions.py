@@ -15,14 +15,13 @@ from tabuleiro.errors import CommandError
 from tabuleiro.ids import Ply, Seq, TimestampMs
 from tabuleiro.protocol.events import ActionsPlayed, ActionsUndone, Event, SequencedEvent, TurnTakenBack
 from tabuleiro.rules.base import State
-from tabuleiro_server.room import positions
+from tabuleiro_server.room import state
 from tabuleiro_server.room.commands import MakeOffer, Play
 from tabuleiro_server.room.decide import decide, open_room
 from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.offers import last_turn_start
 from tabuleiro_server.room.playing import RESENT_MAX_PLIES
-from tabuleiro_server.room.positions import CHECKPOINT_EVERY_COUNT, CHECKPOINTS_COUNT, state_after
-from tabuleiro_server.room.state import RoomState
+from tabuleiro_server.room.state import CHECKPOINT_EVERY_COUNT, CHECKPOINTS_COUNT, RoomState, state_after
 from tests.room.story import ANA, ME, RUI, STILL, Story, opening
 
 GAMES: dict[str, dict[str, int | str]] = {
@@ -120,8 +119,8 @@ def test_earlier_positions_are_those_of_playing_again(game: str, seed: int, cuts
 
 
 def test_earlier_positions_are_right_when_many_checkpoints_were_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(positions, "CHECKPOINT_EVERY_COUNT", 3)
-    monkeypatch.setattr(positions, "CHECKPOINTS_COUNT", 4)
+    monkeypatch.setattr(state, "CHECKPOINT_EVERY_COUNT", 3)
+    monkeypatch.setattr(state, "CHECKPOINTS_COUNT", 4)
     check(played(one_person_plays("xero-g"), Random(5), 200))
 
 

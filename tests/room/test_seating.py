@@ -24,7 +24,7 @@ from tabuleiro.protocol.events import (
     SeatTaken,
 )
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_server.room.commands import Connect, Disconnect, Join, Leave, Resign, SeatBot, SwapSeats, Watch
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import bot_account
@@ -102,15 +102,15 @@ def test_a_position_in_which_nobody_can_move_ends_at_once() -> None:
     assert story.offer(ANA, "rematch")[-2:] == (MatchStarted(2), MatchEnded(2, 1, "blocked"))
 
 
-@pytest.mark.parametrize(("draws", "host_seat"), [(STILL, 0), (SWAPPED, 1)])
-def test_who_begins_is_drawn_if_the_room_says_so(draws: Any, host_seat: int) -> None:
+@pytest.mark.parametrize(("chance", "host_seat"), [(STILL, 0), (SWAPPED, 1)])
+def test_who_begins_is_drawn_if_the_room_says_so(chance: Any, host_seat: int) -> None:
     story = Story()
-    story.open((ME, BOT), settings=DRAWN, draws=draws)
+    story.open((ME, BOT), settings=DRAWN, chance=chance)
     assert story.room.seats[host_seat].account == ANA
     assert story.room.seats[1 - host_seat].account == bot_account(1 if host_seat == 0 else 0)
     waiting = Story()
     waiting.open(settings=DRAWN)
-    waiting.when(Join(RUI, "rui", draws))
+    waiting.when(Join(RUI, "rui", chance))
     assert waiting.room.seats[host_seat].account == ANA
 
 

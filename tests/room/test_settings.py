@@ -16,7 +16,7 @@ from tabuleiro.protocol.events import (
     SeatTaken,
     SettingsChanged,
 )
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_server.room.commands import ChangeSettings, Resign, Undo
 from tabuleiro_server.room.views import head_of
 from tests.room.story import ANA, BOT, LEVELS, ME, RUI, SWAPPED, Story, finished, join, playing
@@ -57,7 +57,7 @@ def test_a_rematch_is_played_with_the_settings_as_they_are_then() -> None:
 def test_who_begins_is_drawn_from_the_next_match_on() -> None:
     story = waiting()
     story.when(change(RoomSettings(first="draw")))
-    joined = replace(join(RUI), draws=SWAPPED)
+    joined = replace(join(RUI), chance=SWAPPED)
     assert story.when(joined) == (SeatTaken(1, RUI, "rui"), SeatsSwapped(), MatchStarted(1))
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from tabuleiro.ids import AccountId
 from tabuleiro.protocol.events import HostChanged, Muted, Said
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
+from tabuleiro_server.room.chat import FLOOD_LINES_COUNT, FLOOD_WINDOW_MS
 from tabuleiro_server.room.commands import Leave, Mute, Resign, Say
 from tabuleiro_server.room.state import CHAT_LINES_COUNT
-from tabuleiro_server.room.talking import FLOOD_LINES_COUNT, FLOOD_WINDOW_MS
-from tabuleiro_server.room.views import Audience, audience_of, event_for, snapshot_of
+from tabuleiro_server.room.views import Viewer, event_for, snapshot_of, viewer_of
 from tests.room.story import ANA, BOT, DOM, EVA, ME, NAMES, RUI, SECRETS, Story, finished, join, playing
 
 HIDING = RoomSettings(hides_watcher_chat=True)
@@ -18,7 +18,7 @@ HIDING = RoomSettings(hides_watcher_chat=True)
 
 def texts_for(story: Story, account: AccountId) -> list[str]:
     """What the chat of a fresh snapshot holds for somebody."""
-    return [line.text for line in snapshot_of(story.room, audience_of(story.room, account)).chat]
+    return [line.text for line in snapshot_of(story.room, viewer_of(story.room, account)).chat]
 
 
 def test_players_and_watchers_talk_in_every_phase() -> None:
@@ -143,7 +143,7 @@ def test_watchers_talk_is_hidden_from_the_players_while_they_play() -> None:
     assert texts_for(story, ANA) == texts_for(story, RUI) == ["hello"]
     assert texts_for(story, EVA) == texts_for(story, DOM) == ["b2 wins!", "hello"]
     for account in (ANA, RUI):
-        seen = [event_for(event, audience_of(story.room, account)) for event in story.events]
+        seen = [event_for(event, viewer_of(story.room, account)) for event in story.events]
         assert "b2 wins!" not in repr(seen)
         assert [event.seq for event in seen] == [event.seq for event in story.events]
 
@@ -153,7 +153,7 @@ def test_hidden_talk_can_be_read_after_the_match_until_the_next_begins() -> None
     story.say(EVA, "b2 wins!")
     story.when(Resign(ANA, 1))
     assert texts_for(story, ANA) == ["b2 wins!"]
-    assert "b2 wins!" in repr([event_for(event, audience_of(story.room, ANA)) for event in story.events])
+    assert "b2 wins!" in repr([event_for(event, viewer_of(story.room, ANA)) for event in story.events])
     story.offer(ANA, "rematch")
     story.offer(RUI, "rematch")
     assert texts_for(story, ANA) == []
@@ -171,10 +171,8 @@ def test_secrets_are_in_nothing_that_is_sent() -> None:
     story.open(settings=RoomSettings(is_private=True))
     story.when(join(RUI, secret=SECRETS.invite))
     story.say(RUI, "hello")
-    for audience in Audience:
-        sent = repr([event_for(event, audience) for event in story.events]) + repr(
-            snapshot_of(story.room, audience)
-        )
+    for viewer in Viewer:
+        sent = repr([event_for(event, viewer) for event in story.events]) + repr(snapshot_of(story.room, viewer))
         assert SECRETS.invite not in sent
         assert SECRETS.watch not in sent
     assert NAMES[ANA] in sent

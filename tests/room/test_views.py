@@ -8,9 +8,9 @@ from tabuleiro.clock import Fischer
 from tabuleiro.ids import TimestampMs
 from tabuleiro.protocol.events import OfferView
 from tabuleiro.protocol.messages import BotThought
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room.commands import Expire, Leave
-from tabuleiro_server.room.views import Audience, audience_of, head_of, snapshot_of, summary_of
+from tabuleiro_server.room.views import Viewer, head_of, snapshot_of, summary_of, viewer_of
 from tests.room.story import ANA, BOT, EVA, ME, RUI, SECRETS, STILL, Story, finished, join, playing
 
 NOW = TimestampMs(9_000_000)
@@ -28,7 +28,7 @@ def test_a_head_agrees_with_the_room() -> None:
     assert (head.match.ply, head.match.to_move, head.match.can_abort) == (2, 1, True)
     assert head.match.digest == story.match.state.digest()
     assert head.match.players == ("ana", "rui")
-    assert snapshot_of(story.room, Audience.PLAYERS).actions == ("a3", "a2")
+    assert snapshot_of(story.room, Viewer.PLAYER).actions == ("a3", "a2")
     assert summary_of(story.room, 3).watchers == 3
 
 
@@ -37,7 +37,7 @@ def test_a_waiting_room_has_no_match_to_show() -> None:
     story.open()
     head, summary = head_of(story.room, NOW), summary_of(story.room)
     assert (head.phase, head.match, summary.plies, summary.players) == ("waiting", None, 0, None)
-    assert snapshot_of(story.room, Audience.WATCHERS).actions == ()
+    assert snapshot_of(story.room, Viewer.WATCHER).actions == ()
 
 
 def test_seats_show_who_is_there_and_since_when_not() -> None:
@@ -103,9 +103,9 @@ def test_no_secret_is_in_a_head_or_a_list_line() -> None:
 
 def test_players_are_an_audience_of_their_own_while_they_play() -> None:
     story = playing()
-    assert [audience_of(story.room, account) for account in (ANA, RUI, EVA)] == [
-        Audience.PLAYERS,
-        Audience.PLAYERS,
-        Audience.WATCHERS,
+    assert [viewer_of(story.room, account) for account in (ANA, RUI, EVA)] == [
+        Viewer.PLAYER,
+        Viewer.PLAYER,
+        Viewer.WATCHER,
     ]
-    assert audience_of(finished().room, ANA) is Audience.WATCHERS
+    assert viewer_of(finished().room, ANA) is Viewer.WATCHER

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tabuleiro.descriptors import ChoiceSetting, NumberSetting
 from tabuleiro.errors import GameOptionError, IllegalActionError, MatchOverError, NotationError
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.base import RULE_TERMINATIONS
-from tabuleiro.rules.options import ChoiceOption, IntOption
 from tabuleiro.rules.perft import perft
 
 MAX_ACTIONS_COUNT = 400
@@ -26,10 +26,10 @@ def games(draw: st.DrawFn, name: str) -> Game:
     for spec in game_type.option_specs:
         if not draw(st.booleans()):
             continue
-        if isinstance(spec, IntOption):
-            options[spec.name] = draw(st.integers(spec.low, spec.high))
-        elif isinstance(spec, ChoiceOption):
-            options[spec.name] = draw(st.sampled_from(spec.choices))
+        if isinstance(spec, NumberSetting):
+            options[spec.key] = draw(st.integers(spec.low, spec.high))
+        elif isinstance(spec, ChoiceSetting):
+            options[spec.key] = draw(st.sampled_from(spec.choices))
     try:
         return registry.load(name, options)
     except GameOptionError:
@@ -208,7 +208,7 @@ def test_presets_load_and_defaults_are_complete(name: str) -> None:
     for preset_name, options in game_type.presets.items():
         game = registry.load(name, options)
         assert options.items() <= game.options.items(), preset_name
-    names = {spec.name for spec in game_type.option_specs if spec.name not in ("position", "seed")}
+    names = {spec.key for spec in game_type.option_specs if spec.key not in ("position", "seed")}
     assert names <= set(registry.load(name).options)
 
 
@@ -219,8 +219,8 @@ def test_unknown_and_out_of_range_options_are_named(name: str) -> None:
     for spec in registry.game_type(name).option_specs:
         for wrong in (None, True, 1.5, "nonsense", -1, 10**12, []):
             with pytest.raises(GameOptionError) as caught:
-                registry.load(name, {spec.name: wrong})  # type: ignore[dict-item]
-            assert caught.value.option == spec.name
+                registry.load(name, {spec.key: wrong})  # type: ignore[dict-item]
+            assert caught.value.option == spec.key
             assert "expected" in str(caught.value)
 
 

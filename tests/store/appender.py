@@ -11,17 +11,18 @@ import sys
 from pathlib import Path
 
 from tabuleiro.ids import RoomCode, Seq, TimestampMs
-from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.event_log import EventLog, RoomRow, StoredEvent
+from tabuleiro_server.rooms.journal import rows_of
+from tabuleiro_server.store.port import RoomRow, Rows, StoredEvent
+from tabuleiro_server.store.sqlite.store import SqliteStore
 
 
 def summary(last: int) -> bytes:
-    """What the row of a room says when ``last`` is its last event."""
+    """Return the summary of a room whose last event is ``last``."""
     return b"after %d" % last
 
 
-async def play(log: EventLog, room: RoomCode) -> None:
-    last = len(await log.load(room))
+async def play(store: SqliteStore, room: RoomCode) -> None:
+    last = len(await store.load(room))
     while True:
         count = 1 + last % 3
         events = [
@@ -29,17 +30,16 @@ async def play(log: EventLog, room: RoomCode) -> None:
             for seq in range(last + 1, last + count + 1)
         ]
         row = RoomRow(room, "playing", True, TimestampMs(0), TimestampMs(last), None, summary(last + count))
-        await log.append(room, Seq(last), events, row)
+        await store.append(room, Seq(last), events, Rows(row))
         last += count
         os.write(sys.stdout.fileno(), f"{room} {last}\n".encode())
 
 
 async def main(path: Path, room_count: int) -> None:
-    log = EventLog(await Database.open(path))
-    await log.start()
+    store = await SqliteStore.open(path, rows_of)
     async with asyncio.TaskGroup() as rooms:
         for number in range(room_count):
-            rooms.create_task(play(log, RoomCode(f"R{number:04}")))
+            rooms.create_task(play(store, RoomCode(f"R{number:04}")))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""What the store's tests share: rows to write and stores to write them to."""
+"""Rows to write, and stores to write them to, for all tests of the store."""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
-from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.event_log import EventLog, MatchRow, PlayerRow, RoomRow, StoredEvent
-
-LIMIT_S = 30.0
-"""How long anything is waited for before a test counts as failed."""
+from tabuleiro_server.store.port import MatchRow, PlayerRow, Replay, RoomRow, Rows, Store, StoredEvent
+from tabuleiro_server.store.sqlite.store import SqliteStore
+from tests.patience import LIMIT_S
+from tests.store.replays import no_replay
 
 
 class Make:
@@ -31,6 +30,10 @@ class Make:
     def room(code: str, phase: str = "playing", deadline_ms: int | None = None, summary: bytes = b"s") -> RoomRow:
         deadline = None if deadline_ms is None else TimestampMs(deadline_ms)
         return RoomRow(RoomCode(code), phase, True, TimestampMs(1), TimestampMs(2), deadline, summary)
+
+    @staticmethod
+    def rows(code: str) -> Rows:
+        return Rows(Make.room(code))
 
     @staticmethod
     def match(code: str, number: int = 1, account: str = "ana", winner: int | None = None) -> MatchRow:
@@ -53,57 +56,40 @@ def make() -> Make:
     return Make()
 
 
-@asynccontextmanager
-async def opened_database(path: Path, **settings: Any) -> AsyncIterator[Database]:
-    """A database that is closed at the end: an open one would keep the test run from ending."""
-    database = await Database.open(path, **settings)
-    try:
-        yield database
-    finally:
-        await database.close()
-
-
-OpenDatabase = Callable[..., AbstractAsyncContextManager[Database]]
-OpenLog = Callable[..., AbstractAsyncContextManager[EventLog]]
+OpenStore = Callable[..., AbstractAsyncContextManager[SqliteStore]]
 
 
 @pytest.fixture
-def open_database() -> OpenDatabase:
-    """``async with open_database(path, ...) as database``."""
-    return opened_database
-
-
-@pytest.fixture
-def open_log(tmp_path: Path) -> OpenLog:
-    """``async with open_log(...) as log``: a running event log on ``path``, else on ``tmp_path/rooms.db``."""
+def open_store(tmp_path: Path) -> OpenStore:
+    """``async with open_store(...) as store``: on ``path``, else on ``tmp_path/rooms.db``."""
 
     @asynccontextmanager
-    async def opened(path: Path = tmp_path / "rooms.db", **settings: Any) -> AsyncIterator[EventLog]:
-        async with opened_database(path, **settings) as database:
-            log = EventLog(database)
-            await log.start()
-            try:
-                yield log
-            finally:
-                await log.stop()
+    async def opened(
+        path: Path = tmp_path / "rooms.db", replay: Replay = no_replay, **settings: Any
+    ) -> AsyncIterator[SqliteStore]:
+        store = await SqliteStore.open(path, replay, **settings)
+        try:
+            yield store
+        finally:
+            await store.close()
 
     return opened
 
 
 @pytest.fixture
-async def log(open_log: OpenLog) -> AsyncIterator[EventLog]:
-    async with open_log() as opened:
+async def store(open_store: OpenStore) -> AsyncIterator[SqliteStore]:
+    async with open_store() as opened:
         yield opened
 
 
 @pytest.fixture
 def database_path(tmp_path: Path) -> Path:
-    """Where ``log`` and ``open_log`` keep their database."""
+    """The file in which ``store`` and ``open_store`` keep their database."""
     return tmp_path / "rooms.db"
 
 
 class Script:
-    """What the connections made by :meth:`connection_class` do before they run a statement.
+    """The actions of connections made by :meth:`connection_class` before they run a statement.
 
     ``before[text]`` is called, in the connection's thread, before any statement that begins with ``text``; what it
     raises comes out of the statement. ``connect_count`` counts the connections made.
@@ -174,3 +160,52 @@ class Gate:
 @pytest.fixture
 def script() -> Script:
     return Script()
+
+
+OpenAny = Callable[[], AbstractAsyncContextManager[Store]]
+ADAPTERS: dict[str, Callable[[Path], Awaitable[Store]]] = {
+    "sqlite": lambda folder: SqliteStore.open(folder / "rooms.db", no_replay),
+}
+"""A function for each adapter that opens its store in a folder, with what was stored there before."""
+
+SHARED: frozenset[str] = frozenset()
+"""The adapters of which two stores may be open on the same data."""
+
+
+@pytest.fixture(params=ADAPTERS)
+def adapter(request: pytest.FixtureRequest) -> str:
+    """The name of each adapter in turn."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def open_any(adapter: str, tmp_path: Path) -> OpenAny:
+    """``async with open_any() as store``: on the same data each time."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Store]:
+        store = await ADAPTERS[adapter](tmp_path)
+        try:
+            yield store
+        finally:
+            await store.close()
+
+    return opened
+
+
+@pytest.fixture
+async def any_store(open_any: OpenAny) -> AsyncIterator[Store]:
+    """A store of each adapter."""
+    async with open_any() as store:
+        yield store
+
+
+@pytest.fixture
+async def owners(adapter: str, any_store: Store, open_any: OpenAny) -> AsyncIterator[tuple[Store, Store]]:
+    """Two stores on the same data, or twice the same one where there can be no other."""
+    if adapter not in SHARED:
+        yield any_store, any_store
+        return
+    async with open_any() as other:
+        yield any_store, other

@@ -17,9 +17,10 @@ import pytest
 
 from tabuleiro.errors import DamagedRoomError, DatabaseFormatError, StorageUnavailableError, StoreError
 from tabuleiro.ids import RoomCode, Seq
-from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.event_log import EventLog
-from tabuleiro_server.store.maintenance import read_stats
+from tabuleiro_server.store.port import Rows
+from tabuleiro_server.store.sqlite.admin import read_stats
+from tabuleiro_server.store.sqlite.store import SqliteStore
+from tests.store.replays import no_replay
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
@@ -35,61 +36,61 @@ connection.close()
 """
 
 
-async def assert_refused(log: EventLog, make: Any, match: str, payload: bytes = b"fact") -> None:
+async def assert_refused(store: SqliteStore, make: Any, match: str, payload: bytes = b"fact") -> None:
     """Both appends of a group are refused, and neither the events nor the rows are there."""
     results = await asyncio.gather(
-        log.append(ROOM, Seq(1), make.events(2, 3, payload), make.room(ROOM, "changed"), [make.match(ROOM)]),
-        log.append(OTHER, Seq(0), make.events(1, 1), make.room(OTHER)),
+        store.append(
+            ROOM, Seq(1), make.events(2, 3, payload), Rows(make.room(ROOM, "changed"), [make.match(ROOM)])
+        ),
+        store.append(OTHER, Seq(0), make.events(1, 1), make.rows(OTHER)),
         return_exceptions=True,
     )
     for result in results:
         assert isinstance(result, StorageUnavailableError)
         assert match in str(result)
-    assert await log.load(ROOM) == make.events(1, 1)
-    assert await log.rooms() == [make.room(ROOM)]
-    assert await log.matches(ROOM) == []
+    assert await store.load(ROOM) == make.events(1, 1)
+    assert await store.rooms() == [make.room(ROOM)]
+    assert await store.matches(ROOM) == []
 
 
-async def assert_accepted(log: EventLog, make: Any) -> None:
+async def assert_accepted(store: SqliteStore, make: Any) -> None:
     """The same appends go through now."""
     await asyncio.gather(
-        log.append(ROOM, Seq(1), make.events(2, 3), make.room(ROOM, "changed"), [make.match(ROOM)]),
-        log.append(OTHER, Seq(0), make.events(1, 1), make.room(OTHER)),
+        store.append(ROOM, Seq(1), make.events(2, 3), Rows(make.room(ROOM, "changed"), [make.match(ROOM)])),
+        store.append(OTHER, Seq(0), make.events(1, 1), make.rows(OTHER)),
     )
-    assert await log.load(ROOM) == make.events(1, 3)
-    assert await log.rooms() == [make.room(ROOM, "changed"), make.room(OTHER)]
+    assert await store.load(ROOM) == make.events(1, 3)
+    assert await store.rooms() == [make.room(ROOM, "changed"), make.room(OTHER)]
 
 
-async def begin(log: EventLog, make: Any) -> None:
-    await log.append(ROOM, Seq(0), make.events(1, 1), make.room(ROOM))
+async def begin(store: SqliteStore, make: Any) -> None:
+    await store.append(ROOM, Seq(0), make.events(1, 1), make.rows(ROOM))
 
 
-async def test_database_locked_by_another_process(open_log: Any, make: Any, database_path: Path) -> None:
-    async with open_log(busy_timeout_ms=20) as log:
-        await begin(log, make)
+async def test_database_locked_by_another_process(open_store: Any, make: Any, database_path: Path) -> None:
+    async with open_store(busy_timeout_ms=20) as store:
+        await begin(store, make)
         holder = await asyncio.create_subprocess_exec(
             sys.executable, "-c", HOLD_THE_LOCK, str(database_path), stdin=PIPE, stdout=PIPE
         )
         assert holder.stdout is not None
         assert await holder.stdout.readline() == b"locked\n"
-        await assert_refused(log, make, "database is locked")
+        await assert_refused(store, make, "database is locked")
         await holder.communicate(b"")
         assert holder.returncode == 0
-        await assert_accepted(log, make)
-        assert log.figures.failed_commit_count == 1
+        await assert_accepted(store, make)
+        assert store.metrics.failed_commit_count == 1
 
 
-async def test_full_database(open_log: Any, make: Any) -> None:
-    async with open_log() as log:
-        await begin(log, make)
-        await log.database.writer.call(
-            lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchall()
-        )
-        await assert_refused(log, make, "full", payload=bytes(100_000))
-        await log.database.writer.call(
+async def test_full_database(open_store: Any, make: Any) -> None:
+    async with open_store() as store:
+        await begin(store, make)
+        await store.writer.call(lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchall())
+        await assert_refused(store, make, "full", payload=bytes(100_000))
+        await store.writer.call(
             lambda connection: connection.execute("PRAGMA max_page_count = 1000000").fetchall()
         )
-        await assert_accepted(log, make)
+        await assert_accepted(store, make)
 
 
 @pytest.fixture
@@ -123,40 +124,40 @@ def fill(folder: Path) -> Path:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
-async def test_full_disk(open_log: Any, small_disk: Path, make: Any) -> None:
-    async with open_log(small_disk / "rooms.db") as log:
-        await begin(log, make)
+async def test_full_disk(open_store: Any, small_disk: Path, make: Any) -> None:
+    async with open_store(small_disk / "rooms.db") as store:
+        await begin(store, make)
         filler = fill(small_disk)
-        await assert_refused(log, make, "full", payload=bytes(100_000))
+        await assert_refused(store, make, "full", payload=bytes(100_000))
         os.unlink(filler)
-        await assert_accepted(log, make)
+        await assert_accepted(store, make)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
 async def test_full_disk_takes_what_fits_into_the_space_of_the_write_ahead_log(
-    open_log: Any, small_disk: Path, make: Any
+    open_store: Any, small_disk: Path, make: Any
 ) -> None:
     """Symptom: nothing was stored, beside a log of megabytes that were in their place long ago."""
-    async with open_log(small_disk / "rooms.db") as log:
-        await begin(log, make)
+    async with open_store(small_disk / "rooms.db") as store:
+        await begin(store, make)
         for n in range(1, 21):
-            await log.append(ROOM, Seq(n), make.events(n + 1, n + 1), make.room(ROOM))
+            await store.append(ROOM, Seq(n), make.events(n + 1, n + 1), make.rows(ROOM))
         fill(small_disk)
         with pytest.raises(StorageUnavailableError, match="full"):
-            await log.append(ROOM, Seq(21), make.events(22, 22), make.room(ROOM))
+            await store.append(ROOM, Seq(21), make.events(22, 22), make.rows(ROOM))
         for n in range(21, 31):
-            await log.append(ROOM, Seq(n), make.events(n + 1, n + 1), make.room(ROOM))
-        assert await log.load(ROOM) == make.events(1, 31)
+            await store.append(ROOM, Seq(n), make.events(n + 1, n + 1), make.rows(ROOM))
+        assert await store.load(ROOM) == make.events(1, 31)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
 async def test_full_disk_on_which_a_file_cannot_even_be_read_is_named(
-    open_log: Any, small_disk: Path, make: Any
+    open_store: Any, small_disk: Path, make: Any
 ) -> None:
     """Symptom: an operator read of a disk I/O error."""
     path = small_disk / "rooms.db"
-    async with open_log(path) as log:
-        await begin(log, make)
+    async with open_store(path) as store:
+        await begin(store, make)
     filler = fill(small_disk)
     with pytest.raises(StorageUnavailableError, match=r"rooms\.db: .*; the disk is full"):
         await read_stats(path)
@@ -166,40 +167,40 @@ async def test_full_disk_on_which_a_file_cannot_even_be_read_is_named(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a tmpfs")
 async def test_file_on_a_disk_that_is_read_only_is_told_with_what_helps(
-    open_log: Any, small_disk: Path, make: Any
+    open_store: Any, small_disk: Path, make: Any
 ) -> None:
     """Symptom: an operator read that the file could not be opened."""
     path = small_disk / "rooms.db"
-    async with open_log(path) as log:
-        await begin(log, make)
+    async with open_store(path) as store:
+        await begin(store, make)
     remount(small_disk, "ro")
     with pytest.raises(StorageUnavailableError, match=r"rooms\.db: .*; even to read it takes a folder that can"):
         await read_stats(path)
     with pytest.raises(StorageUnavailableError, match=r"cannot open .*rooms\.db\.lock: Read-only file system"):
-        await Database.open(path)
+        await SqliteStore.open(path, no_replay)
     remount(small_disk, "rw")
     assert (await read_stats(path)).event_count == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of a file there")
-async def test_io_error_of_the_operating_system(open_log: Any, make: Any, database_path: Path) -> None:
+async def test_io_error_of_the_operating_system(open_store: Any, make: Any, database_path: Path) -> None:
     import resource
 
-    async with open_log() as log:
-        await begin(log, make)
+    async with open_store() as store:
+        await begin(store, make)
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         wal_bytes = database_path.with_name("rooms.db-wal").stat().st_size
         resource.setrlimit(resource.RLIMIT_FSIZE, (wal_bytes + 10_000, limits[1]))
         try:
-            await assert_refused(log, make, "disk I/O error", payload=bytes(100_000))
+            await assert_refused(store, make, "disk I/O error", payload=bytes(100_000))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        await assert_accepted(log, make)
+        await assert_accepted(store, make)
 
 
 @pytest.mark.parametrize("start", ["BEGIN", "INSERT INTO rooms", "COMMIT"])
 @pytest.mark.parametrize(
-    ("code", "text", "is_opened_anew"),
+    ("code", "text", "is_reopened"),
     [
         (sqlite3.SQLITE_IOERR_FSYNC, "disk I/O error", True),
         (sqlite3.SQLITE_CANTOPEN, "unable to open database file", True),
@@ -207,84 +208,86 @@ async def test_io_error_of_the_operating_system(open_log: Any, make: Any, databa
     ],
 )
 async def test_failing_statement(
-    open_log: Any, make: Any, script: Any, start: str, code: int, text: str, is_opened_anew: bool
+    open_store: Any, make: Any, script: Any, start: str, code: int, text: str, is_reopened: bool
 ) -> None:
-    async with open_log(connection_class=script.connection_class()) as log:
-        await begin(log, make)
+    async with open_store(connection_class=script.connection_class()) as store:
+        await begin(store, make)
         connects_before = script.connect_count
         script.fail(start, code, text)
-        await assert_refused(log, make, text)
+        await assert_refused(store, make, text)
         script.before.clear()
-        await assert_accepted(log, make)
-        assert script.connect_count - connects_before == (1 if is_opened_anew else 0)
+        await assert_accepted(store, make)
+        assert script.connect_count - connects_before == (1 if is_reopened else 0)
 
 
-async def test_connection_that_fails_to_roll_back_and_to_open_again(open_log: Any, make: Any, script: Any) -> None:
-    async with open_log(connection_class=script.connection_class()) as log:
-        await begin(log, make)
+async def test_connection_that_fails_to_roll_back_and_to_open_again(
+    open_store: Any, make: Any, script: Any
+) -> None:
+    async with open_store(connection_class=script.connection_class()) as store:
+        await begin(store, make)
         for start in ("COMMIT", "ROLLBACK", "PRAGMA synchronous"):
             script.fail(start, sqlite3.SQLITE_IOERR, "disk I/O error")
         for _ in range(3):
-            await assert_refused(log, make, "disk I/O error")
+            await assert_refused(store, make, "disk I/O error")
         script.before.clear()
-        await assert_accepted(log, make)
-        assert log.figures.failed_commit_count == 3
+        await assert_accepted(store, make)
+        assert store.metrics.failed_commit_count == 3
 
 
-async def test_writer_on_a_connection_turned_read_only(open_log: Any, make: Any) -> None:
-    async with open_log() as log:
-        await begin(log, make)
-        await log.database.writer.call(lambda connection: connection.execute("PRAGMA query_only = ON"))
-        await assert_refused(log, make, "readonly database")
-        await assert_accepted(log, make)
+async def test_writer_on_a_connection_turned_read_only(open_store: Any, make: Any) -> None:
+    async with open_store() as store:
+        await begin(store, make)
+        await store.writer.call(lambda connection: connection.execute("PRAGMA query_only = ON"))
+        await assert_refused(store, make, "readonly database")
+        await assert_accepted(store, make)
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write read-only files")
-async def test_read_only_file_is_refused_at_opening(open_log: Any, make: Any, database_path: Path) -> None:
-    async with open_log() as log:
-        await begin(log, make)
+async def test_read_only_file_is_refused_at_opening(open_store: Any, make: Any, database_path: Path) -> None:
+    async with open_store() as store:
+        await begin(store, make)
     os.chmod(database_path, 0o400)
     with pytest.raises(StorageUnavailableError, match="Permission denied"):
-        await Database.open(database_path)
+        await SqliteStore.open(database_path, no_replay)
     os.chmod(database_path, 0o600)
-    async with open_log() as log:
-        await assert_accepted(log, make)
+    async with open_store() as store:
+        await assert_accepted(store, make)
 
 
-async def test_failing_reads_are_refused_and_work_again(open_log: Any, make: Any, script: Any) -> None:
-    async with open_log(connection_class=script.connection_class()) as log:
-        await begin(log, make)
+async def test_failing_reads_are_refused_and_work_again(open_store: Any, make: Any, script: Any) -> None:
+    async with open_store(connection_class=script.connection_class()) as store:
+        await begin(store, make)
         script.fail("SELECT", sqlite3.SQLITE_IOERR_READ, "disk I/O error")
-        results = await asyncio.gather(*(log.load(ROOM) for _ in range(3)), return_exceptions=True)
+        results = await asyncio.gather(*(store.load(ROOM) for _ in range(3)), return_exceptions=True)
         assert [type(result) for result in results] == [StorageUnavailableError] * 3
         script.before.clear()
-        assert await asyncio.gather(*(log.load(ROOM) for _ in range(3))) == [make.events(1, 1)] * 3
+        assert await asyncio.gather(*(store.load(ROOM) for _ in range(3))) == [make.events(1, 1)] * 3
 
 
 async def test_malformed_page_of_no_single_room_is_called_damage_of_the_file(
-    open_log: Any, make: Any, script: Any
+    open_store: Any, make: Any, script: Any
 ) -> None:
-    async with open_log(connection_class=script.connection_class()) as log:
+    async with open_store(connection_class=script.connection_class()) as store:
         script.fail("SELECT code", sqlite3.SQLITE_CORRUPT, "database disk image is malformed")
         with pytest.raises(
             DatabaseFormatError, match=r"this file is damaged .*; stop the server and run `tabuleiro db rebuild"
         ):
-            await log.rooms()
+            await store.rooms()
 
 
-async def test_malformed_page_is_blamed_on_the_room_that_was_read(open_log: Any, make: Any, script: Any) -> None:
-    async with open_log(connection_class=script.connection_class()) as log:
-        await begin(log, make)
+async def test_malformed_page_is_blamed_on_the_room_that_was_read(open_store: Any, make: Any, script: Any) -> None:
+    async with open_store(connection_class=script.connection_class()) as store:
+        await begin(store, make)
         script.fail("SELECT seq", sqlite3.SQLITE_CORRUPT, "database disk image is malformed")
         with pytest.raises(DamagedRoomError, match="room K7MQ4 is damaged: database disk image is malformed"):
-            await log.load(ROOM)
+            await store.load(ROOM)
         script.before.clear()
-        assert await log.load(ROOM) == make.events(1, 1)
+        assert await store.load(ROOM) == make.events(1, 1)
 
 
 @pytest.mark.parametrize("start", ["INSERT INTO rooms", "INSERT INTO events"])
 async def test_malformed_page_refuses_the_rooms_on_it_and_no_other_of_the_group(
-    open_log: Any, make: Any, start: str
+    open_store: Any, make: Any, start: str
 ) -> None:
     """Symptom: whoever moved at the same moment as somebody in a room with a damaged row was refused too."""
 
@@ -296,17 +299,17 @@ async def test_malformed_page_refuses_the_rooms_on_it_and_no_other_of_the_group(
                 raise error
             return super().execute(sql, parameters)
 
-    async with open_log(connection_class=Damaged) as log:
+    async with open_store(connection_class=Damaged) as store:
         results: list[object] = await asyncio.gather(
-            log.append(ROOM, Seq(0), make.events(1, 2), make.room(ROOM)),
-            log.append(OTHER, Seq(0), make.events(1, 1), make.room(OTHER)),
-            log.save_room_row(make.room("CCCCC")),
+            store.append(ROOM, Seq(0), make.events(1, 2), make.rows(ROOM)),
+            store.append(OTHER, Seq(0), make.events(1, 1), make.rows(OTHER)),
+            store.append(RoomCode("CCCCC"), Seq(0), make.events(1, 1), make.rows("CCCCC")),
             return_exceptions=True,
         )
         refused, *others = results
         assert isinstance(refused, StoreError)
         assert "is damaged in the file (database disk image is malformed)" in str(refused)
         assert others == [None, None]
-        assert await log.load(ROOM) == []
-        assert await log.load(OTHER) == make.events(1, 1)
-        assert await log.room(RoomCode("CCCCC")) is not None
+        assert await store.load(ROOM) == []
+        assert await store.load(OTHER) == make.events(1, 1)
+        assert await store.room(RoomCode("CCCCC")) is not None

@@ -42,24 +42,26 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from tabuleiro.errors import StorageUnavailableError
 from tabuleiro.ids import RoomCode, Seq, TimestampMs
-from tabuleiro_server.store.database import Database
-from tabuleiro_server.store.event_log import EventLog, StoredEvent
+from tabuleiro_server.rooms.journal import rows_of
+from tabuleiro_server.store.port import RoomRow, Rows, StoredEvent
+from tabuleiro_server.store.sqlite.store import SqliteStore
 
-def event(seq, payload):
-    return [StoredEvent(Seq(seq), TimestampMs(0), 1, payload)]
+def append(store, room, seq, payload):
+    row = RoomRow(room, "playing", True, TimestampMs(0), TimestampMs(0), None, b"")
+    event = StoredEvent(Seq(seq), TimestampMs(0), 1, payload)
+    return store.append(room, Seq(seq - 1), [event], Rows(row))
 
 async def append_and_die(path, flag, then):
-    log = EventLog(await Database.open(path))
-    await log.start()
+    store = await SqliteStore.open(path, rows_of)
     rooms = [RoomCode(f"R{number:04}") for number in range(40)]
-    await asyncio.gather(*(log.append(room, Seq(0), event(1, b"kept")) for room in rooms))
+    await asyncio.gather(*(append(store, room, 1, b"kept") for room in rooms))
     flag.touch()
-    refused = (log.append(room, Seq(1), event(2, b"refused" * 1000)) for room in rooms)
+    refused = (append(store, room, 2, b"refused" * 1000) for room in rooms)
     for result in await asyncio.gather(*refused, return_exceptions=True):
         assert isinstance(result, StorageUnavailableError), result
     if then == "recover":
         flag.unlink()
-        await log.append(rooms[0], Seq(1), event(2, b"second"))
+        await append(store, rooms[0], 2, b"second")
     os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(append_and_die(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]))
@@ -80,7 +82,7 @@ def failing_flush(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("then", "second"), [("die", []), ("recover", [b"second"])])
 async def test_group_refused_for_a_failing_flush_does_not_come_back_after_a_kill(
-    failing_flush: Path, open_log: Any, database_path: Path, then: str, second: list[bytes]
+    failing_flush: Path, open_store: Any, database_path: Path, then: str, second: list[bytes]
 ) -> None:
     flag = database_path.with_name("flush-fails")
     died = subprocess.run(  # noqa: ASYNC221
@@ -89,7 +91,7 @@ async def test_group_refused_for_a_failing_flush_does_not_come_back_after_a_kill
         check=False,
     )
     assert died.returncode == -signal.SIGKILL
-    async with open_log() as log:
+    async with open_store() as store:
         for number in range(40):
-            events = await log.load(RoomCode(f"R{number:04}"))
+            events = await store.load(RoomCode(f"R{number:04}"))
             assert [event.payload for event in events] == [b"kept", *(second if number == 0 else [])]

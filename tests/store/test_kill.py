@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tabuleiro.ids import RoomCode
-from tabuleiro_server.store.maintenance import read_stats
+from tabuleiro_server.store.sqlite.admin import read_stats
 
 APPENDER = Path(__file__).with_name("appender.py")
 ROOM_COUNT = 12
@@ -33,12 +33,12 @@ def run_and_kill(path: Path, line_count: int) -> dict[RoomCode, int]:
     return acknowledged
 
 
-async def stored(open_log: Any, path: Path) -> dict[RoomCode, int]:
+async def stored(open_store: Any, path: Path) -> dict[RoomCode, int]:
     """Each room's last event in the file, after checking that the room is whole and that its row fits."""
     last_seqs: dict[RoomCode, int] = {}
-    async with open_log(path) as log:
-        for row in await log.rooms():
-            events = await log.load(row.code)
+    async with open_store(path) as store:
+        for row in await store.rooms():
+            events = await store.load(row.code)
             assert [event.payload for event in events] == [
                 f"{row.code}/{seq}".encode() for seq in range(1, len(events) + 1)
             ]
@@ -48,14 +48,14 @@ async def stored(open_log: Any, path: Path) -> dict[RoomCode, int]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
-def test_acknowledged_events_survive_kills(open_log: Any, database_path: Path) -> None:
+def test_acknowledged_events_survive_kills(open_store: Any, database_path: Path) -> None:
     chance = random.Random(20240607)
     known: dict[RoomCode, int] = {}
     for _ in range(4):
         acknowledged = run_and_kill(database_path, chance.randint(1, 250))
         known |= acknowledged
         assert asyncio.run(read_stats(database_path)).event_count >= sum(known.values())
-        found = asyncio.run(stored(open_log, database_path))
+        found = asyncio.run(stored(open_store, database_path))
         lost = {room: (seq, found.get(room)) for room, seq in known.items() if found.get(room, 0) < seq}
         assert lost == {}
     assert len(known) == ROOM_COUNT

@@ -1,4 +1,4 @@
-"""What the store's errors say."""
+"""The texts of the store's errors."""
 
 from __future__ import annotations
 

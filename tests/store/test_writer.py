@@ -13,11 +13,11 @@ from structlog.testing import capture_logs
 
 from tabuleiro.errors import StorageUnavailableError, StoreError
 from tabuleiro.ids import DurationMs, RoomCode, Seq
-from tabuleiro_server.store.event_log import EventLog
+from tabuleiro_server.store.sqlite.store import SqliteStore
 
 
 def stored(path: Path) -> list[tuple[str, int]]:
-    """What another connection sees in the file."""
+    """Return the events that another connection sees in the file."""
     with closing(sqlite3.connect(path)) as connection:
         return connection.execute("SELECT room, seq FROM events ORDER BY room, seq").fetchall()
 
@@ -27,40 +27,45 @@ def room(number: int) -> RoomCode:
 
 
 async def test_appends_waiting_at_one_moment_share_one_transaction(
-    log: EventLog, make: Any, database_path: Path
+    store: SqliteStore, make: Any, database_path: Path
 ) -> None:
-    await asyncio.gather(*(log.append(room(n), Seq(0), make.events(1, 2), make.room(room(n))) for n in range(150)))
+    await asyncio.gather(
+        *(store.append(room(n), Seq(0), make.events(1, 2), make.rows(room(n))) for n in range(150))
+    )
     assert len(stored(database_path)) == 300
-    assert len(await log.rooms()) == 150
-    figures = log.figures
-    assert (figures.commit_count, figures.append_count, figures.event_count) == (1, 150, 300)
-    assert figures.group_sizes.counts[figures.group_sizes.bounds.index(256)] == 1
-    assert figures.commit_durations_us.observed_count == 1
-    assert figures.waiting_count == 0
+    assert len(await store.rooms()) == 150
+    metrics = store.metrics
+    assert (metrics.commit_count, metrics.append_count, metrics.event_count) == (1, 150, 300)
+    assert metrics.group_sizes.counts[metrics.group_sizes.bounds.index(256)] == 1
+    assert metrics.commit_durations_us.observed_count == 1
+    assert metrics.waiting_count == 0
 
 
 async def test_appends_that_come_during_a_commit_wait_for_the_next(
-    open_log: Any, make: Any, script: Any, database_path: Path
+    open_store: Any, make: Any, script: Any, database_path: Path
 ) -> None:
-    async with open_log(connection_class=script.connection_class()) as log:
+    async with open_store(connection_class=script.connection_class()) as store:
         gate = script.hold("COMMIT")
-        first = asyncio.ensure_future(log.append(room(0), Seq(0), make.events(1, 1)))
+        first = asyncio.ensure_future(store.append(room(0), Seq(0), make.events(1, 1), make.rows(room(0))))
         await gate.reached()
-        later = [asyncio.ensure_future(log.append(room(n), Seq(0), make.events(1, 1))) for n in range(1, 9)]
+        later = [
+            asyncio.ensure_future(store.append(room(n), Seq(0), make.events(1, 1), make.rows(room(n))))
+            for n in range(1, 9)
+        ]
         await asyncio.sleep(0)
-        assert log.figures.waiting_count == 8
+        assert store.metrics.waiting_count == 8
         gate.open()
         await asyncio.gather(first, *later)
-        assert log.figures.commit_count == 2
+        assert store.metrics.commit_count == 2
     assert len(stored(database_path)) == 9
 
 
 async def test_append_is_answered_after_its_commit_and_not_before(
-    open_log: Any, make: Any, script: Any, database_path: Path
+    open_store: Any, make: Any, script: Any, database_path: Path
 ) -> None:
-    async with open_log(connection_class=script.connection_class()) as log:
+    async with open_store(connection_class=script.connection_class()) as store:
         gate = script.hold("COMMIT")
-        appending = asyncio.ensure_future(log.append(room(1), Seq(0), make.events(1, 2)))
+        appending = asyncio.ensure_future(store.append(room(1), Seq(0), make.events(1, 2), make.rows(room(1))))
         seen: list[list[tuple[str, int]]] = []
         appending.add_done_callback(lambda _: seen.append(stored(database_path)))
         await gate.reached()
@@ -72,41 +77,43 @@ async def test_append_is_answered_after_its_commit_and_not_before(
 
 
 async def test_every_acknowledged_append_is_seen_by_another_connection(
-    log: EventLog, database_path: Path, make: Any
+    store: SqliteStore, database_path: Path, make: Any
 ) -> None:
     with closing(sqlite3.connect(database_path)) as other:
 
         async def play(code: RoomCode) -> None:
             for seq in range(1, 31):
-                await log.append(code, Seq(seq - 1), make.events(seq, seq))
+                await store.append(code, Seq(seq - 1), make.events(seq, seq), make.rows(code))
                 found = other.execute("SELECT count(*), max(seq) FROM events WHERE room = ?", (code,)).fetchone()
                 assert found == (seq, seq)
 
         await asyncio.gather(*(play(room(n)) for n in range(20)))
-    assert log.figures.append_count == 600
-    assert log.figures.commit_count < 300
+    assert store.metrics.append_count == 600
+    assert store.metrics.commit_count < 300
 
 
-async def test_one_room_may_append_again_before_the_first_append_is_answered(log: EventLog, make: Any) -> None:
+async def test_one_room_may_append_again_before_the_first_append_is_answered(
+    store: SqliteStore, make: Any
+) -> None:
     await asyncio.gather(
-        log.append(room(1), Seq(0), make.events(1, 2)),
-        log.append(room(1), Seq(2), make.events(3, 3)),
-        log.append(room(1), Seq(3), make.events(4, 6)),
+        store.append(room(1), Seq(0), make.events(1, 2), make.rows(room(1))),
+        store.append(room(1), Seq(2), make.events(3, 3), make.rows(room(1))),
+        store.append(room(1), Seq(3), make.events(4, 6), make.rows(room(1))),
     )
-    assert await log.load(room(1)) == make.events(1, 6)
-    assert log.figures.commit_count == 1
+    assert await store.load(room(1)) == make.events(1, 6)
+    assert store.metrics.commit_count == 1
 
 
 async def test_cancelled_append_is_dropped_while_it_waits_and_stored_once_its_group_has_begun(
-    open_log: Any, make: Any, script: Any, database_path: Path
+    open_store: Any, make: Any, script: Any, database_path: Path
 ) -> None:
-    async with open_log(connection_class=script.connection_class()) as log:
+    async with open_store(connection_class=script.connection_class()) as store:
         gate = script.hold("COMMIT")
-        begun = asyncio.ensure_future(log.append(room(1), Seq(0), make.events(1, 1)))
-        beside = asyncio.ensure_future(log.append(room(2), Seq(0), make.events(1, 1)))
+        begun = asyncio.ensure_future(store.append(room(1), Seq(0), make.events(1, 1), make.rows(room(1))))
+        beside = asyncio.ensure_future(store.append(room(2), Seq(0), make.events(1, 1), make.rows(room(2))))
         await gate.reached()
-        waiting = asyncio.ensure_future(log.append(room(3), Seq(0), make.events(1, 1)))
-        behind = asyncio.ensure_future(log.append(room(4), Seq(0), make.events(1, 1)))
+        waiting = asyncio.ensure_future(store.append(room(3), Seq(0), make.events(1, 1), make.rows(room(3))))
+        behind = asyncio.ensure_future(store.append(room(4), Seq(0), make.events(1, 1), make.rows(room(4))))
         await asyncio.sleep(0)
         begun.cancel()
         waiting.cancel()
@@ -118,36 +125,36 @@ async def test_cancelled_append_is_dropped_while_it_waits_and_stored_once_its_gr
             asyncio.CancelledError,
             type(None),
         ]
-        await log.append(room(1), Seq(1), make.events(2, 2))
-        await log.append(room(3), Seq(0), make.events(1, 1))
+        await store.append(room(1), Seq(1), make.events(2, 2), make.rows(room(1)))
+        await store.append(room(3), Seq(0), make.events(1, 1), make.rows(room(3)))
     assert [code for code, _ in stored(database_path)] == ["R0001", "R0001", "R0002", "R0003", "R0004"]
 
 
-async def test_stop_commits_what_waits(open_log: Any, make: Any, script: Any, database_path: Path) -> None:
-    async with open_log(connection_class=script.connection_class()) as log:
+async def test_stop_commits_what_waits(open_store: Any, make: Any, script: Any, database_path: Path) -> None:
+    async with open_store(connection_class=script.connection_class()) as store:
         gate = script.hold("COMMIT")
-        first = asyncio.ensure_future(log.append(room(1), Seq(0), make.events(1, 1)))
+        first = asyncio.ensure_future(store.append(room(1), Seq(0), make.events(1, 1), make.rows(room(1))))
         await gate.reached()
-        second = asyncio.ensure_future(log.append(room(2), Seq(0), make.events(1, 1)))
+        second = asyncio.ensure_future(store.append(room(2), Seq(0), make.events(1, 1), make.rows(room(2))))
         await asyncio.sleep(0)
-        stopping = asyncio.create_task(log.stop())
+        stopping = asyncio.create_task(store.stop())
         await asyncio.sleep(0)
         with pytest.raises(StorageUnavailableError, match="not running"):
-            await log.append(room(3), Seq(0), make.events(1, 1))
+            await store.append(room(3), Seq(0), make.events(1, 1), make.rows(room(3)))
         gate.open()
         await asyncio.gather(first, second, stopping)
-        await log.stop()
+        await store.stop()
     assert stored(database_path) == [("R0001", 1), ("R0002", 1)]
 
 
-async def test_stop_gives_up_at_its_limit_and_answers_everybody(open_log: Any, make: Any, script: Any) -> None:
-    async with open_log(connection_class=script.connection_class()) as log:
+async def test_stop_gives_up_at_its_limit_and_answers_everybody(open_store: Any, make: Any, script: Any) -> None:
+    async with open_store(connection_class=script.connection_class()) as store:
         gate = script.hold("COMMIT")
-        begun = asyncio.ensure_future(log.append(room(1), Seq(0), make.events(1, 1)))
+        begun = asyncio.ensure_future(store.append(room(1), Seq(0), make.events(1, 1), make.rows(room(1))))
         await gate.reached()
-        waiting = asyncio.ensure_future(log.append(room(2), Seq(0), make.events(1, 1)))
+        waiting = asyncio.ensure_future(store.append(room(2), Seq(0), make.events(1, 1), make.rows(room(2))))
         await asyncio.sleep(0)
-        await log.stop(DurationMs(1))
+        await store.stop(DurationMs(1))
         with pytest.raises(StoreError, match="may be stored or not"):
             await begun
         with pytest.raises(StorageUnavailableError, match="has stopped"):
@@ -156,7 +163,7 @@ async def test_stop_gives_up_at_its_limit_and_answers_everybody(open_log: Any, m
 
 
 async def test_bug_in_one_write_fails_it_alone_and_the_writer_lives_on(
-    log: EventLog, make: Any, database_path: Path
+    store: SqliteStore, make: Any, database_path: Path
 ) -> None:
     """Symptom: every room answered storage-unavailable until the server was started again."""
 
@@ -164,12 +171,12 @@ async def test_bug_in_one_write_fails_it_alone_and_the_writer_lives_on(
         connection.execute("DELETE FROM events")
         raise ZeroDivisionError("a bug")
 
-    await log.append(room(1), Seq(0), make.events(1, 1))
+    await store.append(room(1), Seq(0), make.events(1, 1), make.rows(room(1)))
     with capture_logs() as logged:
         before, failure, after = await asyncio.gather(
-            log.append(room(1), Seq(1), make.events(2, 2)),
-            log.database.writer.call(stumble),
-            log.append(room(2), Seq(0), make.events(1, 1)),
+            store.append(room(1), Seq(1), make.events(2, 2), make.rows(room(1))),
+            store.writer.call(stumble),
+            store.append(room(2), Seq(0), make.events(1, 1), make.rows(room(2))),
             return_exceptions=True,
         )
     assert (before, after) == (None, None)
@@ -179,31 +186,31 @@ async def test_bug_in_one_write_fails_it_alone_and_the_writer_lives_on(
     assert [(line["event"], line["log_level"], line["exc_info"]) for line in logged] == [
         ("write failed", "error", failure.__cause__)
     ]
-    await log.append(room(2), Seq(1), make.events(2, 2))
+    await store.append(room(2), Seq(1), make.events(2, 2), make.rows(room(2)))
     assert stored(database_path) == [("R0001", 1), ("R0001", 2), ("R0002", 1), ("R0002", 2)]
-    await log.stop()
+    await store.stop()
 
 
 async def test_append_of_what_is_no_event_fails_alone_and_the_writer_lives_on(
-    log: EventLog, make: Any, database_path: Path
+    store: SqliteStore, make: Any, database_path: Path
 ) -> None:
     """Symptom: every room answered storage-unavailable until the server was started again."""
     with capture_logs() as logged:
         failure, beside = await asyncio.gather(
-            log.append(room(1), Seq(0), make.events(1, 1, payload=None)),
-            log.append(room(2), Seq(0), make.events(1, 1)),
+            store.append(room(1), Seq(0), make.events(1, 1, payload=None), make.rows(room(1))),
+            store.append(room(2), Seq(0), make.events(1, 1), make.rows(room(2))),
             return_exceptions=True,
         )
     assert isinstance(failure, StoreError)
     assert isinstance(failure.__cause__, TypeError)
     assert beside is None
     assert [line["event"] for line in logged] == ["write failed"]
-    await log.append(room(1), Seq(0), make.events(1, 1))
+    await store.append(room(1), Seq(0), make.events(1, 1), make.rows(room(1)))
     assert stored(database_path) == [("R0001", 1), ("R0002", 1)]
 
 
 async def test_commit_that_fails_for_another_reason_than_the_disk_is_told_and_the_next_one_goes(
-    log: EventLog, make: Any, monkeypatch: pytest.MonkeyPatch, database_path: Path
+    store: SqliteStore, make: Any, monkeypatch: pytest.MonkeyPatch, database_path: Path
 ) -> None:
     """Symptom: after one failed try to start a thread nothing was stored until the server was started again."""
 
@@ -211,28 +218,29 @@ async def test_commit_that_fails_for_another_reason_than_the_disk_is_told_and_th
         raise RuntimeError("can't start new thread")
 
     with monkeypatch.context() as faulty, capture_logs() as logged:
-        faulty.setattr("tabuleiro_server.store.writer.commit_group", refuse)
+        faulty.setattr("tabuleiro_server.store.sqlite.writer.commit_group", refuse)
         results = await asyncio.gather(
-            *(log.append(room(n), Seq(0), make.events(1, 1)) for n in range(3)), return_exceptions=True
+            *(store.append(room(n), Seq(0), make.events(1, 1), make.rows(room(n))) for n in range(3)),
+            return_exceptions=True,
         )
     assert [type(result) for result in results] == [StoreError] * 3
     assert all("can't start new thread" in str(result) for result in results)
     assert [line["event"] for line in logged] == ["commit failed"]
-    assert log.figures.failed_commit_count == 1
-    await log.append(room(1), Seq(0), make.events(1, 1))
+    assert store.metrics.failed_commit_count == 1
+    await store.append(room(1), Seq(0), make.events(1, 1), make.rows(room(1)))
     assert stored(database_path) == [("R0001", 1)]
 
 
 async def test_cancelled_writer_answers_everybody_and_refuses_what_comes_later(
-    open_log: Any, make: Any, script: Any
+    open_store: Any, make: Any, script: Any
 ) -> None:
-    async with open_log(connection_class=script.connection_class()) as log:
+    async with open_store(connection_class=script.connection_class()) as store:
         gate = script.hold("COMMIT")
-        begun = log.append(room(1), Seq(0), make.events(1, 1))
+        begun = store.append(room(1), Seq(0), make.events(1, 1), make.rows(room(1)))
         await gate.reached()
         next(task for task in asyncio.all_tasks() if task.get_name() == "store-writer").cancel()
         with pytest.raises(StoreError, match="may be stored or not"):
             await begun
         gate.open()
         with pytest.raises(StorageUnavailableError, match="not running"):
-            await log.append(room(1), Seq(0), make.events(1, 1))
+            await store.append(room(1), Seq(0), make.events(1, 1), make.rows(room(1)))

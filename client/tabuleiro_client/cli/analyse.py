@@ -15,8 +15,8 @@ from tabuleiro.errors import ClientError, ConfigError
 from tabuleiro.notation.record import MatchRecord, replay, turns
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.analysis import Analyser, Analysis
-from tabuleiro_client.cli.export import MatchOption, SourceArgument, find_record
-from tabuleiro_client.cli.play import NameOption, SecretOption, ServerOption
+from tabuleiro_client.cli.export import find_record
+from tabuleiro_client.cli.options import MatchOption, NameOption, SecretOption, ServerOption, SourceArgument
 from tabuleiro_client.text.analysis import (
     JudgedTurn,
     analysis_json,
@@ -32,7 +32,7 @@ ANALYSER_GROUP: Final = "tabuleiro.analysers"
 
 
 def load_analyser() -> Analyser:
-    """The search of this installation. Raises: ConfigError when there is none."""
+    """Load the search of this installation. Raises: ConfigError when there is none."""
     for found in entry_points(group=ANALYSER_GROUP, name="engine"):
         try:
             return cast(Analyser, found.load())
@@ -88,7 +88,7 @@ def analyse(
 
 
 def position_before(record: MatchRecord, turn: int | None) -> State:
-    """The position before turn ``turn``; ``None``: the last one at which somebody is to move.
+    """Return the position before turn ``turn``; ``None``: the last one at which somebody is to move.
 
     Raises: ClientError for a turn that the record does not have, or where the game was over.
     """
@@ -110,7 +110,7 @@ def position_before(record: MatchRecord, turn: int | None) -> State:
 
 
 def _result(search: Analyser, game: Game, state: State, seconds: float, lines: int, label: str = "") -> Analysis:
-    """The last word of an analysis; on a terminal, those before it are shown as they come."""
+    """Return the last result of an analysis; on a terminal, those before it are shown as they come."""
     last: Analysis | None = None
     started_s = time.monotonic()
     is_shown = sys.stderr.isatty()

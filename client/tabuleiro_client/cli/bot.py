@@ -21,11 +21,11 @@ from tabuleiro.protocol.messages import MatchView
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.options import Options
 from tabuleiro_client.cli.engine_process import EngineProcess, running_engine
-from tabuleiro_client.cli.game_choice import GameOptions, PresetOption, chosen_options
-from tabuleiro_client.cli.play import NameOption, ServerOption
+from tabuleiro_client.cli.options import GameOptions, NameOption, PresetOption, ServerOption, chosen_options
 from tabuleiro_client.net.addresses import chosen_server
 from tabuleiro_client.net.library import Client, connect
 from tabuleiro_client.net.room import EnteredRoom
+from tabuleiro_client.text.endings import ending_text
 
 CLOCK_MARGIN_MS: Final = 500
 """What is kept of the clock for the way to the server."""
@@ -40,8 +40,8 @@ _OVERTAKEN: Final = frozenset({ErrorCode.STALE_PLY, ErrorCode.NOT_YOUR_TURN, Err
 
 
 @dataclass(frozen=True, slots=True)
-class EngineWishes:
-    """Which engine plays where: in ``room`` by code, or, when that is ``None``, in open rooms of ``game``.
+class EngineOptions:
+    """The engine and its place: ``room`` by code, or, when that is ``None``, open rooms of ``game``.
 
     ``name`` ``None`` means one made of the engine's and a number. ``limit_ms`` is the time for a turn in
     milliseconds, less when the clock has less.
@@ -57,30 +57,30 @@ class EngineWishes:
     limit_ms: int = 10_000
 
 
-async def play_matches(wishes: EngineWishes, tell: Callable[[str], None]) -> None:
+async def play_matches(options: EngineOptions, tell: Callable[[str], None]) -> None:
     """Let an engine play; ``tell`` gets a line for each room entered and each match ended.
 
     Raises: ClientError when the engine does something wrong (it then has resigned), CommandError when the server
     refuses, ConnectionLostError.
     """
     try:
-        async with running_engine(wishes.command) as engine:
+        async with running_engine(options.command) as engine:
             await engine.greet()
-            name = _guest_name(engine.name) if wishes.name is None else wishes.name
-            async with connect(wishes.url, name=name) as client:
-                player = _EnginePlayer(engine, wishes.limit_ms, tell)
-                await _play_in_rooms(client, player, wishes)
+            name = _guest_name(engine.name) if options.name is None else options.name
+            async with connect(options.url, name=name) as client:
+                player = _EnginePlayer(engine, options.limit_ms, tell)
+                await _play_in_rooms(client, player, options)
     except BotError as error:
         raise ClientError(f"the engine {error}") from error
 
 
-async def _play_in_rooms(client: Client, player: _EnginePlayer, wishes: EngineWishes) -> None:
-    if wishes.room is not None:
-        async with client.join(wishes.room) as room:
-            await player.play_room(room, wishes.game_count)
+async def _play_in_rooms(client: Client, player: _EnginePlayer, options: EngineOptions) -> None:
+    if options.room is not None:
+        async with client.join(options.room) as room:
+            await player.play_room(room, options.game_count)
         return
-    for _ in range(wishes.game_count):
-        async with client.quick_play(wishes.game, wishes.options) as room:
+    for _ in range(options.game_count):
+        async with client.quick_play(options.game, options.options) as room:
             await player.play_room(room, 1)
 
 
@@ -101,7 +101,8 @@ class _EnginePlayer:
             if match is None or match.termination is None:
                 self._tell(f"room {room.code}: closed before the end")
                 return
-            self._tell(f"room {room.code}: {_result(match)}")
+            ending = ending_text(match.players or room.mirror.game.sides, match.winner, match.termination)
+            self._tell(f"room {room.code}: match {match.number}: {ending}")
             if played_count < match_count and not await _rematch(room):
                 return
 
@@ -143,13 +144,13 @@ class _EnginePlayer:
 
 
 def _guest_name(engine_name: str) -> str:
-    """A name that the server allows and that nobody else is likely to have."""
+    """Return a name that the server allows and that nobody else is likely to have."""
     word = "".join(letter for letter in engine_name if letter.isascii() and letter.isalnum())[:_WORD_MAX_CHARS]
     return f"{word or 'bot'}-{secrets.randbelow(100_000)}"
 
 
 def _clocks_ms(room: EnteredRoom, match: MatchView) -> tuple[int, int] | None:
-    """What the player to move and the other have left; ``None`` without a clock."""
+    """Return the time left of the player to move and of the other; ``None`` without a clock."""
     control, clock, mover = room.mirror.head.settings.time_control, match.clock, match.to_move
     if clock is None or mover is None:
         return None
@@ -157,13 +158,6 @@ def _clocks_ms(room: EnteredRoom, match: MatchView) -> tuple[int, int] | None:
     own_ms = remaining_ms(control, clock, mover, now_ms)
     other_ms = remaining_ms(control, clock, opponent(mover), now_ms)
     return None if own_ms is None or other_ms is None else (own_ms, other_ms)
-
-
-def _result(match: MatchView) -> str:
-    if match.winner is None:
-        return f"match {match.number} ended without a winner: {match.termination}"
-    winner = f"player {match.winner}" if match.players is None else match.players[match.winner]
-    return f"match {match.number}: {winner} wins by {match.termination}"
 
 
 async def _resign(room: EnteredRoom) -> None:
@@ -175,12 +169,20 @@ async def _resign(room: EnteredRoom) -> None:
 
 async def _rematch(room: EnteredRoom) -> bool:
     """Offer a rematch, or accept one, and wait for it; False when the room is gone first."""
-    with suppress(CommandError):
-        await room.offer("rematch")
-    while room.mirror.head.phase != "playing":
+    is_asked = False
+    while True:
+        if not is_asked:
+            try:
+                await room.offer("rematch")
+                is_asked = True
+            except CommandError:
+                is_asked = True  # it stands already, or the match has begun
+            except ConnectionLostError:
+                pass  # asked once more as soon as there is news of the connection
+        if room.mirror.head.phase == "playing":
+            return True
         if room.mirror.head.phase == "closed" or await room.next_change() is None:
             return False
-    return True
 
 
 def bot(
@@ -206,10 +208,10 @@ def bot(
     options = {} if quick is None else chosen_options(quick, preset, option)
     if quick is not None:
         registry.load(quick, options)
-    wishes = EngineWishes(
+    engine_options = EngineOptions(
         _command(engine), chosen_server(server), room, quick or "", options, name, games, move_time
     )
-    asyncio.run(play_matches(wishes, typer.echo))
+    asyncio.run(play_matches(engine_options, typer.echo))
 
 
 def _command(text: str) -> tuple[str, ...]:

@@ -8,16 +8,9 @@ from typing import Annotated
 import typer
 
 from tabuleiro.notation.formats import RecordFormat, write_record
-from tabuleiro_client.cli.play import NameOption, SecretOption, ServerOption
+from tabuleiro_client.cli.options import MatchOption, NameOption, SecretOption, ServerOption, SourceArgument
 from tabuleiro_client.models.records import FoundRecord, RoomSource, is_file, record_in_file, record_of_room
 from tabuleiro_client.net.addresses import chosen_server
-
-SourceArgument = Annotated[
-    str, typer.Argument(metavar="CODE|FILE", help="The code of a room, a file with a record, or - .")
-]
-MatchOption = Annotated[
-    int | None, typer.Option("--match", metavar="N", min=1, help="Which match of the room; else the last one.")
-]
 
 
 def export(
@@ -36,7 +29,7 @@ def export(
 def find_record(
     source: str, match: int | None, server: str | None, secret: str | None, name: str | None
 ) -> FoundRecord:
-    """The record that a command line asks for: of a file if there is one of that name, else of a room.
+    """Return the record of a file if there is one of that name, else of a room.
 
     Raises: ClientError, CommandError, ConfigError.
     """

@@ -118,7 +118,7 @@ def _discard_output() -> None:
 
 
 def command_without_arguments(arguments: Sequence[str]) -> Callable[[], object] | None:
-    """The function of a command that was typed alone and needs nothing else; ``None`` for everything else.
+    """Return the function of a command that was typed alone and needs nothing else; ``None`` otherwise.
 
     There is nothing to read then, and loading what reads options is about an eighth of the work of starting.
 
@@ -195,7 +195,7 @@ def _root(
 
 
 def summary(command: EntryPoint) -> str:
-    """The first docstring line of a command, read from its source so that nothing is imported for it.
+    """Return the first docstring line of a command, read from its source so that nothing is imported.
 
     Empty when there is no source to read.
     """
@@ -216,7 +216,7 @@ def summary(command: EntryPoint) -> str:
 
 
 def extra_that_installs(module: str) -> str | None:
-    """The extra of this distribution that brings the top-level package of ``module``; ``None`` if none does."""
+    """Return the extra of this distribution that brings the top-level package of ``module``; ``None`` for none."""
     wanted = _normal(module.partition(".")[0])
     try:
         requirements = requires("tabuleiro") or []

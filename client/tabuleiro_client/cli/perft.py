@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tabuleiro.rules import perft as count_sequences
-from tabuleiro_client.cli.game_choice import GameOptions, PresetOption, chosen_game
+from tabuleiro_client.cli.options import GameOptions, PresetOption, chosen_game
 
 
 def perft(

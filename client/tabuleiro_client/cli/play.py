@@ -13,27 +13,24 @@ import typer
 
 from tabuleiro.errors import ConfigError, GameOptionError, shown
 from tabuleiro.ids import Player
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.cli import room_options
-from tabuleiro_client.cli.game_choice import GameOptions, PresetOption, chosen_options
+from tabuleiro_client.cli.options import (
+    AsciiOption,
+    GameOptions,
+    NameOption,
+    PlainOption,
+    PresetOption,
+    SecretOption,
+    ServerOption,
+    SpokenOption,
+    chosen_options,
+)
 from tabuleiro_client.models.play_options import PlayWishes
 from tabuleiro_client.net.addresses import parse_server_url
 from tabuleiro_client.text.standard_output import while_output_is_taken
 from tabuleiro_client.text.terminal import can_draw
 
-ServerOption = Annotated[
-    str | None,
-    typer.Option("--server", "-s", metavar="URL", help="The server, e.g. ws://HOST:8765."),
-]
-NameOption = Annotated[str | None, typer.Option("--name", "-n", metavar="NAME", help="Who you are on the server.")]
-PlainOption = Annotated[bool, typer.Option("--plain", help="Line by line, for screen readers and scripts.")]
-SpokenOption = Annotated[
-    bool, typer.Option("--spoken", help="Each event in one line of words, no boards; line by line.")
-]
-SecretOption = Annotated[
-    str | None, typer.Option("--secret", metavar="SECRET", help="The secret part of a private room.")
-]
-AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.")]
 RoomOption = Annotated[
     str | None, typer.Option("--room", metavar="CODE", help="Join this room; CODE-SECRET for a private one.")
 ]
@@ -61,34 +58,36 @@ def play(
     bot: BotOption = None,
     seat: SeatOption = None,
     time: room_options.TimeOption = None,
-    is_private: room_options.PrivateOption = False,
-    is_casual: room_options.CasualOption = True,
-    hints: room_options.HintsOption = False,
-    is_drawn: room_options.DrawFirstOption = False,
-    no_undo: room_options.NoUndoOption = False,
+    private: room_options.PrivateOption = None,
+    casual: room_options.CasualOption = None,
+    hints: room_options.HintsOption = None,
+    draw_first: room_options.DrawFirstOption = None,
+    undo: room_options.UndoOption = None,
     late_bot: room_options.LateBotOption = None,
     stand_in: room_options.StandInOption = None,
-    away_s: room_options.AwayOption = room_options.USUAL_AWAY_S,
-    hides_chat: room_options.HideChatOption = False,
-    counts_downtime: room_options.CountDowntimeOption = False,
+    away: room_options.AwayOption = None,
+    hide_watcher_chat: room_options.HideChatOption = None,
+    count_downtime: room_options.CountDowntimeOption = None,
     name: NameOption = None,
     plain_only: PlainOption = False,
     is_spoken: SpokenOption = False,
     ascii_only: AsciiOption = False,
 ) -> None:
     """Play a game: over a network, against the computer, or two at one keyboard."""
-    settings = RoomSettings(
-        time_control=room_options.chosen_time_control(time),
-        is_private=is_private,
-        is_casual=is_casual,
-        first="draw" if is_drawn else "seated",
-        may_undo=not no_undo,
-        late_bot=room_options.chosen_late_bot(late_bot),
-        stand_in_level=stand_in,
-        away_after_ms=away_s * 1000,
-        hides_watcher_chat=hides_chat,
-        counts_downtime=counts_downtime,
-        hints=hints,
+    settings = room_options.chosen_settings(
+        {
+            "time": time,
+            "private": private,
+            "casual": casual,
+            "hints": hints,
+            "draw-first": draw_first,
+            "undo": undo,
+            "late-bot": late_bot,
+            "stand-in": stand_in,
+            "away": away,
+            "hide-watcher-chat": hide_watcher_chat,
+            "count-downtime": count_downtime,
+        }
     )
     typed = _Typed(server, room, secret, quick, game, preset, tuple(option or ()), bot, seat, settings)
     wishes = typed.wishes()
@@ -101,7 +100,7 @@ def play(
 
 @dataclass(frozen=True, slots=True)
 class _Typed:
-    """What was typed on the command line."""
+    """The options as they were typed."""
 
     server: str | None
     room: str | None
@@ -115,7 +114,7 @@ class _Typed:
     settings: RoomSettings
 
     def wishes(self) -> PlayWishes:
-        """What it means. Raises: ConfigError, GameOptionError."""
+        """Return the options that this means. Raises: ConfigError, GameOptionError."""
         self._check()
         game = self.game or self.quick
         if game is None and self._is_about_a_new_room:

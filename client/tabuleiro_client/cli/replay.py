@@ -6,13 +6,19 @@ import asyncio
 import os
 import sys
 from contextlib import suppress
-from typing import Annotated
 
 import typer
 
 from tabuleiro.errors import CommandError, TabuleiroError
-from tabuleiro_client.cli.export import MatchOption, SourceArgument
-from tabuleiro_client.cli.play import NameOption, PlainOption, SecretOption, ServerOption
+from tabuleiro_client.cli.options import (
+    AsciiOption,
+    MatchOption,
+    NameOption,
+    PlainOption,
+    SecretOption,
+    ServerOption,
+    SourceArgument,
+)
 from tabuleiro_client.line.records import RecordBrowser
 from tabuleiro_client.models.records import (
     RoomMatch,
@@ -34,7 +40,7 @@ def replay(
     secret: SecretOption = None,
     name: NameOption = None,
     plain_only: PlainOption = False,
-    ascii_only: Annotated[bool, typer.Option("--ascii", help="Use nothing beyond ASCII.")] = False,
+    ascii_only: AsciiOption = False,
 ) -> None:
     """Step through the matches of a room, or through the record of one in a file."""
     matches: RoomMatches | None = None
@@ -60,7 +66,7 @@ def replay(
 
 
 async def _first(matches: RoomMatches, number: int | None) -> RoomMatch:
-    """The match to begin with, once it is known which there are."""
+    """Return the match to begin with, once it is known which there are."""
     newest = await matches.newest()
     return newest if number in (None, newest.number) else await matches.get(number)
 
@@ -100,7 +106,7 @@ def _obey_on(browser: RecordBrowser) -> int | None:
 
 
 def _typed_line() -> str | None:
-    """The next line of a pipe, or of a person, who can mend it and recall earlier ones; ``None`` at the end."""
+    """Return the next line of a pipe or of a person, who can edit and recall lines; ``None`` at the end."""
     if not sys.stdin.isatty():
         return sys.stdin.readline() or None
     with suppress(ImportError):  # not every system has it; then lines are typed as they are

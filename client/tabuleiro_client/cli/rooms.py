@@ -10,7 +10,7 @@ import typer
 
 from tabuleiro.ids import Phase
 from tabuleiro.rules import registry
-from tabuleiro_client.cli.play import ServerOption
+from tabuleiro_client.cli.options import ServerOption
 from tabuleiro_client.line import launch
 from tabuleiro_client.line.client import PlainClient
 from tabuleiro_client.net.addresses import chosen_server
@@ -18,7 +18,7 @@ from tabuleiro_client.text.standard_output import while_output_is_taken
 
 
 class RoomState(StrEnum):
-    """What a listed room can be doing."""
+    """The states of a listed room."""
 
     WAITING = "waiting"
     PLAYING = "playing"

@@ -26,11 +26,11 @@ def rules(
 
 
 def rules_lines(game_type: type[Game]) -> list[str]:
-    """The rules page of a game, followed by its options and presets, as lines."""
+    """Return the rules page of a game, followed by its options and presets, as lines."""
     lines = [*game_type.rules_page.rstrip().splitlines(), "", "Options:"]
     for spec in game_type.option_specs:
         default = "" if spec.default is None else f", default {spec.default}"
-        lines += _entry(f"{spec.name}: {spec.help} ({spec.expected}{default})")
+        lines += _entry(f"{spec.key}: {spec.help} ({spec.expected}{default})")
     if game_type.presets:
         lines += ["", "Presets:"]
     for name, options in game_type.presets.items():

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tabuleiro_client.cli.play import (
+from tabuleiro_client.cli.options import (
     AsciiOption,
     NameOption,
     PlainOption,

@@ -13,8 +13,8 @@ from tabuleiro.errors import NotationError, shown
 from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
+from tabuleiro.settings import change_setting
 from tabuleiro_client.line.reports import MatchReport, RoomAnswers
-from tabuleiro_client.line.settings_words import changed_settings
 from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.text.analysis import hint_text
@@ -37,11 +37,11 @@ class RoomCommand:
 
     @property
     def usage(self) -> str:
-        """How it is typed."""
+        """The form in which it is typed."""
         return f"{self.names[0]} {self.argument}".rstrip()
 
     def problem(self, rest: str) -> str:
-        """What is wrong with ``rest`` after the word; empty if it can be run."""
+        """Return the fault in ``rest``, which follows the word; empty if the command can run."""
         if rest and not self.argument:
             return f"{self.names[0]} takes nothing after it"
         if not rest and self.argument and not self.argument.startswith("["):
@@ -65,13 +65,13 @@ class CommandTable:
         self._by_name = {name: command for command in self._commands() for name in command.names}
 
     def find(self, text: str) -> tuple[RoomCommand, str] | None:
-        """The command that ``text`` calls, and what follows its word; ``None`` when it calls none."""
+        """Return the command that ``text`` calls and the rest after its word; ``None`` for no command."""
         word, _, rest = text.strip().partition(" ")
         command = self._by_name.get(word.lower())
         return None if command is None else (command, rest.strip())
 
     def help_lines(self) -> list[str]:
-        """Every command with what it does, in columns under the titles of the groups."""
+        """Return the help: every command in columns, under the titles of the groups."""
         width = max(len(command.usage) for command in self._commands())
         lines: list[str] = []
         for group in self._groups:
@@ -90,7 +90,7 @@ Send = Callable[[Coroutine[Any, Any, None]], None]
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What is sent only after a yes to ``question``; ``otherwise`` is what to say after anything else."""
+    """A request that is sent only after a yes to ``question``; ``otherwise`` is said after anything else."""
 
     question: str
     request: Callable[[], Coroutine[Any, Any, None]]
@@ -126,7 +126,7 @@ class RoomDesk:
         self._confirm = confirm
 
     def groups(self) -> tuple[CommandGroup, ...]:
-        """The commands, in the order of the help."""
+        """Return the commands, in the order of the help."""
         return (
             CommandGroup("the match", self._match_commands()),
             CommandGroup("the room", self._room_commands()),
@@ -252,12 +252,12 @@ class RoomDesk:
             self._send(self._room.answer(kind, accept=False))
 
     def _others(self) -> tuple[Player, ...]:
-        """The other player, if an offer of theirs waits for an answer."""
+        """Return the other player, if an offer of theirs waits for an answer."""
         makers = {offer.player for offer in self._mirror.head.offers}
         return tuple(player for player in PLAYERS if player in makers and player not in self._report.own_seats)
 
     def _offer_meant(self, rest: str, word: str, makers: Sequence[Player]) -> OfferKind | None:
-        """Which offer of ``makers`` is to be answered; ``None`` after telling why none is."""
+        """Return the offer of ``makers`` to answer; ``None`` after saying why there is none."""
         if not self._is_seated():
             return None
         waiting = [offer.kind for offer in self._mirror.head.offers if offer.player in makers]
@@ -312,7 +312,7 @@ class RoomDesk:
             self._screen.say(f"settings: {settings_text(settings) or 'all as usual'}")
             return
         try:
-            wanted = changed_settings(settings, text)
+            wanted = change_setting(settings, text)
         except NotationError as error:
             self._screen.say(str(error))
         else:
@@ -330,7 +330,7 @@ class RoomDesk:
         return bool(self._report.own_seats)
 
     def _is_playing(self) -> bool:
-        """Whether a match of ours runs; tells if not."""
+        """Return whether a match of ours runs; say so if not."""
         if not self._is_seated():
             return False
         if self._mirror.head.phase != "playing":

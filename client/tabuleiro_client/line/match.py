@@ -41,7 +41,8 @@ from tabuleiro_client.net.room import (
     Said,
 )
 from tabuleiro_client.net.server import Signposts
-from tabuleiro_client.text.moments import Moment, moments
+from tabuleiro_client.text.problems import problem_text
+from tabuleiro_client.text.sentences import Notice, timed_notices
 
 ACTIONS_HELP: Final = "type the actions of your turn, one or several on a line, e.g. c3 d4; or:"
 NOTHING_PLAYED: Final = "nothing was played; ? shows what can be, help lists the commands"
@@ -90,7 +91,7 @@ class PlainMatch:
         self._question: ShipChoice | None = None
         self._held_text: str | None = None
         self._is_input_open = True
-        self._told: set[Moment] = set()
+        self._told: set[Notice] = set()
         self._told_end = 0
         self._reading: asyncio.Task[Line | None] | None = None
         self._news: asyncio.Task[Change | None] | None = None
@@ -173,7 +174,7 @@ class PlainMatch:
 
     async def _wait(self, news: asyncio.Task[Change | None]) -> None:
         now_ms = self._room.server_now_ms()
-        coming = self._tell_moments(now_ms)
+        coming = self._tell_notices(now_ms)
         if self._is_asking and self._sending is None:
             self._screen.prompt(self._report.prompt(now_ms))
         if self._reading is None and self._wants_line:
@@ -182,16 +183,16 @@ class PlainMatch:
         timeout_s = None if coming is None else (coming.at_ms - now_ms) / 1000
         await asyncio.wait([news, *others], timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
 
-    def _tell_moments(self, now_ms: int) -> Moment | None:
-        """Tell what time alone has brought by now, and return the next such moment."""
-        all_known = set(moments(self._mirror.head, self._report.cast, self._report.own_seats))
+    def _tell_notices(self, now_ms: int) -> Notice | None:
+        """Tell what time alone has brought by now, and return the next such notice."""
+        all_known = set(timed_notices(self._mirror.head, self._report.cast, self._report.own_seats))
         self._told &= all_known
-        untold = sorted(all_known - self._told, key=lambda moment: moment.at_ms)
-        for moment in untold:
-            if moment.at_ms > now_ms:
-                return moment
-            self._told.add(moment)
-            self._screen.say(moment.text)
+        untold = sorted(all_known - self._told, key=lambda notice: notice.at_ms)
+        for notice in untold:
+            if notice.at_ms > now_ms:
+                return notice
+            self._told.add(notice)
+            self._screen.say(notice.text)
         return None
 
     def _take_change(self, change: Change | None) -> None:
@@ -340,29 +341,23 @@ class PlainMatch:
         elif not actions:
             self._screen.say(NOTHING_PLAYED)
         else:
+            if self._sending is None and not self._is_linked:
+                self._screen.say("not connected now: this is sent as soon as the connection is back")
             self._send(self._room.play(format_turn(state, actions).split(" ")))
 
     def _send(self, sending: Coroutine[Any, Any, None]) -> None:
         if self._sending is not None:
             sending.close()
             self._screen.say("what you sent before is still on its way")
-            return
-        if not self._is_linked:
-            self._screen.say("not connected now: this is sent as soon as the connection is back")
-        self._sending = asyncio.create_task(sending)
+        else:
+            self._sending = asyncio.create_task(sending)
 
     def _take_answer(self, sent: asyncio.Task[None]) -> None:
         try:
             sent.result()
-        except CommandError as error:
-            self._screen.say(f"the server refuses: {error.message}")
-        except ConnectionLostError:
-            raise
-        except ClientError as error:
-            self._screen.say(str(error))
-        else:
-            return
-        self._report.show_turn()
+        except (CommandError, ClientError) as error:
+            self._screen.say(problem_text(error))
+            self._report.show_turn()
 
     async def _leave(self, how: Stay) -> None:
         """Give up a seat that is not played from now, or say how to come back to it."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
+from tabuleiro.descriptors import PositionSetting
 from tabuleiro.errors import GameOptionError, TabuleiroError
 from tabuleiro.rules import Game, registry
-from tabuleiro.rules.options import OptionValue, PositionOption
+from tabuleiro.rules.options import OptionValue, parse_option
 from tabuleiro_client.line.terminal import LineReader, Screen
 from tabuleiro_client.models.play_options import levels_to_offer
 
@@ -96,13 +98,14 @@ class Menu:
         while True:
             chosen: dict[str, OptionValue] = {}
             for spec in game.option_specs:
-                if isinstance(spec, PositionOption):
+                if isinstance(spec, PositionSetting):
                     continue
-                question = f"{spec.name}: {spec.help}; {spec.expected}"
+                question = f"{spec.key}: {spec.help}; {spec.expected}"
+                read = partial(parse_option, spec)
                 if spec.default is not None:
-                    chosen[spec.name] = await self.ask(question, spec.from_text, str(spec.default))
-                elif (value := await self.ask_or_skip(question, spec.from_text)) is not None:
-                    chosen[spec.name] = value
+                    chosen[spec.key] = await self.ask(question, read, str(spec.default))
+                elif (value := await self.ask_or_skip(question, read)) is not None:
+                    chosen[spec.key] = value
             try:
                 game.from_options(chosen)
             except GameOptionError as error:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Mapping
 
 from tabuleiro.errors import shown
-from tabuleiro.notation.record import MatchRecord, RecordPlayer, replay, turns
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
 from tabuleiro.rules import registry
-from tabuleiro_client.text.board import TextStyle, board_lines, legend
+from tabuleiro_client.models.timeline import Timeline
+from tabuleiro_client.text.board import TextStyle, board_lines, legend, scores_text
+from tabuleiro_client.text.endings import ending_text
 from tabuleiro_client.text.terminal import showable
 
 HELP = """\
@@ -38,24 +39,18 @@ class RecordBrowser:
         self.wanted_match: int | None = None
         self.style = style
         self.game = registry.load(record.game, record.options)
-        self.states = replay(record)
-        self.turns = turns(record, self.states)
+        self.timeline = Timeline(self.game, record.actions)
+        self.turns = self.timeline.turns()
         self.ply = 0
         self.is_done = False
-        self._turn_starts = [turn.ply for turn in self.turns]
-
-    @property
-    def last_ply(self) -> int:
-        """The number of actions in the record."""
-        return len(self.states) - 1
 
     def introduction(self) -> list[str]:
-        """The game and who played it, what the signs on the board mean, and the commands."""
+        """Return the game with its players, the meaning of the signs on the board, and the commands."""
         first, second = (
             f"{self._player(player)} ({side})"
             for player, side in zip(self.record.players, self.game.sides, strict=True)
         )
-        signs = legend(self.states[0].view(), self.style)
+        signs = legend(self.timeline.states[0].view(), self.style)
         return [f"{self.game.title}: {first} against {second}", signs, "", *self._help()]
 
     def _player(self, player: RecordPlayer) -> str:
@@ -63,33 +58,34 @@ class RecordBrowser:
         return name if player.bot is None else f"{name}, computer {showable(player.bot, self.style)}"
 
     def position_lines(self, *, show_legal: bool = False) -> list[str]:
-        """The board at this place, with what was played and what comes next."""
-        view = self.states[self.ply].view()
+        """Return the board at this place, with the last action and what comes next."""
+        view = self.timeline.states[self.ply].view()
         lines = ["", *board_lines(view, self.style, show_legal=show_legal, show_forbidden=show_legal)]
         lines += [self._place(), *view.notices]
-        if view.scores is not None and (self.states[self.ply].is_terminal or show_legal):
+        if view.scores is not None and (self.timeline.states[self.ply].is_terminal or show_legal):
             for side, scores in zip(self.game.sides, view.scores, strict=True):
-                lines.append(f"groups of {side}: {' '.join(map(str, scores)) or 'none'}")
-        if self.ply == self.last_ply:
+                lines.append(f"{side} scores {scores_text(scores)}")
+        if self.ply == self.timeline.last_ply:
             lines.append(self._ending())
         return lines
 
     def _place(self) -> str:
         if self.ply == 0:
-            return f"The start; {self.last_ply} actions in {len(self.turns)} turns follow."
-        turn = self.turns[bisect_right(self._turn_starts, self.ply - 1) - 1]
+            return f"The start; {self.timeline.last_ply} actions in {len(self.turns)} turns follow."
+        turn = next(turn for turn in reversed(self.turns) if turn.ply < self.ply)
         made = self.ply - turn.ply
         of_turn = f" ({made} of {len(turn.actions)})" if len(turn.actions) > 1 else ""
         side, action = self.game.sides[turn.player], turn.actions[made - 1]
-        return f"Turn {turn.number}{of_turn}: {side} played {action}. Action {self.ply} of {self.last_ply}."
+        return (
+            f"Turn {turn.number}{of_turn}: {side} played {action}. Action {self.ply} of {self.timeline.last_ply}."
+        )
 
     def _ending(self) -> str:
         outcome = self.record.outcome
         if outcome is None:
             return "The record ends here; the match is unfinished."
-        if outcome.winner is not None:
-            return f"The end: {self.game.sides[outcome.winner]} wins by {outcome.termination}."
-        return f"The end: {outcome.termination}, nobody wins."
+        ending = ending_text(self.game.sides, outcome.winner, outcome.termination)
+        return f"The end. {ending[:1].upper()}{ending[1:]}."
 
     def obey(self, text: str) -> list[str]:
         """Do what was typed and return what to show: a position, or a message about what cannot be done."""
@@ -111,7 +107,7 @@ class RecordBrowser:
     def _go_to(self, ply: int) -> list[str]:
         if ply < 0:
             return ["This is the start of the record."]
-        if ply > self.last_ply:
+        if ply > self.timeline.last_ply:
             return ["This is the end of the record."]
         self.ply = ply
         return self.position_lines()
@@ -132,18 +128,18 @@ class RecordBrowser:
 
     def _next_turn(self) -> list[str]:
         """Go to the end of the turn that is being played."""
-        following = [start for start in (*self._turn_starts[1:], self.last_ply) if start > self.ply]
-        return self._go_to(following[0] if following else self.last_ply + 1)
+        is_at_end = self.ply == self.timeline.last_ply
+        return self._go_to(self.ply + 1 if is_at_end else self.timeline.next_turn_start(self.ply))
 
     def _back_turn(self) -> list[str]:
         """Go to the last start of a turn before here."""
-        return self._go_to(max((start for start in self._turn_starts if start < self.ply), default=-1))
+        return self._go_to(self.timeline.turn_start(self.ply) if self.ply else -1)
 
     def _start(self) -> list[str]:
         return self._go_to(0)
 
     def _end(self) -> list[str]:
-        return self._go_to(self.last_ply)
+        return self._go_to(self.timeline.last_ply)
 
     def _legal(self) -> list[str]:
         return self.position_lines(show_legal=True)

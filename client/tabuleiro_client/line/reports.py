@@ -15,21 +15,25 @@ from tabuleiro.protocol.events import (
     ActionsUndone,
     MatchEnded,
     MatchStarted,
+    OfferKind,
+    OfferMade,
     SeatFreed,
     TurnTakenBack,
 )
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import State
 from tabuleiro.rules.view import BoardView, Mark
+from tabuleiro.text import spell_duration
 from tabuleiro_client.line.ships import Sight, overview, route_lines
 from tabuleiro_client.line.terminal import Screen
-from tabuleiro_client.net.mirror import Mirror, Step
+from tabuleiro_client.net.mirror import Mirror, Step, seats_of
 from tabuleiro_client.net.server import Signposts
-from tabuleiro_client.text.clocks import format_clock, format_duration
-from tabuleiro_client.text.sentences import Cast, holder_text, options_text, said, sentence_to
+from tabuleiro_client.text.board import scores_text
+from tabuleiro_client.text.clocks import format_clock
+from tabuleiro_client.text.rooms import holder_text, options_text
+from tabuleiro_client.text.sentences import Cast, said, sentence_to
 from tabuleiro_client.text.settings import settings_text
 from tabuleiro_client.text.spoken import change_text, choices_text, place_text, position_lines, score_lines
-from tabuleiro_client.text.told_seats import seats_after, seats_of, with_seats
 
 _CHAT_SHOWN_COUNT: Final = 10
 
@@ -57,8 +61,7 @@ class MatchReport:
     def cast(self) -> Cast:
         """What the players are called after what has been told."""
         own_seats = tuple(seat for seat in PLAYERS if self._seats[seat].account == self._mirror.account)
-        head = with_seats(self._head, self._seats)
-        return Cast(self._mirror.game, head, () if self._is_watching else own_seats, self._screen.style)
+        return Cast(self._mirror.game, self._seats, () if self._is_watching else own_seats, self._screen.style)
 
     def show_room(self) -> None:
         """Tell the whole state of the room, as on entering it."""
@@ -86,20 +89,22 @@ class MatchReport:
             self._screen.say(self.cast.ending(head.match.winner, head.match.termination))
             self._show_result(head.match.winner)
         for offer in head.offers:
-            self._screen.say(self.cast.offer(offer.kind, offer.player))
+            self._show_offer(offer.kind, offer.player)
 
     def show_event(self, step: Step, head: RoomHead) -> None:
         """Tell an event that came with ``head``."""
         self._show_coming_and_going(head)
         event = step.event.event
-        self._seats = seats_of(head) if step.event.seq == head.seq else seats_after(self._seats, event)
+        self._seats = step.seats
         if self._screen.style.is_spoken and isinstance(event, ActionsPlayed | ActionsUndone | TurnTakenBack):
             self._speak_of_change(step, event)
             return
         sentence = sentence_to(event, self._mirror.account) or self.cast.sentence(event)
-        if sentence:
+        if sentence and not isinstance(event, OfferMade):
             self._screen.say(sentence)
         match event:
+            case OfferMade(kind=kind, player=player):
+                self._show_offer(kind, player)
             case SeatFreed():
                 self.show_waiting()
             case MatchStarted():
@@ -111,6 +116,14 @@ class MatchReport:
                 self._show_state(step.after)
             case MatchEnded(winner=winner):
                 self._show_result(winner)
+
+    def _show_offer(self, kind: OfferKind, player: Player) -> None:
+        """Tell an offer that waits, with what can be done about it from here."""
+        if len(self.own_seats) != 1:
+            how = ""
+        else:
+            how = " (decline withdraws it)" if player in self.own_seats else ": accept or decline"
+        self._screen.say(f"{self.cast.offer(kind, player)}{how}")
 
     def _speak_of_change(self, step: Step, event: ActionsPlayed | ActionsUndone | TurnTakenBack) -> None:
         """Say on one line what was done and what came of it, and on another whose turn it is, if that is ours."""
@@ -216,7 +229,7 @@ class MatchReport:
         scores = self._mirror.state.view().scores
         if scores is not None:
             for player in PLAYERS:
-                self._screen.say(f"{self.cast.side(player)} scores {' '.join(map(str, scores[player])) or '0'}")
+                self._screen.say(f"{self.cast.side(player)} scores {scores_text(scores[player])}")
         self._screen.say(self.cast.winner(winner))
 
 
@@ -310,7 +323,7 @@ class RoomAnswers:
             seat = head.seats[player]
             presence = "" if seat.holder.kind == "open" else ", here" if seat.is_connected else ", away"
             if seat.away_since_ms is not None and not seat.is_connected:
-                presence += f" for {format_duration(max(now_ms - seat.away_since_ms, 0))}"
+                presence += f" for {spell_duration(max(now_ms - seat.away_since_ms, 0))}"
             stand_in = f", a computer ({seat.holder.stand_in}) plays" if seat.holder.stand_in else ""
             own = ", you" if player in self._report.own_seats else ""
             side = self._report.cast.side_with_glyph(player)

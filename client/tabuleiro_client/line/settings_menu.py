@@ -1,24 +1,32 @@
-"""Asking for the settings of a new room, one question each, and reading the answers."""
+"""Questions for the settings of a new room, one each, built from the descriptors of :mod:`tabuleiro.settings`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from tabuleiro.clock import TimeControl, parse_time_control
-from tabuleiro.errors import NotationError
-from tabuleiro.ids import DAY_MS, SECOND_MS
-from tabuleiro.protocol.settings import LateBot, RoomSettings
+from msgspec.structs import replace
+
+from tabuleiro.clock import TimeControl
+from tabuleiro.descriptors import LevelSetting, YesNoSetting
+from tabuleiro.settings import (
+    ROOM_SETTINGS,
+    LateBotSetting,
+    RoomSetting,
+    RoomSettings,
+    format_setting,
+    room_setting,
+)
 from tabuleiro_client.line.menu import Menu, WentBack
 
-_DAY_S = DAY_MS // SECOND_MS
-_AWAY_MIN_S = 5
-_NO_BOT = "nobody"
+_LATE_BOT_AFTER = "60"
 
 
 async def ask_settings(menu: Menu, levels: Sequence[str]) -> RoomSettings:
-    """Ask how the room shall be; ``levels`` are those of the computers for its game.
+    """Ask for the settings of a room; ``levels`` are those of the bots for its game.
 
-    Raises: WentBack, WentAway.
+    Raises:
+        WentBack, WentAway: The person left the question.
     """
     choices: list[tuple[str, RoomSettings | None]] = [
         ("as usual: no clock, open to everybody", RoomSettings()),
@@ -36,72 +44,36 @@ async def ask_settings(menu: Menu, levels: Sequence[str]) -> RoomSettings:
 
 
 async def ask_time_control(menu: Menu) -> TimeControl:
-    """Ask for the clock. Raises: WentBack, WentAway."""
-    return await menu.ask("clock, e.g. 5+3, 10m+5x30s, 60s/turn, 3d/turn", parse_time_control, "none")
+    """Ask for the clock.
+
+    Raises:
+        WentBack, WentAway: The person left the question.
+    """
+    control: TimeControl = await _ask(menu, room_setting("time"), ())
+    return control
 
 
 async def _every_setting(menu: Menu, levels: Sequence[str]) -> RoomSettings:
-    control = await ask_time_control(menu)
-    is_private = await menu.ask("private, entered by an invitation only", read_yes, "no")
-    is_casual = await menu.ask("casual: computers take turns back, hints are possible", read_yes, "yes")
-    hints = is_casual and await menu.ask("players may ask what to play, and all are told", read_yes, "no")
-    is_drawn = await menu.ask("draw lots who begins", read_yes, "no")
-    may_undo = await menu.ask("actions of a turn begun may be undone", read_yes, "yes")
-    late_bot = await _ask_late_bot(menu, levels)
-    stand_in = await _ask_level(menu, levels, "Who plays for a player who stays away?")
-    away_s = await menu.ask("seconds without a connection until a player is away", read_away_s, "120")
-    hides_chat = await menu.ask("players don't see what watchers say", read_yes, "no")
-    counts_downtime = await menu.ask("clocks run on while the server is down", read_yes, "no")
-    return RoomSettings(
-        time_control=control,
-        is_private=is_private,
-        is_casual=is_casual,
-        first="draw" if is_drawn else "seated",
-        may_undo=may_undo,
-        late_bot=late_bot,
-        stand_in_level=stand_in,
-        away_after_ms=away_s * SECOND_MS,
-        hides_watcher_chat=hides_chat,
-        counts_downtime=counts_downtime,
-        hints=hints,
+    chosen: dict[str, Any] = {}
+    for setting in ROOM_SETTINGS:
+        if not setting.needs or chosen[room_setting(setting.needs).target]:
+            chosen[setting.target] = await _ask(menu, setting, levels)
+    return replace(RoomSettings(), **chosen)
+
+
+async def _ask(menu: Menu, setting: RoomSetting, levels: Sequence[str]) -> Any:
+    question = f"{setting.label}: {setting.help}"
+    default = format_setting(RoomSettings(), setting)
+    if isinstance(setting, YesNoSetting):
+        return await menu.ask(question, setting.parse, default)
+    if not isinstance(setting, LevelSetting | LateBotSetting):
+        return await menu.ask(f"{question}; {setting.expected}", setting.parse, default)
+    bots: list[tuple[str, str | None]] = [("nobody", None), *((f"{level}-bot", level) for level in levels)]
+    level = await menu.choose(question, bots)
+    if level is None or isinstance(setting, LevelSetting):
+        return level
+    return await menu.ask(
+        f"{setting.label} after: seconds, or e.g. 5m",
+        lambda text: setting.parse(f"{level}:{text}"),
+        _LATE_BOT_AFTER,
     )
-
-
-async def _ask_late_bot(menu: Menu, levels: Sequence[str]) -> LateBot | None:
-    level = await _ask_level(menu, levels, "Who takes the seat when no person comes?")
-    if level is None:
-        return None
-    return LateBot(level, await menu.ask("after how many seconds", read_late_s, "60") * SECOND_MS)
-
-
-async def _ask_level(menu: Menu, levels: Sequence[str], title: str) -> str | None:
-    choices: list[tuple[str, str | None]] = [(_NO_BOT, None), *((f"a computer: {each}", each) for each in levels)]
-    return await menu.choose(title, choices)
-
-
-def read_yes(text: str) -> bool:
-    """Read yes or no. Raises: NotationError."""
-    match text.strip().lower():
-        case "yes" | "y":
-            return True
-        case "no" | "n":
-            return False
-    raise NotationError(text, "yes or no")
-
-
-def read_away_s(text: str) -> int:
-    """Read after how many seconds without a connection somebody is away. Raises: NotationError."""
-    return _read_seconds(text, _AWAY_MIN_S, 14 * _DAY_S)
-
-
-def read_late_s(text: str) -> int:
-    """Read how many seconds a late bot waits. Raises: NotationError."""
-    return _read_seconds(text, 0, _DAY_S)
-
-
-def _read_seconds(text: str, low_s: int, high_s: int) -> int:
-    digits = text.strip()
-    is_number = digits.isascii() and digits.isdigit() and len(digits) <= len(str(high_s))
-    if not is_number or not low_s <= int(digits) <= high_s:
-        raise NotationError(text, f"a whole number from {low_s} to {high_s}")
-    return int(digits)

@@ -21,7 +21,7 @@ _WAYS: dict[str, Way] = {"boost": "boost", "b": "boost", "reprogram": "reprogram
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What one ship can do: a picture in which that alone is marked as legal, and ``lines`` that say it."""
+    """The moves of one ship: a picture in which they alone are marked as legal, and ``lines`` that say them."""
 
     view: BoardView
     lines: tuple[str, ...]
@@ -122,7 +122,7 @@ def _read_target(text: str) -> int | None:
 
 
 def _read_open_move(state: XeroGState, text: str) -> int | None:
-    """A move that does not say what becomes of a ship landed on, ``a1-b3`` or ``a1xb3``, as some action of it."""
+    """Return some action of a move that says nothing of the ship it lands on, ``a1-b3`` or ``a1xb3``."""
     if "@" in text:
         return None
     for whole in (text, f"{text}@{BOARD.names[0]}"):
@@ -171,7 +171,7 @@ def _step(state: XeroGState, start: str, name: str) -> str:
 
 
 def _with_targets(view: BoardView, targets: Iterable[int]) -> BoardView:
-    """The picture in which the ``targets``, and nothing else, are marked as legal."""
+    """Return the picture in which the ``targets``, and nothing else, are marked as legal."""
     wanted = set(targets)
     cells = tuple(
         replace(cell, marks=cell.marks - {Mark.LEGAL} | ({Mark.LEGAL} if cell.index in wanted else set()))

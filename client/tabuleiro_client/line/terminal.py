@@ -48,7 +48,7 @@ class LineReader:
         threading.Thread(target=self._read_when_wanted, name="line reader", daemon=True).start()
 
     async def next_line(self) -> Line | None:
-        """The next line, ``None`` after the last. Cancelling loses nothing."""
+        """Return the next line, ``None`` after the last. Cancelling loses nothing."""
         while not self._lines:
             if self._is_at_end:
                 return None

@@ -51,17 +51,17 @@ class RoomMatches:
         self._known: dict[int, RoomMatch] = {}
 
     def known(self, number: int) -> RoomMatch | None:
-        """A match as it was asked for before, ``None`` if it was not."""
+        """Return a match that was asked for before; ``None`` if it was not."""
         return self._known.get(number)
 
     async def newest(self) -> RoomMatch:
-        """The last match of the room as it is now. Raises: ClientError, CommandError."""
+        """Ask for the last match of the room as it is now. Raises: ClientError, CommandError."""
         found = self._take(await self._ask(None))
         self.last = found.number
         return found
 
     async def get(self, number: int) -> RoomMatch:
-        """A match by its number. Raises: ClientError also when there is no such match, CommandError."""
+        """Return a match by its number. Raises: ClientError, also for no such match; CommandError."""
         known = self._known.get(number)
         if known is not None and known.record.outcome is not None:
             return known
@@ -81,7 +81,7 @@ class RoomMatches:
 
 
 def numbers_text(last: int) -> str:
-    """Which matches there are.
+    """Return the numbers of the matches as text.
 
     >>> numbers_text(1), numbers_text(3)
     ('match 1 alone', 'matches 1 to 3')
@@ -110,7 +110,7 @@ class RoomSource:
 
 
 def is_file(source: str) -> bool:
-    """Whether ``source`` names a file or standard input.
+    """Return whether ``source`` names a file or standard input.
 
     Raises: ClientError when it is neither a file nor could be the code of a room.
     """
@@ -149,7 +149,7 @@ async def record_of_room(code: str, number: int | None, source: RoomSource) -> F
 
 
 def matches_of_room(code: str, source: RoomSource) -> RoomMatches:
-    """The matches of the room ``code``, which may hold the secret; the server is connected to for each of them.
+    """Return the matches of the room ``code``, which may hold the secret; each is asked for by a connection.
 
     Raises: NotationError for no code.
     """

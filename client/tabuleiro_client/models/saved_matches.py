@@ -42,11 +42,11 @@ class ShelvedMatch(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether there is nothing to go on with."""
+        """True if the match cannot be continued."""
         return self.phase in ("finished", "closed")
 
     def says_the_same(self, other: ShelvedMatch) -> bool:
-        """Whether ``other`` differs in the time at most."""
+        """Return whether ``other`` differs in the time at most."""
         return msgspec.structs.replace(self, seen_at_ms=other.seen_at_ms) == other
 
 
@@ -57,7 +57,7 @@ class MatchShelf:
         self._folder = folder / "matches"
 
     def all(self) -> list[ShelvedMatch]:
-        """The matches, the one seen last first."""
+        """Return the matches, the one seen last first."""
         found = []
         for path in self._folder.glob("*.json"):
             with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):

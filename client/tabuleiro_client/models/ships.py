@@ -31,7 +31,7 @@ class ShipChoice:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether a way has to be chosen before anything else."""
+        """True if a way has to be chosen before anything else."""
         return self.landed is not None and self.way is None
 
     @property
@@ -40,7 +40,7 @@ class ShipChoice:
         return () if self.landed is None else self.position.boost_targets(self.start, self.landed.target)
 
     def targets(self) -> tuple[int, ...]:
-        """The squares that can be chosen now; none while the way is undecided."""
+        """Return the squares that can be chosen now; none while the way is undecided."""
         if self.landed is None:
             return tuple(landing.target for landing in self.position.landings_of(self.start))
         if self.way == REPROGRAM:

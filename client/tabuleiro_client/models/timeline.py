@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from tabuleiro.errors import NotationError
-from tabuleiro.ids import Player
+from tabuleiro.notation.record import RecordTurn, parted_turns
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.view import BoardView
 
@@ -21,7 +20,7 @@ _KEPT: Final[deque[tuple[State, BoardView]]] = deque(maxlen=_KEPT_COUNT)
 
 
 def picture_of(state: State) -> BoardView:
-    """The view of ``state``: the one made last for this very object, if that is not long ago.
+    """Return the view of ``state``: the last one made for this very object, if it is still kept.
 
     Not of an equal one: what was played last is in the picture, and not in what makes positions equal.
     """
@@ -36,18 +35,11 @@ def picture_of(state: State) -> BoardView:
 _ACTION: Final = re.compile(r"a(?:ction)?\s*([0-9]{1,9})", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class TurnLine:
-    """A turn as a list shows it; ``ply`` counts the actions of the match before it."""
-
-    number: int
-    player: Player
-    ply: int
-    actions: tuple[str, ...]
-
-
 class Timeline:
-    """The positions of a match: ``states[n]`` is the one after ``n`` actions, ``actions`` their texts."""
+    """The positions of a match: ``states[n]`` is the one after ``n`` actions, ``actions`` their canonical texts.
+
+    Raises: NotationError or IllegalActionError for actions that the rules refuse.
+    """
 
     def __init__(self, game: Game, actions: Sequence[str] = ()) -> None:
         self.game = game
@@ -73,29 +65,23 @@ class Timeline:
         del self.actions[same:], self.states[same + 1 :]
         for text in actions[same:]:
             state = self.states[-1]
-            self.states.append(state.apply(state.string_to_action(text)))
-            self.actions.append(text)
+            action = state.string_to_action(text)
+            self.states.append(state.apply(action))
+            self.actions.append(state.action_to_string(action))
 
-    def turns(self) -> list[TurnLine]:
-        """The turns played, the one in progress included."""
-        lines: list[TurnLine] = []
-        for ply, (text, state) in enumerate(zip(self.actions, self.states, strict=False)):
-            if lines and lines[-1].number == state.turn_number:
-                last = lines[-1]
-                lines[-1] = TurnLine(last.number, last.player, last.ply, (*last.actions, text))
-            elif state.to_move is not None:
-                lines.append(TurnLine(state.turn_number, state.to_move, ply, (text,)))
-        return lines
+    def turns(self) -> tuple[RecordTurn, ...]:
+        """Return the turns played, the one in progress included."""
+        return parted_turns(self.actions, self.states)
 
     def turn_start(self, ply: int) -> int:
-        """The ply at which the turn of the action before ``ply`` began; 0 at the start."""
+        """Return the ply at which the turn of the action before ``ply`` began; 0 at the start."""
         start = ply
         while start > 0 and self.states[start - 1].turn_number == self.states[ply - 1].turn_number:
             start -= 1
         return start
 
     def next_turn_start(self, ply: int) -> int:
-        """The ply after the turn that is being played at ``ply``; the last one at the end."""
+        """Return the ply after the turn that is being played at ``ply``; the last one at the end."""
         end = ply
         while end < self.last_ply:
             end += 1
@@ -104,7 +90,7 @@ class Timeline:
         return end
 
     def ply_of(self, text: str) -> int:
-        """The ply that ``text`` names: ``5`` is after turn 5, ``a34`` after action 34; ``start`` and ``end``.
+        """Return the ply that ``text`` names: ``5`` after turn 5, ``a34`` after action 34, ``start`` or ``end``.
 
         Raises: NotationError that says which there are.
         """
@@ -122,7 +108,7 @@ class Timeline:
         raise NotationError(text, f"{of_turns}an action from a0 to a{self.last_ply}, start or end")
 
     def changed_by_last_turn(self, ply: int) -> frozenset[int]:
-        """The cells that the turn of the action before ``ply`` has changed up to there."""
+        """Return the cells that the turn of the action before ``ply`` has changed up to there."""
         after = self.states[ply]
         if self._last_change is None or self._last_change[0] is not after:
             # Kept, because this is asked at every move of a cursor, and takes two whole pictures.
@@ -133,6 +119,6 @@ class Timeline:
 
 
 def changed_cells(before: BoardView, after: BoardView) -> frozenset[int]:
-    """The indexes of the cells that hold something else."""
+    """Return the indexes of the cells that hold something else."""
     pairs = zip(before.cells, after.cells, strict=True)
     return frozenset(old.index for old, new in pairs if old.piece != new.piece)

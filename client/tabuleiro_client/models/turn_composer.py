@@ -16,12 +16,9 @@ from tabuleiro.rules import State
 from tabuleiro.rules.games.iris import IrisState
 from tabuleiro.rules.games.xero_g.moves import BASE
 from tabuleiro.rules.games.xero_g.state import XeroGState
-from tabuleiro.rules.view import BoardView, EdgeSide
+from tabuleiro.rules.view import BoardView, EdgeSide, Target
 from tabuleiro_client.models.ships import ShipChoice, Way
 from tabuleiro_client.models.timeline import changed_cells, picture_of
-
-Target = int | EdgeSide
-"""What can be pointed at: a cell by its index, or an edge of the board that can be entered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +64,22 @@ class TurnComposer:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the turn has nothing left to choose."""
+        """True if the turn has nothing left to choose."""
         is_over = self.state.is_terminal or self.state.turn_number != self.base.turn_number
         return bool(self.actions) and is_over
 
     @property
     def is_single(self) -> bool:
-        """Whether the turn at ``base`` is a single action, so that there is nothing to compose."""
+        """True if the turn at ``base`` is a single action, so that there is nothing to compose."""
         return self.base_view.actions_left in (None, 1)
 
     @property
     def can_step_back(self) -> bool:
-        """Whether :meth:`step_back` would do something."""
+        """True if :meth:`step_back` would do something."""
         return bool(self.actions)
 
     def texts(self) -> list[str]:
-        """The canonical texts of the actions composed so far."""
+        """Return the canonical texts of the actions composed so far."""
         return format_turn(self.base, self.actions).split()
 
     def rebase(self, base: State) -> bool:
@@ -147,7 +144,7 @@ class TurnComposer:
         return True
 
     def can_pass(self) -> bool:
-        """Whether the game has a pass, and it is legal now."""
+        """Return whether the game has a pass, and it is legal now."""
         if self.is_complete:
             return False
         try:
@@ -156,18 +153,18 @@ class TurnComposer:
             return False
 
     def choices(self) -> Sequence[Choice]:
-        """What can be pressed beside the board now."""
+        """Return the choices to press beside the board now."""
         offered = [SEND_TURN] if self.is_complete else [SEND] if self.actions else []
         if self.can_pass():
             offered.append(PASS)
         return [*offered, UNDO] if self.can_step_back else offered
 
     def targets(self) -> frozenset[Target] | None:
-        """What may be chosen next; ``None``: what the view marks as legal."""
+        """Return the targets that may be chosen next; ``None``: those that the view marks as legal."""
         return frozenset() if self.is_complete else None
 
     def prompt(self) -> str:
-        """What is to be done next, as a sentence."""
+        """Return the next thing to do, as a sentence."""
         if self.is_complete:
             return f"turn complete: {' '.join(self.texts())} - Enter sends it, u undoes"
         if not self.actions:
@@ -175,7 +172,7 @@ class TurnComposer:
         return f"{' '.join(self.texts())} - go on, or s sends it now"
 
     def picked(self) -> frozenset[int]:
-        """The cells that the composed actions changed."""
+        """Return the cells that the composed actions changed."""
         return changed_cells(self.base_view, self.view) if self.actions else frozenset()
 
     def route_to(self, target: Target | None) -> tuple[int, ...]:
@@ -236,7 +233,7 @@ class ShipComposer(TurnComposer):
         return is_left
 
     def next_value(self) -> int:
-        """The value that is placed next; 0 when nothing is to be placed."""
+        """Return the value that is placed next; 0 when nothing is to be placed."""
         left = dict(self.position.supply()) if self.position.is_setup else {}
         return self.value if self.value in left else min(left, default=0)
 
@@ -362,7 +359,7 @@ class ShipComposer(TurnComposer):
         return False
 
     def _circle(self, ship: ShipChoice) -> bool:
-        """The square of the ship itself: end there after a circle, on the second asking; or put it down."""
+        """End on the ship's own square after a circle, when asked twice; without a circle, put the ship down."""
         landing = ship.landing_on(ship.start)
         if landing is None or landing.action is None:
             self._let_go()
@@ -380,7 +377,7 @@ class ShipComposer(TurnComposer):
         self._is_circling = False
 
     def _square(self, target: Target) -> int:
-        """The square that ``target`` stands for; -1 for the edge that is not the mover's aim."""
+        """Return the square that ``target`` stands for; -1 for the edge that is not the mover's aim."""
         return target if isinstance(target, int) else BASE if target == self._base_edge else -1
 
     @property

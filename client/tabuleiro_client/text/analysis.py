@@ -13,6 +13,7 @@ from tabuleiro.notation.record import RecordTurn
 from tabuleiro.protocol.messages import HintGiven
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.analysis import Analysis, Candidate
+from tabuleiro.text import counted
 
 EVEN_BELOW: Final = 0.1
 SLIGHT_BELOW: Final = 0.3
@@ -40,7 +41,7 @@ def worth_text(value: float, *, is_proven: bool = False, turns_to_end: int | Non
 
 
 def hint_text(hint: HintGiven) -> str:
-    """A hint in words.
+    """Return a hint in words.
 
     >>> hint_text(HintGiven(("c3", "d4"), 0.42))
     'hint: c3 d4 (+0.42 better)'
@@ -55,11 +56,11 @@ def _proven_text(value: float, turns_to_end: int | None) -> str:
     verb = "wins" if value > 0 else "loses"
     if turns_to_end is None:
         return f"{verb} by force"
-    return f"{verb} in {turns_to_end} {'turn' if turns_to_end == 1 else 'turns'}"
+    return f"{verb} in {counted(turns_to_end, 'turn')}"
 
 
 def number_text(value: float) -> str:
-    """A value as a number of fixed width, with its sign.
+    """Return a value as a number of fixed width, with its sign.
 
     >>> number_text(0.456), number_text(-1.0), number_text(-0.001)
     ('+0.46', '-1.00', '+0.00')
@@ -76,7 +77,7 @@ _LINE_TURNS_COUNT: Final = 8
 
 
 def turns_of(state: State, line: Sequence[int]) -> list[tuple[int, list[str]]]:
-    """The number and the canonical texts of each turn of ``line``, legal from ``state`` on."""
+    """Return the number and the canonical texts of each turn of ``line``, legal from ``state`` on."""
     found: list[tuple[int, list[str]]] = []
     for action in line:
         if not found or found[-1][0] != state.turn_number:
@@ -87,35 +88,35 @@ def turns_of(state: State, line: Sequence[int]) -> list[tuple[int, list[str]]]:
 
 
 def line_text(state: State, line: Sequence[int]) -> str:
-    """A line as numbered turns, like those of a record."""
+    """Return a line as numbered turns, like those of a record."""
     found = turns_of(state, line)
     shown = [f"{number}. {' '.join(texts)}" for number, texts in found[:_LINE_TURNS_COUNT]]
     return "  ".join(shown) + ("  ..." if len(found) > _LINE_TURNS_COUNT else "")
 
 
 def effort_text(analysis: Analysis) -> str:
-    """How far a search has got."""
+    """Return the effort of a search so far."""
     looked = f"{analysis.nodes:,} positions looked at"
     if analysis.depth is None:
         return looked
-    return f"{analysis.depth} {'turn' if analysis.depth == 1 else 'turns'} deep, {looked}"
+    return f"{counted(analysis.depth, 'turn')} deep, {looked}"
 
 
 def value_text(candidate: Candidate) -> str:
-    """A value as a number and in words."""
+    """Return a value as a number and in words."""
     words = worth_text(candidate.value, is_proven=candidate.is_proven, turns_to_end=candidate.turns_to_end)
     return f"{number_text(candidate.value)} {words}"
 
 
 def progress_text(state: State, analysis: Analysis, seconds: float) -> str:
-    """One line that tells how an analysis stands."""
+    """Return the state of an analysis on one line."""
     best = analysis.best
     turn = " ".join(turns_of(state, best.actions)[0][1])
     return f"{seconds:.0f} s: {value_text(best)}, {turn} ({effort_text(analysis)})"
 
 
 def analysis_lines(game: Game, state: State, analysis: Analysis) -> list[str]:
-    """The candidates of a position, best first, as a block of text."""
+    """Return the candidates of a position, best first, as a block of text."""
     side = game.sides[state.to_move or 0]
     lines = [
         f"{game.title}, before turn {state.turn_number}: {side} to move",
@@ -130,7 +131,7 @@ def analysis_lines(game: Game, state: State, analysis: Analysis) -> list[str]:
 
 
 def analysis_json(game: Game, state: State, analysis: Analysis) -> dict[str, Any]:
-    """The same for programs; ``value`` is for the side to move, ``None`` stands for what is not known."""
+    """Return the same for programs; ``value`` is for the side to move, ``None`` stands for unknown."""
     return {
         "turn": state.turn_number,
         "position": state.to_position(),
@@ -167,7 +168,7 @@ class JudgedTurn:
 
     @property
     def cost(self) -> float:
-        """What the turn lost; 0 where it gained."""
+        """The value that the turn lost; 0 where it gained."""
         return max(0.0, self.before.value - self.value_after)
 
     @property
@@ -179,7 +180,7 @@ class JudgedTurn:
 
 
 def judged_lines(game: Game, turns: Sequence[JudgedTurn]) -> list[str]:
-    """A line for each turn, with the best one where it cost much, and at the end the most expensive of all."""
+    """Return a line for each turn, with the best one where it cost much; at the end the most expensive turn."""
     lines = []
     for judged in turns:
         turn = judged.turn
@@ -195,7 +196,7 @@ def judged_lines(game: Game, turns: Sequence[JudgedTurn]) -> list[str]:
 
 
 def judged_json(game: Game, turns: Sequence[JudgedTurn]) -> list[dict[str, Any]]:
-    """The same for programs; values are for the player of the turn."""
+    """Return the same for programs; values are for the player of the turn."""
     return [
         {
             "turn": judged.turn.number,

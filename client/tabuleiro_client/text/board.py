@@ -69,7 +69,7 @@ _MARK_RANK: Final = {" ": 0, "(": 1, ")": 1, "[": 2, "]": 2, "|": 3, ">": 4}
 
 @dataclass(frozen=True, slots=True)
 class TextStyle:
-    """What may be written: SGR colour sequences if ``color``, nothing beyond ASCII if ``ascii``.
+    """The abilities of an output: SGR colour sequences if ``color``, nothing beyond ASCII if ``ascii``.
 
     ``is_spoken``: it is listened to, so words take the place of pictures and of what pieces look like.
     """
@@ -81,7 +81,7 @@ class TextStyle:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where things stand: the column of a cell's glyph is ``left + half_columns * x``."""
+    """The places of things: the column of a cell's glyph is ``left + half_columns * x``."""
 
     half_columns: int
     left: int
@@ -188,7 +188,7 @@ def _draw_cell(
 
 
 def _cell_glyph(cell: CellView, style: TextStyle, is_legal: bool, show_forbidden: bool) -> tuple[str, str]:
-    """The character of a cell and its colour."""
+    """Return the character of a cell and its colour."""
     if cell.piece != ".":
         is_asleep = Mark.ASLEEP in cell.marks
         sgr = _PIECE_SGR.get(cell.piece, "1")
@@ -203,13 +203,13 @@ def _cell_glyph(cell: CellView, style: TextStyle, is_legal: bool, show_forbidden
 
 
 def piece_glyph(piece: str, style: TextStyle, is_asleep: bool = False) -> str:
-    """The one character that draws ``piece``, a character of position texts."""
+    """Return the one character that draws ``piece``, a character of position texts."""
     glyphs = ASCII_GLYPHS if style.ascii else UNICODE_GLYPHS
     return glyphs.get(f"{piece} asleep" if is_asleep else piece, piece)
 
 
 def ground_letters(view: BoardView) -> dict[str, str]:
-    """A letter for each ground colour of the board: the first of its name that no other colour has."""
+    """Return a letter for each ground colour of the board: the first of its name that no other colour has."""
     letters: dict[str, str] = {}
     for ground in dict.fromkeys(cell.ground for cell in view.cells if cell.ground):
         free = [letter for letter in ground.lower() if letter.isalpha() and letter not in letters.values()]
@@ -238,7 +238,7 @@ def _column_names(layout: _Layout, view: BoardView, style: TextStyle) -> _Line:
 
 
 def _edge_line(layout: _Layout, edge: EdgeView, style: TextStyle, show_legal: bool) -> _Line:
-    """The top or bottom edge: its text, centred on the board."""
+    """Return the top or bottom edge: its text, centred on the board."""
     line, text = _Line(style), _edge_text(edge, show_legal)
     width = layout.column(layout.last_x) - layout.left + 1
     line.write(max(0, layout.left + (width - len(text)) // 2), text, _OWNER_SGR[edge.owner])
@@ -246,7 +246,7 @@ def _edge_line(layout: _Layout, edge: EdgeView, style: TextStyle, show_legal: bo
 
 
 def _side_edges(layout: _Layout, view: BoardView, style: TextStyle, show_legal: bool) -> list[_Line]:
-    """The left and right edges, below the board: by their sides, or once when both say the same."""
+    """Return the left and right edges, below the board: by their sides, or once when both say the same."""
     sides = [edge for edge in view.edges if edge.side in ("left", "right")]
     is_common = len({(edge.text, edge.is_target) for edge in sides}) == 1 < len(sides)
     lines = []
@@ -262,7 +262,7 @@ def _edge_text(edge: EdgeView, show_legal: bool) -> str:
 
 
 def legend(view: BoardView, style: TextStyle) -> str:
-    """What the glyphs and ground letters of this game mean, on one line; empty when there is nothing to say."""
+    """Return the meaning of the glyphs and ground letters of this game on one line; empty for none."""
     entries = []
     for piece, name in view.piece_names.items():
         asleep = f"{piece} asleep" in UNICODE_GLYPHS
@@ -270,3 +270,12 @@ def legend(view: BoardView, style: TextStyle) -> str:
         entries.append(f"{piece_glyph(piece, style)} {name}{variant}")
     entries += [f"{letter} {ground}" for ground, letter in ground_letters(view).items()]
     return ", ".join(entries)
+
+
+def scores_text(scores: tuple[int, ...]) -> str:
+    """Return the scores of one side.
+
+    >>> scores_text((3, 2)), scores_text(())
+    ('3 2', '0')
+    """
+    return " ".join(map(str, scores)) or "0"

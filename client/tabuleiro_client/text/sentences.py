@@ -1,13 +1,14 @@
-"""What happens in a room, as sentences for people. No terminal: texts in, texts out."""
+"""Sentences about a room: what happens in it, whose turn it is, and what time alone makes worth telling."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from tabuleiro.errors import GameOptionError
-from tabuleiro.ids import AccountId, Player, opponent
+from tabuleiro.clock import flag_deadline_ms
+from tabuleiro.ids import SECOND_MS, AccountId, Player, TimestampMs, opponent
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     ActionsUndone,
@@ -18,7 +19,6 @@ from tabuleiro.protocol.events import (
     MatchEnded,
     MatchStarted,
     Muted,
-    OfferEnd,
     OfferEnded,
     OfferKind,
     OfferMade,
@@ -35,50 +35,29 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import Game, State
-from tabuleiro.rules.base import Termination
 from tabuleiro.rules.view import BoardView
+from tabuleiro.text import counted, spell_duration
 from tabuleiro_client.text.board import TextStyle, piece_glyph
+from tabuleiro_client.text.endings import ending_text, offer_end_text, offer_text
 from tabuleiro_client.text.settings import settings_text
 
-_ENDINGS: Final[Mapping[str, str]] = {
-    Termination.BLOCKED: "{winner} wins: {loser} has no legal action",
-    Termination.BASE: "{winner} wins: a ship entered the base of {loser}",
-    Termination.SCORE: "{winner} wins by the scores",
-    Termination.CONNECTION: "{winner} wins: {winner} joined both edges",
-    Termination.RESIGNATION: "{winner} wins: {loser} resigned",
-    Termination.TIMEOUT: "{winner} wins: the time of {loser} is up",
-    Termination.ABANDONED: "{winner} wins: {loser} stayed away",
-}
-_ENDINGS_WITHOUT_WINNER: Final[Mapping[str, str]] = {
-    Termination.REPETITION: "a draw: the same position came up for the third time",
-    Termination.SCORE: "a draw: the scores are equal",
-    Termination.DEADLOCK: "a draw: neither side has a legal action",
-    Termination.AGREEMENT: "a draw by agreement",
-    Termination.ABORTED: "the match was aborted",
-}
-
-DEFAULT_BOARD: Final = "default board"
-"""What is said of options that are all as usual."""
-
+THOUGHT_TOLD_AFTER_MS: Final = 1500
+LOW_TIMES_MS: Final = (30 * SECOND_MS, 10 * SECOND_MS)
 _MAKESHIFT: Final = " (at random: the computer gave no answer in time)"
-
-_WISHES: Final[Mapping[OfferKind, str]] = {
-    "draw": "for a draw",
-    "takeback": "to take the last turn back",
-    "rematch": "for a rematch",
-}
 
 
 class Cast:
     """What the two players of a room are called, as one guest sees it.
 
-    ``own_seats`` are the seats of whoever reads the sentences: none for a watcher, two for two people at one
-    keyboard.
+    ``seats`` are the holders of both seats, ``own_seats`` the seats of whoever reads the sentences: none for a
+    watcher, two for two people at one keyboard.
     """
 
-    def __init__(self, game: Game, head: RoomHead, own_seats: tuple[Player, ...], style: TextStyle) -> None:
+    def __init__(
+        self, game: Game, seats: tuple[SeatInfo, SeatInfo], own_seats: tuple[Player, ...], style: TextStyle
+    ) -> None:
         self._game = game
-        self._seats = (head.seats[0].holder, head.seats[1].holder)
+        self._seats = seats
         self._own_seats = own_seats
         self._glyphs = side_glyphs(game, style)
 
@@ -137,33 +116,22 @@ class Cast:
                 return f"{actor} played {' '.join(actions)}{_MAKESHIFT if is_makeshift else ''}"
             case HintTaken(player=player):
                 return f"{self.actor(player)} {'take' if self.actor(player) == 'you' else 'takes'} a hint"
-            case ActionsUndone(player=player) | TurnTakenBack(player=player):
+            case ActionsUndone(player=player):
                 return f"{self.actor(player)} took the last actions back"
+            case TurnTakenBack(player=player):
+                return f"{self.actor(player)} took the last turn back"
             case OfferMade(kind=kind, player=player):
                 return self.offer(kind, player)
             case OfferEnded(kind=kind, player=player, how=how):
-                return self._offer_sentence(kind, player, how)
+                return offer_end_text(kind, self.actor(player), how)
             case MatchEnded(winner=winner, termination=termination):
                 return self.ending(winner, termination)
             case _:
                 return self._talk_sentence(event)
 
-    def _offer_sentence(self, kind: OfferKind, player: Player, how: OfferEnd | None) -> str:
-        wish = _WISHES[kind]
-        if how is not None:
-            whose = "your wish" if self.actor(player) == "you" else f"the wish of {self.title(player)}"
-            return f"{whose} {wish} {'has lapsed' if how == 'void' else f'was {how}'}"
-        asks = "ask" if self.actor(player) == "you" else "asks"
-        return f"{self.actor(player)} {asks} {wish}"
-
     def offer(self, kind: OfferKind, player: Player) -> str:
-        """An offer that waits, with what its reader can do about it."""
-        sentence = self._offer_sentence(kind, player, None)
-        if len(self._own_seats) != 1:
-            return sentence
-        if player in self._own_seats:
-            return f"{sentence} (decline withdraws it)"
-        return f"{sentence}: accept or decline"
+        """Return an offer that waits."""
+        return offer_text(kind, self.actor(player))
 
     def _talk_sentence(self, event: Event) -> str:
         match event:
@@ -190,7 +158,7 @@ class Cast:
             return ""
         left = (view or state.view()).actions_left
         is_one_action = left == 1 and not state.actions_in_turn
-        steps = "" if left is None or is_one_action else f", {left} step{'' if left == 1 else 's'} left"
+        steps = "" if left is None or is_one_action else f", {counted(left, 'step')} left"
         if self._own_seats == (player,):
             return f"your turn ({self.side_with_glyph(player)}){steps}"
         return f"{self.title(player)} to move{steps}"
@@ -202,19 +170,6 @@ class Cast:
     def winner(self, winner: Player | None) -> str:
         """The last line of a match, for people and scripts alike."""
         return f"winner: {'nobody' if winner is None else self.title(winner)}"
-
-
-def ending_text(sides: tuple[str, str], winner: Player | None, termination: str) -> str:
-    """How a match ended, by the names of its sides.
-
-    >>> ending_text(("black", "white"), 0, "resignation")
-    'black wins: white resigned'
-    """
-    if winner is None:
-        return _ENDINGS_WITHOUT_WINNER.get(termination, f"nobody wins: {termination}")
-    if termination not in _ENDINGS:
-        return f"{sides[winner]} wins: {termination}"
-    return _ENDINGS[termination].format(winner=sides[winner], loser=sides[opponent(winner)])
 
 
 def sentence_to(event: Event, account: AccountId) -> str:
@@ -247,41 +202,60 @@ def side_glyphs(game: Game, style: TextStyle) -> tuple[str, str]:
     return glyph(game.sides[0]), glyph(game.sides[1])
 
 
-def holder_text(seat: SeatInfo) -> str:
-    """Who holds a seat, for lists."""
-    if seat.kind == "open":
-        return "(free)"
-    return f"{seat.name} (bot)" if seat.kind == "bot" else str(seat.name)
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """At ``at_ms`` by the server's clock ``text`` becomes true, unless something happens before."""
+
+    at_ms: int
+    text: str
 
 
-def options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
-    """The options of a match in a few words: the preset's name, or what is not as usual.
+def timed_notices(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> tuple[Notice, ...]:
+    """Return the notices for the holder of ``own_seats`` that time alone brings, past ones included.
 
-    ``default board`` when everything is.
+    A bot thinks for long, a clock runs low, a win may be claimed. Waiting for them is left to the caller.
     """
-    for name, preset in game.presets.items():
-        if dict(game.from_options(preset).options) == dict(options):
-            return name
-    needed = {name: value for name, value in options.items() if name != "seed"}
-    for name in tuple(needed):
-        others = {other: value for other, value in needed.items() if other != name}
-        if _are_same(game, others, needed):
-            needed = others
-    return " ".join(f"{name}={value}" for name, value in needed.items()) or DEFAULT_BOARD
+    if head.phase != "playing":
+        return ()
+    return (*_thoughts(head, cast), *_low_times(head, cast, own_seats), *_claims(head, cast, own_seats))
 
 
-def brief_options_text(game: type[Game], options: Mapping[str, int | str]) -> str:
-    """As :func:`options_text`, for where others stand beside it: of a position, only that there is one."""
-    others = {name: value for name, value in options.items() if name != "position"}
-    if len(others) == len(options):
-        return options_text(game, options)
-    text = options_text(game, others)
-    return "own position" if text == DEFAULT_BOARD else f"{text}, own position"
+def _thoughts(head: RoomHead, cast: Cast) -> Iterator[Notice]:
+    if head.thinking is not None:
+        name = head.seats[head.thinking.player].holder
+        thinker = f"the computer, for {name.name}," if name.stand_in else cast.title(head.thinking.player)
+        yield Notice(head.thinking.since_ms + THOUGHT_TOLD_AFTER_MS, f"{thinker} is thinking")
 
 
-def _are_same(game: type[Game], some: Mapping[str, int | str], others: Mapping[str, int | str]) -> bool:
-    """Whether both mean the same game; options that only go together may mean none by themselves."""
-    try:
-        return dict(game.from_options(some).options) == dict(game.from_options(others).options)
-    except GameOptionError:
-        return False
+def _low_times(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> Iterator[Notice]:
+    clock = None if head.match is None else head.match.clock
+    if clock is None or clock.running not in own_seats or clock.since_ms is None:
+        return
+    deadline_ms = flag_deadline_ms(head.settings.time_control, clock)
+    for low_ms in LOW_TIMES_MS:
+        if deadline_ms is not None and deadline_ms - low_ms > clock.since_ms:
+            yield Notice(deadline_ms - low_ms, f"{spell_duration(low_ms)} left for {cast.side(clock.running)}")
+
+
+def _claims(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> Iterator[Notice]:
+    due_ms = claim_due_ms(head, own_seats)
+    if due_ms is not None:
+        away = spell_duration(head.settings.away_after_ms)
+        title = cast.title(opponent(own_seats[0]))
+        text = f"{title} has been away for {away}: claim {claim_gain(head)}, or wait on"
+        yield Notice(due_ms, text)
+
+
+def claim_due_ms(head: RoomHead, own_seats: tuple[Player, ...]) -> TimestampMs | None:
+    """Return the time from which the one opponent has been away for long enough to claim; ``None`` for never."""
+    if head.phase != "playing" or len(own_seats) != 1 or head.settings.stand_in_level is not None:
+        return None
+    seat = head.seats[opponent(own_seats[0])]
+    if seat.holder.kind != "person" or seat.away_since_ms is None:
+        return None
+    return TimestampMs(seat.away_since_ms + head.settings.away_after_ms)
+
+
+def claim_gain(head: RoomHead) -> str:
+    """Return the gain of a claim, as a verb with its object."""
+    return "ends the match" if head.match is not None and head.match.can_abort else "takes the win"

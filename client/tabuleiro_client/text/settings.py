@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tabuleiro.clock import NoClock, describe_time_control
-from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.text.clocks import format_duration
+from tabuleiro.settings import RoomSettings
+from tabuleiro.text import spell_duration
 
 _USUAL = RoomSettings()
 
@@ -24,13 +24,13 @@ def settings_text(settings: RoomSettings) -> str:
     parts += ["who begins is drawn"] if settings.first == "draw" else []
     parts += [] if settings.may_undo else ["no undoing within a turn"]
     if settings.late_bot is not None:
-        after = format_duration(settings.late_bot.after_ms)
+        after = spell_duration(settings.late_bot.after_ms)
         parts.append(f"a computer ({settings.late_bot.level}) takes the free seat after {after}")
     if settings.stand_in_level is not None:
-        after = format_duration(settings.away_after_ms)
+        after = spell_duration(settings.away_after_ms)
         parts.append(f"a computer ({settings.stand_in_level}) plays for who is away for {after}")
     elif settings.away_after_ms != _USUAL.away_after_ms:
-        parts.append(f"the win may be claimed over who is away for {format_duration(settings.away_after_ms)}")
+        parts.append(f"the win may be claimed over who is away for {spell_duration(settings.away_after_ms)}")
     parts += ["players don't see what watchers say"] if settings.hides_watcher_chat else []
     parts += ["clocks run on while the server is down"] if settings.counts_downtime else []
     return "; ".join(parts)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tabuleiro.rules.view import BoardView, CellView, Mark
+from tabuleiro_client.text.board import scores_text
 
 
 def position_lines(view: BoardView, sides: tuple[str, str]) -> list[str]:
-    """A position: a line for each kind of piece with its cells, then edges, home rows and scores."""
+    """Return a position: a line for each kind of piece with its cells, then edges, home rows and scores."""
     held = [cell for cell in view.cells if cell.piece != "."]
     lines = [f"{name}: {cells}" for name, cells in _grouped(view, held).items()] or ["no piece on the board"]
     lines.append(f"empty cells: {len(view.cells) - len(held)} of {len(view.cells)}")
@@ -23,15 +24,15 @@ def position_lines(view: BoardView, sides: tuple[str, str]) -> list[str]:
 
 
 def score_lines(view: BoardView, sides: tuple[str, str]) -> list[str]:
-    """The scores of both sides on one line; none where a game has none."""
+    """Return the scores of both sides on one line; none where a game has none."""
     if view.scores is None:
         return []
-    both = (f"{side} {' '.join(map(str, scores)) or '0'}" for side, scores in zip(sides, view.scores, strict=True))
+    both = (f"{side} {scores_text(scores)}" for side, scores in zip(sides, view.scores, strict=True))
     return [f"groups score: {', '.join(both)}"]
 
 
 def change_text(before: BoardView, after: BoardView) -> str:
-    """What is otherwise on the board than before, cells of the same fate together; empty for nothing."""
+    """Return the changes of the board, cells with the same change together; empty for none."""
     fates: dict[str, list[CellView]] = {}
     for old, new in zip(before.cells, after.cells, strict=True):
         fate = _fate(before, old, new)
@@ -41,7 +42,7 @@ def change_text(before: BoardView, after: BoardView) -> str:
 
 
 def _fate(view: BoardView, old: CellView, new: CellView) -> str:
-    """What became of a cell, in words that its name can follow; empty for nothing."""
+    """Return the change of a cell, in words that its name can follow; empty for none."""
     if old.piece == new.piece:
         if (Mark.ASLEEP in old.marks) == (Mark.ASLEEP in new.marks):
             return ""
@@ -54,7 +55,7 @@ def _fate(view: BoardView, old: CellView, new: CellView) -> str:
 
 
 def choices_text(view: BoardView) -> str:
-    """The cells and edges that may be chosen; where most empty cells may, the others."""
+    """Return the cells and edges that may be chosen; where most empty cells may, the others."""
     legal = [cell for cell in view.cells if Mark.LEGAL in cell.marks or Mark.REQUIRED in cell.marks]
     empty = [cell for cell in view.cells if cell.piece == "."]
     chosen = [cell for cell in legal if cell.piece == "."]
@@ -70,7 +71,7 @@ def choices_text(view: BoardView) -> str:
 
 
 def place_text(view: BoardView, text: str) -> str:
-    """What is on a cell and around it, or in a row; empty when ``text`` names neither."""
+    """Return the content of a cell and of its neighbours, or of a row; empty when ``text`` names neither."""
     name = text.strip().lower()
     here = next((cell for cell in view.cells if cell.name == name), None)
     if here is not None:
@@ -82,7 +83,7 @@ def place_text(view: BoardView, text: str) -> str:
 
 
 def _is_near(here: CellView, cell: CellView, reach: int) -> bool:
-    """Whether two cells touch; ``reach`` is how far apart cells of neighbouring rows may be on the lattice."""
+    """Return whether two cells touch; ``reach`` is the greatest distance of those in neighbouring rows."""
     across, along = abs(cell.y - here.y), abs(cell.x - here.x)
     return along <= 2 if across == 0 else across == 1 and along <= reach
 
@@ -92,7 +93,7 @@ def _listed(groups: Mapping[str, str]) -> str:
 
 
 def _grouped(view: BoardView, cells: Iterable[CellView]) -> dict[str, str]:
-    """The names of cells by what is on them."""
+    """Return the names of cells by what is on them."""
     groups: dict[str, list[CellView]] = {}
     for cell in cells:
         groups.setdefault(_name(view, cell), []).append(cell)

@@ -112,7 +112,7 @@ def _has_other_side(descriptor: int) -> bool:
 
 
 def _descriptor(stream: IO[str]) -> int | None:
-    """The number of the open file behind ``stream``, ``None`` if there is none."""
+    """Return the number of the open file behind ``stream``, ``None`` if there is none."""
     try:
         return stream.fileno()
     except (io.UnsupportedOperation, ValueError):

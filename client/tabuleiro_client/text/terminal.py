@@ -1,4 +1,4 @@
-"""What the terminal (or pipe, or file) we write to can show."""
+"""The abilities of the terminal, pipe or file that is written to."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def detect_style(stream: TextIO, environ: Mapping[str, str], *, force_ascii: boo
 
 
 def is_unicode(encoding: str | None) -> bool:
-    """Whether an encoding has every character; ``None`` and unknown names have not.
+    """Return whether an encoding has every character; ``None`` and unknown names have not.
 
     >>> is_unicode("UTF8"), is_unicode("latin-1"), is_unicode(None)
     (True, False, False)
@@ -45,7 +45,7 @@ def showable(text: str, style: TextStyle) -> str:
 
 
 def can_draw(stdin: TextIO | None, stdout: TextIO | None, environ: Mapping[str, str]) -> bool:
-    """Whether there is a real terminal at both ends, and one that can be drawn on."""
+    """Return whether there is a real terminal at both ends, and one that can be drawn on."""
     if stdin is None or stdout is None or not (stdin.isatty() and stdout.isatty()):
         return False
     return environ.get("TERM", "dumb") != "dumb"

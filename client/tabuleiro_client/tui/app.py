@@ -39,8 +39,7 @@ from tabuleiro_client.tui.terminal_title import TerminalTitle
 from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
 from tabuleiro_client.tui.themes_256 import screen_colours_256
 from tabuleiro_client.tui.turnstile import Turnstile, Typed
-from tabuleiro_client.tui.widgets.bars import TopBar
-from tabuleiro_client.tui.widgets.scroll_bars import use_whole_cells
+from tabuleiro_client.tui.widgets.bars import TopBar, use_whole_cells
 
 DAMAGE_SHOWN_S: Final = 20.0
 """How long it is told that a file cannot be read."""

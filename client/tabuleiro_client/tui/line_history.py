@@ -27,7 +27,7 @@ class LineHistory:
         self._place, self._draft = len(self._lines), ""
 
     def older(self, present: str) -> str | None:
-        """The line before, ``None`` at the first; ``present`` is what stands there, kept if it is not finished."""
+        """Return the line before, ``None`` at the first; ``present`` is the unfinished line, which is kept."""
         if self._place == 0:
             return None
         if self._place == len(self._lines):
@@ -36,7 +36,7 @@ class LineHistory:
         return self._lines[self._place]
 
     def newer(self) -> str | None:
-        """The line after, at last what was not finished; ``None`` when that is there already."""
+        """Return the line after, at last what was not finished; ``None`` when that is there already."""
         if self._place == len(self._lines):
             return None
         self._place += 1

@@ -8,12 +8,12 @@ from typing import Final
 
 from tabuleiro.clock import NO_CLOCK
 from tabuleiro.clock.texts import format_time_control
-from tabuleiro.errors import GameOptionError
 from tabuleiro.ids import AccountId, Phase, RoomCode
 from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary
 from tabuleiro.rules import registry
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.text.sentences import brief_options_text, holder_text
+from tabuleiro_client.text.endings import result_text
+from tabuleiro_client.text.rooms import board_text, game_title, holder_text
 from tabuleiro_client.text.terminal import showable
 
 HEADINGS: Final = ("room", "game", "board", "first", "second", "clock", "state")
@@ -45,7 +45,7 @@ class LobbyRow:
 
 
 class LobbyModel:
-    """What is known of the rooms, newest first, and of who is here. ``game`` ``None``: every game.
+    """The known rooms, newest first, and the people here. ``game`` ``None``: every game.
 
     ``wanted`` are words that a room must have in its code, its game or the names of its people; empty for all.
     ``is_known`` tells that the server has answered with its list, ``is_cut`` that it has more rooms than it lists.
@@ -64,7 +64,7 @@ class LobbyModel:
 
     @property
     def phases(self) -> tuple[Phase, ...] | None:
-        """What to ask the server for; ``None``: all unfinished rooms."""
+        """The phases to ask the server for; ``None``: all unfinished rooms."""
         return _PHASES[self.state]
 
     def next_game(self) -> None:
@@ -94,22 +94,22 @@ class LobbyModel:
         self.people, self.people_count = update.people, update.people_count
 
     def rows(self) -> list[LobbyRow]:
-        """The rooms that all filters let through, newest first."""
+        """Return the rooms that all filters let through, newest first."""
         words = folded(self.wanted).split()
         newest_first = sorted(self._listed(), key=lambda room: -room.created_at_ms)
         return [self._row(room) for room in newest_first if all(word in _searched(room) for word in words)]
 
     def filter_text(self) -> str:
-        """What is listed by game and by state, in a few words."""
+        """Return the filters by game and by state, in a few words."""
         return f"game (g): {self._game_title or 'every game'}   rooms (f): {self.state}"
 
     def count_text(self, shown_count: int) -> str:
-        """How many of the rooms are shown; empty before there is a list."""
+        """Return the number of rooms shown; empty before there is a list."""
         newest = "the newest " if self.is_cut else ""
         return f"{shown_count} of {newest}{len(self._listed())} shown" if self.is_known else ""
 
     def empty_lines(self) -> list[str]:
-        """Why there is nothing to show, and what can be done about it."""
+        """Return the reason why nothing is shown, and the keys that help."""
         count = len(self._listed())
         if not self.is_known:
             return ["asking for the list of rooms ..."]
@@ -129,50 +129,41 @@ class LobbyModel:
 
     @property
     def _game_title(self) -> str:
-        return "" if self.game is None else registry.game_type(self.game).title
+        return "" if self.game is None else game_title(self.game)
 
     def _listed(self) -> list[RoomSummary]:
-        """The rooms of the game and in the state chosen: the list of before may still be there."""
+        """Return the rooms of the game and in the state chosen: the list of before may still be there."""
         phases = self.phases or ("waiting", "playing")
         return [room for room in self._rooms.values() if room.phase in phases and self.game in (None, room.game)]
 
     def people_text(self) -> str:
-        """Who is here, in one line."""
+        """Return the people here on one line."""
         names = ", ".join(showable(name, self._style) for name in self.people)
         more = self.people_count - len(self.people)
         return f"{self.people_count} here: {names}{f' and {more} more' if more > 0 else ''}"
 
     def people_lines(self) -> list[str]:
-        """Who is here, a name a line."""
+        """Return the people here, a name a line."""
         return [showable(name, self._style) for name in self.people]
 
     def _row(self, room: RoomSummary) -> LobbyRow:
-        try:
-            game = registry.game_type(room.game)
-            title, board = game.title, brief_options_text(game, room.options)
-        except GameOptionError:
-            title, board = room.game, "(unknown to this version)"
         seats = [showable(holder_text(seat), self._style) for seat in room.seats]
         control = room.settings.time_control
         clock = "-" if control == NO_CLOCK else format_time_control(control)
-        texts = (room.room, title, board, *seats, clock, _state_text(room))
+        texts = (room.room, game_title(room.game), board_text(room), *seats, clock, _state_text(room))
         is_own = any(seat.account == self._account for seat in room.seats)
         has_free_seat = room.phase == "waiting" and any(seat.kind == "open" for seat in room.seats)
         return LobbyRow(room.room, texts, is_own, has_free_seat)
 
 
 def _searched(room: RoomSummary) -> str:
-    """What of a room is searched for the wanted words, folded."""
-    try:
-        title = registry.game_type(room.game).title
-    except GameOptionError:
-        title = room.game
+    """Return the texts of a room that are searched for the wanted words, folded."""
     names = [seat.name or "" for seat in room.seats]
-    return folded("\n".join((room.room, room.game, title, *names, *(room.players or ()))))
+    return folded("\n".join((room.room, room.game, game_title(room.game), *names, *(room.players or ()))))
 
 
 def folded(text: str) -> str:
-    """``text`` without case and without accents, so that what can be typed finds what cannot.
+    """Return ``text`` without case and accents, so that a search finds letters that cannot be typed.
 
     >>> folded("Jos\u00e9")
     'jose'
@@ -184,11 +175,8 @@ def folded(text: str) -> str:
 def _state_text(room: RoomSummary) -> str:
     if room.phase == "waiting":
         return "waiting"
-    state = f"action {room.plies}" if room.phase == "playing" else _result_text(room)
+    if room.phase == "playing":
+        state = f"action {room.plies}"
+    else:
+        state = result_text(("first", "second"), room.winner, room.termination or "")
     return f"{state}, {room.watchers} watch" if room.watchers else state
-
-
-def _result_text(room: RoomSummary) -> str:
-    if room.winner is None:
-        return "no result" if room.termination == "aborted" else "draw"
-    return ("first won", "second won")[room.winner]

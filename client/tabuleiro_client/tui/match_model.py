@@ -19,7 +19,6 @@ from tabuleiro.protocol.events import (
     MatchStarted,
     Muted,
     OfferEnded,
-    OfferKind,
     OfferView,
     RoomClosed,
     RoomResumed,
@@ -30,15 +29,16 @@ from tabuleiro.protocol.events import (
     StandInSeated,
     TurnTakenBack,
 )
-from tabuleiro.protocol.messages import HintGiven, Undo
+from tabuleiro.protocol.messages import HintGiven
 from tabuleiro.rules import State
-from tabuleiro.rules.view import BoardView
+from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.models.timeline import Timeline, changed_cells, picture_of
-from tabuleiro_client.models.turn_composer import Target, TurnComposer, composer_for
-from tabuleiro_client.net.mirror import Mirror
+from tabuleiro_client.models.turn_composer import TurnComposer, composer_for
+from tabuleiro_client.net.mirror import Mirror, seats_of
 from tabuleiro_client.net.room import Change, Gone, Happened, Lost, Restored, Said
 from tabuleiro_client.text.analysis import hint_text
-from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.board import TextStyle, scores_text
+from tabuleiro_client.text.endings import result_text
 from tabuleiro_client.text.sentences import Cast, sentence_to
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.present.notes import hints_of_cell
@@ -77,14 +77,13 @@ _ROOM_EVENTS = (
 )
 """What happens around a match, and is said once; other events are seen on the board or in the panel."""
 
-OFFER_TEXTS = {"draw": "a draw", "takeback": "to take the last turn back", "rematch": "a rematch"}
-
 
 class MatchModel:
     """What a screen knows of the room of ``mirror``.
 
     ``message`` is the last thing worth saying, ``is_linked`` whether the connection is there, ``is_sending``
-    whether a turn is on its way. ``shown_ply`` is the position looked back at, ``None`` while it is the live one.
+    whether a turn is on its way, ``is_in_doubt`` whether something was asked for of which nobody knows yet whether
+    it was done. ``shown_ply`` is the position looked back at, ``None`` while it is the live one.
     With ``is_watching`` nothing can be played even if this guest holds a seat.
     """
 
@@ -94,7 +93,7 @@ class MatchModel:
         self.message = self._announcement = ""
         self.is_linked = True
         self.is_sending = False
-        self.is_gone = False
+        self.is_gone = self.is_in_doubt = False
         self.shown_ply: int | None = None
         self.refused_column: int | None = None
         self.timeline = Timeline(mirror.game, mirror.actions)
@@ -114,7 +113,7 @@ class MatchModel:
     @property
     def cast(self) -> Cast:
         """What the players are called now."""
-        return Cast(self.mirror.game, self.mirror.head, self.own_seats, self._style)
+        return Cast(self.mirror.game, seats_of(self.mirror.head), self.own_seats, self._style)
 
     @property
     def can_act(self) -> bool:
@@ -184,6 +183,9 @@ class MatchModel:
             case Restored():
                 self.is_linked = True
                 self.message = "connected again"
+                if self.is_in_doubt:
+                    self.is_in_doubt = False
+                    self.message = "connected again: look whether what you asked for was done"
             case Said(text):
                 self.message = self._announcement = f"the server says: {showable(text, self._style)}"
             case Gone(reason):
@@ -202,18 +204,14 @@ class MatchModel:
                 self.message = self.cast.sentence(event)
             case HintTaken(player=player) if player not in self.own_seats:
                 self.message = self.cast.sentence(event)
-            case ActionsPlayed(is_makeshift=True):
+            case ActionsPlayed(is_makeshift=True) | TurnTakenBack() | MatchEnded():
                 self.message = self.cast.sentence(event)
             case ActionsPlayed() if self.message != self._announcement:
                 self.message = ""  # it was about the position before
-            case TurnTakenBack(player=player):
-                self.message = f"{self.cast.actor(player)} took the last turn back"
-            case OfferEnded(kind=kind, player=player, how="declined") if player in self.own_seats:
-                self.message = f"your offer was declined: {OFFER_TEXTS[kind]}"
-            case OfferEnded(kind=kind, player=player, how="withdrawn") if player not in self.own_seats:
-                self.message = f"the offer was withdrawn: {OFFER_TEXTS[kind]}"
-            case MatchEnded(winner=winner, termination=termination):
-                self.message = self.cast.ending(winner, termination)
+            case OfferEnded(player=player, how="declined") if player in self.own_seats:
+                self.message = self.cast.sentence(event)
+            case OfferEnded(player=player, how="withdrawn") if player not in self.own_seats:
+                self.message = self.cast.sentence(event)
             case Muted(name=name, is_muted=is_muted):
                 self.talk_rights.note(name, is_muted=is_muted)
                 self.message = self._sentence_of_room(event)
@@ -315,13 +313,11 @@ class MatchModel:
             after = after.child(after.string_to_action(text))
         self._hinted, self._hinted_state = changed_cells(picture_of(asked), picture_of(after)), asked
 
-    def undo_request(self) -> Undo | None:
-        """The request that undoes the last action already sent, ``None`` when there is none to undo."""
-        match, base = self.mirror.match, self.composer.base
-        if not self.can_act or match is None or not base.actions_in_turn or not self.mirror.head.settings.may_undo:
+    def undo_ply(self) -> Ply | None:
+        """How many actions are left when the last one already sent is undone; ``None`` when none can be."""
+        if not self.can_act or not self.composer.base.actions_in_turn or not self.mirror.head.settings.may_undo:
             return None
-        ply = Ply(self.timeline.last_ply - 1)
-        return Undo(id=0, room=self.mirror.head.room, match=match.number, ply=ply)
+        return Ply(self.timeline.last_ply - 1)
 
     def settle(self, refusal: str = "") -> None:
         """The answer to what was sent has come: either the mirror holds the turn, or ``refusal`` says why not."""
@@ -355,13 +351,9 @@ class MatchModel:
         """The banner of an offer; empty when none waits."""
         offer = self.offer_to_answer()
         if offer is not None:
-            wish = {"takeback": "asks to take the last turn back"}.get(offer.kind, f"offers {_wish(offer.kind)}")
-            return f"{self.cast.actor(offer.player)} {wish}: y accepts, n declines"
+            return f"{self.cast.offer(offer.kind, offer.player)}: y accepts, n declines"
         offer = self.own_offer()
-        if offer is None:
-            return ""
-        wish = {"takeback": "you asked to take your turn back"}.get(offer.kind, f"you offered {_wish(offer.kind)}")
-        return f"{wish}: n withdraws"
+        return "" if offer is None else f"{self.cast.offer(offer.kind, offer.player)}: n withdraws"
 
     def turn_text(self) -> str:
         """Whose turn it is, or what the room waits for."""
@@ -389,17 +381,12 @@ class MatchModel:
             return []
         cast, scores = self.cast, picture_of(self._present).scores
         own = self.own_seats
-        if match.winner is None:
-            title = "No result" if match.termination == "aborted" else "Draw"
-        elif len(own) == 1:
+        if match.winner is not None and len(own) == 1:
             title = "You win" if match.winner == own[0] else "You lose"
         else:
-            title = f"{cast.title(match.winner)} wins"
+            title = result_text((cast.title(0), cast.title(1)), match.winner, match.termination)
+            title = title if match.winner is not None else title.capitalize()
         lines = [title, cast.ending(match.winner, match.termination)]
         if scores is not None:
-            lines += [f"{cast.side(player)}: {' '.join(map(str, scores[player])) or '0'}" for player in PLAYERS]
+            lines += [f"{cast.side(player)}: {scores_text(scores[player])}" for player in PLAYERS]
         return lines
-
-
-def _wish(kind: OfferKind) -> str:
-    return OFFER_TEXTS[kind]

@@ -7,10 +7,10 @@ from typing import Final
 from tabuleiro.notation.record import MatchRecord, result_of
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.base import Outcome
-from tabuleiro.rules.view import BoardView
+from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.models.timeline import Timeline, picture_of
-from tabuleiro_client.models.turn_composer import Target, TurnComposer, composer_for
-from tabuleiro_client.text.sentences import ending_text
+from tabuleiro_client.models.turn_composer import TurnComposer, composer_for
+from tabuleiro_client.text.endings import ending_text
 from tabuleiro_client.tui.present.overlay import Overlay, composed_overlay
 
 DELAYS_S: Final = (4.0, 2.0, 1.0, 0.5, 0.25)
@@ -40,7 +40,7 @@ class ReplayModel:
 
     @property
     def line(self) -> Timeline:
-        """What is stepped through: the record, or the branch."""
+        """The timeline stepped through: the record, or the branch."""
         return self.timeline if self.branch is None else self.branch
 
     @property
@@ -65,12 +65,12 @@ class ReplayModel:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether the record has nothing further."""
+        """True if the record has nothing further."""
         return self.ply == self.timeline.last_ply
 
     @property
     def is_ended(self) -> bool:
-        """Whether the position shown is one in which the match, or what was tried, has ended."""
+        """True if the position shown is one in which the match, or what was tried, has ended."""
         return self.state.is_terminal or (self.branch is None and self.is_at_end and self.outcome is not None)
 
     def go(self, ply: int) -> None:
@@ -163,14 +163,14 @@ class ReplayModel:
             self._left_branch = None
 
     def overlay(self, cursor: Target | None, hover: Target | None, *, shows_legal: bool) -> Overlay:
-        """What is added to the picture for where the person points."""
+        """Return the marks to add to the picture for the places pointed at."""
         last = self.line.changed_by_last_turn(self.place)
         if self.composer is None:
             return Overlay(cursor=cursor, hover=hover, targets=frozenset(), last=last)
         return composed_overlay(self.composer, cursor, hover, last, shows_legal=shows_legal)
 
     def turn_text(self) -> str:
-        """Where we are, and who is to move or how it ended."""
+        """Return the place, with the player to move or the ending."""
         if self.branch is not None:
             ahead = self.branch.last_ply - self.ply
             tried = self.tried_ply - self.ply
@@ -185,7 +185,7 @@ class ReplayModel:
 
     @property
     def outcome(self) -> Outcome | None:
-        """How the match ended, also when the record leaves that to the rules; ``None`` if it did not."""
+        """The outcome of the match, also when the record leaves it to the rules; ``None`` for unfinished."""
         return self.record.outcome or self.timeline.states[-1].outcome
 
     @property
@@ -195,11 +195,11 @@ class ReplayModel:
 
     @property
     def ending(self) -> str:
-        """How the match ended, in words."""
+        """The ending of the match, in words."""
         return "unfinished" if self.outcome is None else self._whose(self.outcome)
 
     def _whose(self, outcome: Outcome | None) -> str:
-        """Who is to move in the position shown, or how it ended if it did."""
+        """Return the player to move in the position shown, or the ending if it has ended."""
         if outcome is not None:
             return ending_text(self.game.sides, outcome.winner, outcome.termination)
         mover = self.state.to_move

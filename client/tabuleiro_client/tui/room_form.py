@@ -1,40 +1,59 @@
-"""What somebody fills in to make a room: fields with their texts, what is wrong with each, and the request.
+"""The form for a new room: fields with their texts, the errors in each, and the request made of them.
 
-No textual and no I/O. The fields come from the game's own list of options and from the settings of rooms; what a
-value may be is asked of those, never decided here.
+No textual and no I/O. The fields are built from the descriptors of the game's options and of the settings of
+rooms, which know the possible values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
 import msgspec
 
-from tabuleiro.clock import NO_CLOCK, TimeControl
-from tabuleiro.clock.texts import parse_time_control
+from tabuleiro.descriptors import (
+    NO,
+    NONE,
+    YES,
+    ChoiceSetting,
+    GameOption,
+    LevelSetting,
+    NumberSetting,
+    YesNoSetting,
+)
 from tabuleiro.errors import GameOptionError, NotationError
 from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
-from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro.rules import Game, registry
-from tabuleiro.rules.options import ChoiceOption, IntOption, OptionSpec, OptionValue
+from tabuleiro.rules.options import OptionValue, parse_option
 from tabuleiro.rules.view import BoardView
+from tabuleiro.settings import (
+    ROOM_SETTINGS,
+    ClockSetting,
+    LateBotSetting,
+    RoomSetting,
+    RoomSettings,
+    format_setting,
+)
+from tabuleiro.text import format_duration
 from tabuleiro_client.models.play_options import levels_to_offer
-from tabuleiro_client.tui.durations import format_duration, parse_duration_ms
 
 Opponent = Literal["person", "bot", "both", "bots"]
 
-NO: Final = "no"
-YES: Final = "yes"
-NONE: Final = "none"
+CLOCK_EXAMPLES: Final = "5+3, 10m+5x30s, 3d/turn, none"
+LATE: Final = "late-bot"
 USUAL: Final = "as usual"
 OWN: Final = "own choice"
 OPTION: Final = "option:"
-"""What the names of fields of the game's options begin with, so that they never meet a setting's."""
+"""Prefix of the names of fields for the game's options, so that they never meet a setting's."""
 
-_DEFAULTS: Final = RoomSettings()
+_AFTER: Final = "-after"
+"""Suffix of the name of the field for the time after which a late bot comes."""
+
 _LATE_BOT_AFTER: Final = "30s"
+_ALONE: Final = frozenset({"time", "casual", "hints", "undo"})
+"""The settings that make sense without other people on the server, and in quick play."""
+
 _OPPONENTS: Final[Mapping[str, str]] = {
     "person": "somebody who joins",
     "bot": "the computer",
@@ -79,18 +98,9 @@ class RoomForm:
             "game": registry.names()[0],
             "opponent": opponent,
             "begins": "me",
-            "clock": NONE,
-            "private": NO,
-            "casual": _yes_no(_DEFAULTS.is_casual),
-            "hints": _yes_no(_DEFAULTS.hints),
-            "undo": _yes_no(_DEFAULTS.may_undo),
-            "late": NONE,
-            "late-after": _LATE_BOT_AFTER,
-            "stand-in": NONE,
-            "away": format_duration(_DEFAULTS.away_after_ms),
-            "quiet": _yes_no(_DEFAULTS.hides_watcher_chat),
-            "downtime": _yes_no(_DEFAULTS.counts_downtime),
+            LATE + _AFTER: _LATE_BOT_AFTER,
         }
+        self._fill_settings(RoomSettings())
         self._reset_game()
 
     @property
@@ -131,16 +141,18 @@ class RoomForm:
             try:
                 options |= self._option(spec)
             except GameOptionError as error:
-                found[OPTION + spec.name] = f"expected {error.expected}"
+                found[OPTION + spec.key] = f"expected {error.expected}"
         if not found:
             try:
                 self.game.from_options(options)
             except GameOptionError as error:
                 found[OPTION + error.option] = f"expected {error.expected}"
-        asked = {field.name for field in self.fields()}
-        for name in ("clock", "away", "late-after"):
-            if name in asked and (problem := self._problem_of_time(name)):
-                found[name] = problem
+        for setting in self._settings_asked():
+            try:
+                self._setting(setting)
+            except NotationError as error:
+                name = LATE + _AFTER if isinstance(setting, LateBotSetting) else setting.key
+                found[name] = f"expected {error.expected}"
         if self.opponent in ("bot", "bots") and not self.levels.get(self.game.name):
             found["opponent"] = "this server has no computer players" if self.levels else "starting the server ..."
         return found
@@ -186,28 +198,47 @@ class RoomForm:
         return fields
 
     def _room_fields(self) -> list[Field]:
-        yes_no = {NO: NO, YES: YES}
-        clock_help = "5+3, 10m+5x30s, 3d/turn, none"
-        fields = [Field("clock", "time control", clock_help, heading="How it is played")]
-        fields.append(Field("casual", "casual", "bots let you take back", yes_no))
-        if self.values["casual"] == YES:
-            fields.append(Field("hints", "hints", "you may ask what to play; all are told", yes_no))
-        fields.append(Field("undo", "undo", "within a turn not complete", yes_no))
-        if self.is_local or self.is_quick:
-            return fields
         levels = {NONE: NONE} | {level: level for level in self.levels.get(self.game.name, ())}
-        fields.append(Field("private", "private", "needs a secret, not listed", yes_no))
-        if self.opponent == "person":
-            fields.append(Field("late", "late bot", "takes the seat if nobody does", levels))
-            if self.values["late"] != NONE:
-                fields.append(Field("late-after", "late bot after", "of waiting, e.g. 30s or 5m"))
-        fields += [
-            Field("stand-in", "stand-in", "a bot plays for who is away", levels),
-            Field("away", "away after", "so long, e.g. 2m or 1d"),
-            Field("quiet", "quiet watchers", "what they say is hidden", yes_no),
-            Field("downtime", "count downtime", "clocks run on in the meantime", yes_no),
-        ]
-        return fields
+        fields = []
+        for setting in self._settings_asked():
+            choices = None
+            if isinstance(setting, YesNoSetting):
+                choices = {NO: NO, YES: YES}
+            elif isinstance(setting, LevelSetting | LateBotSetting):
+                choices = levels
+            # The help of a clock would leave no room for its forms, which nobody can guess.
+            text = CLOCK_EXAMPLES if isinstance(setting, ClockSetting) else setting.help
+            fields.append(Field(setting.key, setting.label, text, choices))
+            if isinstance(setting, LateBotSetting) and self.values[LATE] != NONE:
+                fields.append(Field(LATE + _AFTER, f"{setting.label} after", "of waiting, e.g. 30s or 5m"))
+        return [replace(fields[0], heading="How it is played"), *fields[1:]]
+
+    def _settings_asked(self) -> list[RoomSetting]:
+        """Return the settings that are to be filled in now."""
+        asked = []
+        for setting in ROOM_SETTINGS:
+            if (self.is_local or self.is_quick) and setting.key not in _ALONE:
+                continue
+            if setting.target == "first" or (setting.needs and self.values[setting.needs] == NO):
+                continue
+            if isinstance(setting, LateBotSetting) and self.opponent != "person":
+                continue
+            asked.append(setting)
+        return asked
+
+    def _setting(self, setting: RoomSetting) -> Any:
+        """Return the value of a setting as filled in. Raises: NotationError."""
+        text = self.values[setting.key]
+        if isinstance(setting, LateBotSetting) and text != NONE:
+            text += f":{self.values[LATE + _AFTER]}"
+        return setting.parse(text.strip() or NONE)
+
+    def _fill_settings(self, settings: RoomSettings) -> None:
+        for setting in ROOM_SETTINGS:
+            self.values[setting.key] = format_setting(settings, setting)
+        if settings.late_bot is not None:
+            self.values[LATE] = settings.late_bot.level
+            self.values[LATE + _AFTER] = format_duration(settings.late_bot.after_ms)
 
     def _reset_game(self) -> None:
         for name in [name for name in self.values if name.startswith(OPTION)]:
@@ -218,8 +249,8 @@ class RoomForm:
 
     def _fill_options(self, options: Mapping[str, OptionValue]) -> None:
         for spec in self.game.option_specs:
-            value = options.get(spec.name, spec.default)
-            self.values[OPTION + spec.name] = "" if value is None else str(value)
+            value = options.get(spec.key, spec.default)
+            self.values[OPTION + spec.key] = "" if value is None else str(value)
 
     def _matching_preset(self) -> str:
         """The preset whose options are the ones filled in."""
@@ -237,40 +268,18 @@ class RoomForm:
         for name in ("level", "level-2"):
             if self.values.get(name) not in levels:
                 self.values[name] = next(iter(levels_to_offer(levels)), "")
-        for name in ("late", "stand-in"):
+        for name in (LATE, "stand-in"):
             if self.values[name] not in (NONE, *levels):
                 self.values[name] = NONE
 
-    def _option(self, spec: OptionSpec) -> dict[str, OptionValue]:
+    def _option(self, spec: GameOption) -> dict[str, OptionValue]:
         """The option of ``spec`` as filled in; empty when it is left to the game. Raises: GameOptionError."""
-        text = self.values[OPTION + spec.name].strip()
-        return {spec.name: spec.from_text(text)} if text or spec.default is not None else {}
+        text = self.values[OPTION + spec.key].strip()
+        return {spec.key: parse_option(spec, text)} if text or spec.default is not None else {}
 
     def _options(self) -> dict[str, OptionValue]:
         """All options as filled in. Raises: GameOptionError."""
         return {name: value for spec in self.game.option_specs for name, value in self._option(spec).items()}
-
-    def _problem_of_time(self, name: str) -> str:
-        """What is wrong with a time; empty when nothing is."""
-        try:
-            if name == "clock":
-                self._time_control()
-            elif name == "away":
-                msgspec.convert({"away_after_ms": self._duration_ms("away")}, RoomSettings)
-            else:
-                msgspec.convert({"level": "any", "after_ms": self._duration_ms(name)}, LateBot)
-        except NotationError as error:
-            return f"expected {error.expected}"
-        except msgspec.ValidationError:
-            return "expected 5s to 14d" if name == "away" else "expected at most 1d"
-        return ""
-
-    def _time_control(self) -> TimeControl:
-        text = self.values["clock"].strip()
-        return parse_time_control(text) if text else NO_CLOCK
-
-    def _duration_ms(self, name: str) -> int:
-        return parse_duration_ms(self.values[name])
 
     def _seats(self) -> tuple[SeatRequest, SeatRequest]:
         me = SeatRequest("me")
@@ -282,39 +291,16 @@ class RoomForm:
         return (other, me) if self.values["begins"] == "other" else (me, other)
 
     def _settings(self) -> RoomSettings:
-        values = self.values
-        has_lots = values["begins"] == "draw" and self.opponent in ("person", "bot")
-        common = RoomSettings(
-            time_control=self._time_control(),
-            is_casual=values["casual"] == YES,
-            hints=values["casual"] == YES and values["hints"] == YES,
-            may_undo=values["undo"] == YES,
-            first="draw" if has_lots else "seated",
-        )
-        if self.is_local or self.is_quick:
-            return common
-        late = self.opponent == "person" and values["late"] != NONE
-        return msgspec.structs.replace(
-            common,
-            is_private=values["private"] == YES,
-            late_bot=LateBot(values["late"], self._duration_ms("late-after")) if late else None,
-            stand_in_level=None if values["stand-in"] == NONE else values["stand-in"],
-            away_after_ms=self._duration_ms("away"),
-            hides_watcher_chat=values["quiet"] == YES,
-            counts_downtime=values["downtime"] == YES,
-        )
+        chosen = {setting.target: self._setting(setting) for setting in self._settings_asked()}
+        has_lots = self.values["begins"] == "draw" and self.opponent in ("person", "bot")
+        return msgspec.structs.replace(RoomSettings(first="draw" if has_lots else "seated"), **chosen)
 
 
-def _option_field(spec: OptionSpec) -> Field:
-    label = spec.name.replace("_", " ")
-    if isinstance(spec, ChoiceOption):
-        return Field(OPTION + spec.name, label, spec.help, {choice: choice for choice in spec.choices})
-    if isinstance(spec, IntOption):
+def _option_field(spec: GameOption) -> Field:
+    if isinstance(spec, ChoiceSetting):
+        return Field(OPTION + spec.key, spec.label, spec.help, {choice: choice for choice in spec.choices})
+    if isinstance(spec, NumberSetting):
         # A default of None is worked out by the game when the field is left empty.
         empty_text = "left open" if spec.default is None else ""
-        return Field(OPTION + spec.name, label, f"{spec.low} to {spec.high}; {spec.help}", None, empty_text)
-    return Field(OPTION + spec.name, label, spec.help, None, "the usual start")
-
-
-def _yes_no(is_yes: bool) -> str:
-    return YES if is_yes else NO
+        return Field(OPTION + spec.key, spec.label, f"{spec.low} to {spec.high}; {spec.help}", None, empty_text)
+    return Field(OPTION + spec.key, spec.label, spec.help, None, "the usual start")

@@ -15,7 +15,7 @@ _SAMPLES: Final[dict[str, tuple[Options, str]]] = {
 
 
 def sample_view(game: str) -> BoardView:
-    """A position in the middle of a small match of ``game``; one of the games there are samples of."""
+    """Return a position in the middle of a small match of ``game``; one of the games there are samples of."""
     options, actions = _SAMPLES[game]
     state = registry.load(game, options).initial_state()
     for text in actions.split():

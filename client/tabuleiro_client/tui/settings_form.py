@@ -8,13 +8,10 @@ from typing import Final
 
 import msgspec
 
-from tabuleiro.clock import format_time_control
 from tabuleiro.protocol.messages import RoomHead
-from tabuleiro.protocol.settings import RoomSettings
-from tabuleiro_client.tui.durations import format_duration
-from tabuleiro_client.tui.room_form import NO, NONE, YES, Field, RoomForm
+from tabuleiro.settings import RoomSetting, RoomSettings
+from tabuleiro_client.tui.room_form import Field, RoomForm
 
-_PROMISED: Final = frozenset({"private", "downtime"})
 _BEGINS: Final[Mapping[str, str]] = {"me": "as seated", "draw": "draw lots"}
 
 
@@ -29,25 +26,17 @@ class SettingsForm(RoomForm):
         self.set("game", head.game)
         self._fill_options(head.options)
         self.know_levels({head.game: levels})
-        self.values |= {
-            "begins": "draw" if settings.first == "draw" else "me",
-            "clock": format_time_control(settings.time_control),
-            "casual": YES if settings.is_casual else NO,
-            "hints": YES if settings.hints else NO,
-            "undo": YES if settings.may_undo else NO,
-            "stand-in": settings.stand_in_level or NONE,
-            "away": format_duration(settings.away_after_ms),
-            "quiet": YES if settings.hides_watcher_chat else NO,
-        }
-        if settings.late_bot is not None:
-            self.values["late"] = settings.late_bot.level
-            self.values["late-after"] = format_duration(settings.late_bot.after_ms)
+        self._fill_settings(settings)
+        self.values["begins"] = "draw" if settings.first == "draw" else "me"
 
     def fields(self) -> list[Field]:
         """What can be changed, from the top."""
         begins = Field("begins", "who begins", "seat 1, or by lot", _BEGINS, heading="From the next match on")
-        others = (field for field in self._room_fields() if field.name not in _PROMISED)
-        return [begins, *(replace(field, heading="") for field in others)]
+        others = (replace(field, heading="") for field in self._room_fields())
+        return [begins, *others]
+
+    def _settings_asked(self) -> list[RoomSetting]:
+        return [setting for setting in super()._settings_asked() if not setting.is_promise]
 
     def know_levels(self, levels: Mapping[str, Sequence[str]]) -> None:
         """Take in the computer players of the room's server; those of another one mean nothing here."""

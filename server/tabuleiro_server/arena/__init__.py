@@ -1,1 +1,1 @@
-"""Engines and built-in levels play each other on this machine: schedule, games, workers, standings, tables."""
+"""The arena: engines and built-in levels play each other on this machine."""

@@ -1,4 +1,4 @@
-"""``tabuleiro arena``: arguments in, table out. The games are left to the workers."""
+"""``tabuleiro arena``: arguments in, table out."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ import typer
 
 from tabuleiro.errors import ConfigError
 from tabuleiro.rules import registry
-from tabuleiro_server.arena.entrants import parse_entrants
 from tabuleiro_server.arena.play import GameResult
-from tabuleiro_server.arena.schedule import Terms
-from tabuleiro_server.arena.tables import format_progress, format_results, report
+from tabuleiro_server.arena.schedule import Terms, parse_entrants
+from tabuleiro_server.arena.standings import format_progress, format_results, report
 from tabuleiro_server.arena.workers import play_all
 
 
@@ -37,9 +36,11 @@ def arena(
     jobs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Games at a time; cores - 1 if left out.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="All chance is drawn from this.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of all chance.")] = 1,
     move_time: Annotated[int, typer.Option(min=1, metavar="MS", help="Milliseconds for a turn.")] = 5_000,
-    max_plies: Annotated[int, typer.Option(min=1, metavar="N", help="So many actions are a draw.")] = 1_000,
+    max_plies: Annotated[
+        int, typer.Option(min=1, metavar="N", help="A game of so many actions is a draw.")
+    ] = 1_000,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write all results here.")
     ] = None,
@@ -57,8 +58,8 @@ def arena(
                 results.append(result)
                 _show_progress(terms, results)
     finally:
-        # Whatever ends it, what was played so far is told.
-        _tell(terms, results, json_file)
+        # The games played so far are reported in any case.
+        _report(terms, results, json_file)
 
 
 def _show_progress(terms: Terms, results: list[GameResult]) -> None:
@@ -67,7 +68,7 @@ def _show_progress(terms: Terms, results: list[GameResult]) -> None:
         typer.echo(f"\r\x1b[K{format_progress(terms, results)}{end}", err=True, nl=False)
 
 
-def _tell(terms: Terms, results: list[GameResult], json_file: Path | None) -> None:
+def _report(terms: Terms, results: list[GameResult], json_file: Path | None) -> None:
     if sys.stderr.isatty() and len(results) < terms.game_count:
         typer.echo(err=True)
     typer.echo("\n".join(format_results(terms, results)))
@@ -79,7 +80,7 @@ def _tell(terms: Terms, results: list[GameResult], json_file: Path | None) -> No
 
 
 def _check_writable(path: Path | None) -> None:
-    """Find out before hours of playing. Raises: ConfigError."""
+    """Check the file before hours of playing. Raises: ConfigError."""
     if path is not None:
         try:
             path.touch()

@@ -1,4 +1,4 @@
-"""Playing one game of an arena, from the first action to its result."""
+"""One game of an arena, from the first action to its result."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from tabuleiro.ids import Player, opponent
 from tabuleiro.notation.engine_lines import START_LIMIT_MS
 from tabuleiro.rules import Game, State, registry
 from tabuleiro_server.arena.engine_process import EngineProcess, running_engine
-from tabuleiro_server.arena.entrants import Entrant
-from tabuleiro_server.arena.schedule import Pairing, Terms
+from tabuleiro_server.arena.schedule import Entrant, Pairing, Terms
 from tabuleiro_server.bots.levels import choose_turn, choose_turn_by_nodes
 
 FAULT: Final = "fault"
 PLY_LIMIT: Final = "ply-limit"
 
 Chooser = Callable[[State, Sequence[str]], Awaitable[tuple[int, ...]]]
-"""Chooses for the player to move: one action or more of the turn. Raises: BotError."""
+"""Choose one action or more of the turn of the player to move. Raises: BotError."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
     """A game that was played. ``winner`` is the side that won, ``None`` for a draw.
 
-    ``termination`` is that of the rules, :data:`PLY_LIMIT`, or :data:`FAULT`: then ``fault`` says what the loser
-    did, and is ``None`` otherwise. ``actions`` are canonical texts.
+    ``termination`` is that of the rules, :data:`PLY_LIMIT`, or :data:`FAULT`: then ``fault`` is the fault of the
+    loser, and ``None`` otherwise. ``actions`` are canonical texts.
     """
 
     pairing: Pairing
@@ -40,7 +39,7 @@ class GameResult:
 
 
 async def play_game(terms: Terms, pairing: Pairing) -> GameResult:
-    """Play a game; whoever can't be started, or gives no legal answer in time, has lost it."""
+    """Play a game; an engine that cannot be started, or gives no legal answer in time, loses it."""
     game = registry.load(terms.game, pairing.options)
     state, played = game.initial_state(), list[str]()
     sides: tuple[Player, Player] = (0, 1)
@@ -82,7 +81,7 @@ async def _seated(terms: Terms, entrant: Entrant, game: Game, seed: int) -> Asyn
 
 
 class _TimedTurns:
-    """Asks an engine, and gives it one limit for all parts of a turn."""
+    """An engine with one limit for all parts of a turn."""
 
     def __init__(self, engine: EngineProcess, limit_ms: int) -> None:
         self._engine = engine

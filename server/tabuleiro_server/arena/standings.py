@@ -1,13 +1,16 @@
-"""What the results of an arena say: scores, how sure they are, and Elo differences. Writes nothing."""
+"""The results of an arena: scores with intervals and Elo differences, as a cross table and as values for JSON."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import combinations
+from typing import Any, Final
 
-from tabuleiro_server.arena.play import GameResult
+from tabuleiro.rules import registry
+from tabuleiro_server.arena.play import FAULT, GameResult
+from tabuleiro_server.arena.schedule import Terms
 
 Z_95: Final = 1.959964
 """Standard deviations to either side that hold 95 % of a normal distribution."""
@@ -15,7 +18,7 @@ Z_95: Final = 1.959964
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Games of one against another, or against all, counted from the side of the one."""
+    """The games of one entrant against another, or against all, from its side."""
 
     wins: int = 0
     draws: int = 0
@@ -23,12 +26,12 @@ class Tally:
 
     @property
     def game_count(self) -> int:
-        """How many games were played."""
+        """The number of games played."""
         return self.wins + self.draws + self.losses
 
     @property
     def points(self) -> float:
-        """A point for a win, half of one for a draw."""
+        """The points: one for a win, half of one for a draw."""
         return self.wins + self.draws / 2
 
     @property
@@ -38,9 +41,9 @@ class Tally:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the score after Wilson, which stays honest near 0 and 1; ``None`` without games.
+        """The 95 % interval of the score after Wilson, which is correct near 0 and 1 too; ``None`` without games.
 
-        A draw counts as half a win, which makes it a little wider than need be.
+        A draw counts as half a win, which makes it a little too wide.
         """
         if self.score is None:
             return None
@@ -48,7 +51,7 @@ class Tally:
         middle = (self.score + spread / (2 * count)) / (1 + spread / count)
         half = math.sqrt(self.score * (1 - self.score) / count + spread / (4 * count**2))
         half *= Z_95 / (1 + spread / count)
-        # The bounds at scores of 0 and 1 are exact; without this they would be off by what floats round.
+        # The bounds at scores of 0 and 1 are exact; rounding of floats would move them.
         return min(self.score, max(0.0, middle - half)), max(self.score, min(1.0, middle + half))
 
     def __add__(self, other: Tally) -> Tally:
@@ -56,7 +59,7 @@ class Tally:
 
 
 def elo_difference(score: float) -> float:
-    """How many Elo points a score of 0 to 1 means; infinite at either end.
+    """Return the Elo difference of a score of 0 to 1; infinite at either end.
 
     >>> round(elo_difference(0.75)), elo_difference(1)
     (191, inf)
@@ -77,15 +80,15 @@ class Standings:
                 self._tallies[one][other] += _single(result, side)
 
     def between(self, one: int, other: int) -> Tally:
-        """The games of ``one`` against ``other``."""
+        """Return the games of ``one`` against ``other``."""
         return self._tallies[one][other]
 
     def total(self, one: int) -> Tally:
-        """All games of ``one``."""
+        """Return all games of ``one``."""
         return sum(self._tallies[one], Tally())
 
     def ranking(self) -> list[int]:
-        """The entrants, best first; those with equal scores as they were named."""
+        """Return the entrants, best first; those with equal scores in their order."""
         return sorted(range(len(self._tallies)), key=lambda one: -(self.total(one).score or 0.0))
 
 
@@ -93,3 +96,145 @@ def _single(result: GameResult, side: int) -> Tally:
     if result.winner is None:
         return Tally(draws=1)
     return Tally(wins=1) if result.winner == side else Tally(losses=1)
+
+
+NOT_PLAYED = "-"
+
+
+def format_results(terms: Terms, results: Sequence[GameResult]) -> list[str]:
+    """Return the lines of the cross table, of each pair's score and Elo difference, and of all faults."""
+    standings = Standings(len(terms.entrants), results)
+    lines = [_headline(terms, len(results)), ""]
+    lines += _aligned(_cross_rows(terms, standings))
+    lines += ["", "error bars are 95 % intervals", ""]
+    lines += _aligned(_pair_rows(terms, standings))
+    in_order = sorted(results, key=lambda result: result.pairing.number)
+    faults = [_fault_line(terms, result) for result in in_order if result.termination == FAULT]
+    return [*lines, *(["", "lost by a fault:", *faults] if faults else [])]
+
+
+def report(terms: Terms, results: Sequence[GameResult]) -> dict[str, Any]:
+    """Return the same, and every game, as values for JSON; an infinite Elo difference is ``None``."""
+    standings = Standings(len(terms.entrants), results)
+    places = range(len(terms.entrants))
+    labels = [entrant.label for entrant in terms.entrants]
+    return {
+        "game": terms.game,
+        "options": dict(terms.options),
+        "rounds": terms.round_count,
+        "seed": terms.seed,
+        "move_time_ms": terms.limit_ms,
+        "max_plies": terms.max_plies,
+        "is_complete": len(results) == terms.game_count,
+        "players": [
+            {
+                "label": entrant.label,
+                "level": entrant.level or None,
+                "command": list(entrant.command) or None,
+                **_tally_values(standings.total(place)),
+            }
+            for place, entrant in enumerate(terms.entrants)
+        ],
+        "pairs": [
+            {"players": [labels[one], labels[other]], **_tally_values(standings.between(one, other))}
+            for one, other in combinations(places, 2)
+        ],
+        "games": [_game_values(labels, result) for result in sorted(results, key=lambda one: one.pairing.number)],
+    }
+
+
+def format_progress(terms: Terms, results: Sequence[GameResult]) -> str:
+    """Return the progress of an arena, with all points, as one line."""
+    standings = Standings(len(terms.entrants), results)
+    points = (f"{terms.entrants[one].label} {standings.total(one).points:g}" for one in standings.ranking())
+    return f"{len(results)}/{terms.game_count} games  {', '.join(points)}"
+
+
+def _headline(terms: Terms, played_count: int) -> str:
+    chosen = ", ".join(f"{name}={value}" for name, value in terms.options.items())
+    title = registry.game_type(terms.game).title + (f" ({chosen})" if chosen else "")
+    games = f"{played_count} of {terms.game_count} games" if played_count < terms.game_count else "all games"
+    rounds = "1 round" if terms.round_count == 1 else f"{terms.round_count} rounds"
+    return f"{title}: {rounds}, {games} played, seed {terms.seed}, {terms.limit_ms} ms a turn"
+
+
+def _cross_rows(terms: Terms, standings: Standings) -> list[list[str]]:
+    ranking = standings.ranking()
+    rows = [["", "player", "games", "score", "95 %", *(str(rank + 1) for rank in range(len(ranking)))]]
+    for rank, one in enumerate(ranking):
+        total = standings.total(one)
+        cells = [_counts(standings.between(one, other)) if other != one else "" for other in ranking]
+        label = terms.entrants[one].label
+        rows.append([str(rank + 1), label, str(total.game_count), _score(total), _bars(total), *cells])
+    return rows
+
+
+def _pair_rows(terms: Terms, standings: Standings) -> list[list[str]]:
+    rows = [["pair", "games", "score", "95 %", "Elo", "95 %"]]
+    for one, other in combinations(standings.ranking(), 2):
+        tally = standings.between(one, other)
+        pair = f"{terms.entrants[one].label} - {terms.entrants[other].label}"
+        rows.append([pair, str(tally.game_count), _score(tally), _bars(tally), _elo(tally), _elo_bars(tally)])
+    return rows
+
+
+def _fault_line(terms: Terms, result: GameResult) -> str:
+    assert result.winner is not None
+    loser = terms.entrants[result.pairing.sides[1 - result.winner]].label
+    winner = terms.entrants[result.pairing.sides[result.winner]].label
+    return f"game {result.pairing.number}, {loser} against {winner}, ply {len(result.actions)}: {result.fault}"
+
+
+def _counts(tally: Tally) -> str:
+    return f"+{tally.wins} ={tally.draws} -{tally.losses}" if tally.game_count else NOT_PLAYED
+
+
+def _score(tally: Tally) -> str:
+    return NOT_PLAYED if tally.score is None else f"{tally.score:.1%}"
+
+
+def _bars(tally: Tally) -> str:
+    return NOT_PLAYED if tally.interval is None else "{:.1%}..{:.1%}".format(*tally.interval)
+
+
+def _elo(tally: Tally) -> str:
+    return NOT_PLAYED if tally.score is None else f"{elo_difference(tally.score):+.0f}"
+
+
+def _elo_bars(tally: Tally) -> str:
+    if tally.interval is None:
+        return NOT_PLAYED
+    return "..".join(f"{elo_difference(bound):+.0f}" for bound in tally.interval)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _tally_values(tally: Tally) -> dict[str, Any]:
+    elo = None if tally.score is None else elo_difference(tally.score)
+    return {
+        "games": tally.game_count,
+        "wins": tally.wins,
+        "draws": tally.draws,
+        "losses": tally.losses,
+        "score": tally.score,
+        "score_95": None if tally.interval is None else list(tally.interval),
+        "elo_difference": elo if elo is not None and math.isfinite(elo) else None,
+    }
+
+
+def _game_values(labels: Sequence[str], result: GameResult) -> dict[str, Any]:
+    pairing = result.pairing
+    return {
+        "number": pairing.number,
+        "round": pairing.round,
+        "players": [labels[place] for place in pairing.sides],
+        "options": dict(pairing.options),
+        "seeds": list(pairing.seeds),
+        "winner": result.winner,
+        "termination": result.termination,
+        "fault": result.fault,
+        "actions": list(result.actions),
+    }

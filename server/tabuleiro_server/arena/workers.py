@@ -1,4 +1,4 @@
-"""The processes that play an arena's games in parallel, and the handing out of games to them."""
+"""The worker processes that play the games of an arena in parallel."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Worker:
 def play_all(terms: Terms, worker_count: int) -> Generator[GameResult, None, None]:
     """Play all games in ``worker_count`` processes and yield each as it ends; close the generator to stop.
 
-    Raises: BotError when a worker dies, which is a bug or a lack of memory and no fault of an engine.
+    Raises: BotError when a worker dies, by a bug or a lack of memory and not by a fault of an engine.
     """
     jobs = ((terms, pairing) for pairing in iter_pairings(terms))
     with closing(play_jobs(jobs, min(worker_count, terms.game_count))) as playing:
@@ -46,7 +46,7 @@ def play_all(terms: Terms, worker_count: int) -> Generator[GameResult, None, Non
 
 
 def play_jobs(jobs: Iterator[Job], worker_count: int) -> Generator[tuple[Job, GameResult], None, None]:
-    """Play games of any terms as :func:`play_all` does, begun in their order; yield each with its job.
+    """Play games of any terms as :func:`play_all` does, in their order; yield each with its job.
 
     Raises: BotError when a worker dies.
     """
@@ -106,10 +106,10 @@ def _end(workers: list[_Worker]) -> None:
 
 
 def _work(connection: Connection) -> None:
-    """Play the games that come in, until none can come any more. The main function of a worker."""
-    # Ctrl-C reaches the whole process group; the arena decides what it means, and ends its workers.
+    """Play games until the connection closes: the main function of a worker."""
+    # Ctrl-C reaches the whole process group; the arena itself ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # An exit rather than a sudden end: engines are killed on the way out.
+    # An exit and no sudden end: engines are killed on the way out.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     try:
         while True:
@@ -121,7 +121,7 @@ def _work(connection: Connection) -> None:
 
 
 def _warm_up(terms: Terms) -> None:
-    """Have the kernels ready that the levels will search with, so that no game is played without them."""
+    """Wait for the kernels of the levels that search, so that no game is played without them."""
     searching = {level.name for level in SEARCH_LEVELS.get(terms.game, ())}
     if searching & {entrant.level for entrant in terms.entrants}:
         KERNELS.searcher(registry.load(terms.game, terms.options), WARM_UP_LIMIT_S)

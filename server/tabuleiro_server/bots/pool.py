@@ -19,6 +19,7 @@ from tabuleiro.errors import BotError
 from tabuleiro_server.bots.levels import RANDOM, check_level, choose_turn
 from tabuleiro_server.bots.messages import Answer, Evaluation, ThinkRequest, replay, texts_of
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND, WorkerProcess
+from tabuleiro_server.metrics import PoolMetrics
 
 T = TypeVar("T")
 
@@ -96,17 +97,6 @@ class Thought:
     evaluation: Evaluation | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PoolCounts:
-    """The work of the pool, now and so far, for metrics."""
-
-    waiting_count: int
-    thinking_count: int
-    started_workers_count: int
-    failures_count: int
-    fallbacks_count: int
-
-
 @dataclass(eq=False, slots=True)
 class _Wish:
     """A request and the future for its answer, which is cancelled when the caller stops waiting."""
@@ -166,9 +156,9 @@ class BotPool:
         return tuple(worker.pid for worker in workers if worker is not None and worker.is_alive)
 
     @property
-    def counts(self) -> PoolCounts:
+    def counts(self) -> PoolMetrics:
         """The work of the pool."""
-        return PoolCounts(
+        return PoolMetrics(
             waiting_count=len(self._queue),
             thinking_count=self._thinking_count,
             started_workers_count=self._started_workers_count,

@@ -25,8 +25,7 @@ from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.room.commands import Play
 from tabuleiro_server.room.state import Match, RoomState, bot_account
-from tabuleiro_server.rooms.room_items import RoomUnloadedError
-from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.rooms.live_room import LiveRoom, RoomUnloadedError
 
 MARGIN_MS: Final = 500
 """The time that is kept on a clock; with less than four times as much, a quarter."""
@@ -111,7 +110,7 @@ class BotSeats:
         """The number of late answers in succession, by room."""
         self._is_finishing = False
 
-    def consider(self, room: RoomTask) -> None:
+    def consider(self, room: LiveRoom) -> None:
         """Handle a change of a room: start to think if a bot is to move, stop if it no longer is."""
         code, state = room.state.code, room.state
         moment = _moment(state)
@@ -145,7 +144,7 @@ class BotSeats:
         if running is not None and running[1] is task:
             del self._thoughts[code]
 
-    async def _move(self, room: RoomTask, moment: Moment) -> None:
+    async def _move(self, room: LiveRoom, moment: Moment) -> None:
         match = room.state.match
         assert match is not None
         assert match.to_move is not None
@@ -182,7 +181,7 @@ class BotSeats:
         except (BotError, CommandError) as error:
             log.error("bot did not move", room=room.state.code, reason=str(error))
 
-    async def _play(self, room: RoomTask, command: Play) -> None:
+    async def _play(self, room: LiveRoom, command: Play) -> None:
         """Have the move stored; try again as long as the disk refuses it.
 
         Raises: CommandError, for a disk that refuses only when the server stops; RoomUnloadedError.
@@ -219,25 +218,19 @@ def _request(
     )
 
 
-class Suggestions:
-    """Hints from the workers of ``pool``, in its queue beside the bots of all rooms."""
+async def suggest_turn(pool: BotPool, room: RoomState) -> HintGiven:
+    """Have ``pool`` choose the best turn for the player to move in the running match.
 
-    def __init__(self, pool: BotPool) -> None:
-        self._pool = pool
-
-    async def suggest(self, room: RoomState) -> HintGiven:
-        """Return the best turn for the player to move in the running match.
-
-        Raises: BotError when there is no match, the workers are overloaded, or they give no answer.
-        """
-        match = room.match
-        if match is None:
-            raise BotError("there is no match to give a hint in")
-        if self._pool.counts.waiting_count > WAITING_MAX_COUNT:
-            raise BotError("too many bots wait to think")
-        request = _request(room, match, level_names(room.game.name)[-1], HINT_BUDGET_MS, is_hint=True)
-        thought = await self._pool.think(request)
-        if thought.is_fallback or thought.evaluation is None:
-            raise BotError("the workers gave no answer")
-        value = round(thought.evaluation.value, 4)
-        return HintGiven(thought.actions, value, thought.evaluation.is_proven, thought.evaluation.turns_to_end)
+    Raises: BotError when there is no match, the workers are overloaded, or they give no answer.
+    """
+    match = room.match
+    if match is None:
+        raise BotError("there is no match to give a hint in")
+    if pool.counts.waiting_count > WAITING_MAX_COUNT:
+        raise BotError("too many bots wait to think")
+    request = _request(room, match, level_names(room.game.name)[-1], HINT_BUDGET_MS, is_hint=True)
+    thought = await pool.think(request)
+    if thought.is_fallback or thought.evaluation is None:
+        raise BotError("the workers gave no answer")
+    value = round(thought.evaluation.value, 4)
+    return HintGiven(thought.actions, value, thought.evaluation.is_proven, thought.evaluation.turns_to_end)

@@ -13,9 +13,8 @@ from tabuleiro.notation.formats import RecordFormat, write_record
 from tabuleiro.protocol.records import record_of
 from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_server.rooms.archive import records_of
-from tabuleiro_server.rooms.journal import read_events, rows_of_stored
-from tabuleiro_server.store import consistency, maintenance
-from tabuleiro_server.store.salvage import Salvage
+from tabuleiro_server.rooms.journal import read_events, rows_of
+from tabuleiro_server.store.sqlite import admin, repair
 
 app = typer.Typer(no_args_is_help=True, help="Look after a database file.")
 
@@ -29,14 +28,14 @@ def backup(
     target: Annotated[Path, typer.Argument(metavar="FILE", help="The new file.")], db: DatabasePath = DEFAULT_PATH
 ) -> None:
     """Copy the database as it is at one moment; a running server goes on meanwhile."""
-    size_bytes = asyncio.run(maintenance.back_up(_existing(db), target))
+    size_bytes = asyncio.run(admin.back_up(_existing(db), target))
     typer.echo(f"{target}: {size_bytes // KIBIBYTE} KiB")
 
 
 @app.command()
 def verify(db: DatabasePath = DEFAULT_PATH) -> None:
     """Replay every match, compare it with the tables; exit status 1 when something differs."""
-    report = asyncio.run(consistency.verify(_existing(db), rows_of_stored))
+    report = asyncio.run(repair.verify(_existing(db), rows_of))
     for finding in report.file_findings:
         typer.echo(f"file: {finding}")
     for damage in report.damaged:
@@ -51,41 +50,31 @@ def verify(db: DatabasePath = DEFAULT_PATH) -> None:
 
 @app.command()
 def rebuild(db: DatabasePath = DEFAULT_PATH) -> None:
-    """Write the tables of rooms and matches anew from the events.
+    """Rebuild the tables of rooms and matches from the events.
 
     A damaged file is made whole, for which no server may be running on it; a copy is kept of it as it was.
     """
-    report = asyncio.run(consistency.rebuild(_existing(db), rows_of_stored))
+    report = asyncio.run(repair.rebuild(_existing(db), rows_of))
     for damage in report.damaged:
         typer.echo(str(damage))
-    if report.salvage is not None:
-        _tell_salvage(report.salvage)
+    if report.kept is not None:
+        typer.echo(f"the file was damaged and is whole again; as it was it is kept in {report.kept}")
     typer.echo(f"rebuilt {report.rebuilt_count} rooms, removed {len(report.removed)} without events")
     if report.damaged:
         raise typer.Exit(1)
 
 
-def _tell_salvage(found: Salvage) -> None:
-    typer.echo(f"the file was damaged and is whole again; as it was it is kept in {found.kept}")
-    if found.lost_event_count:
-        typer.echo(f"{found.lost_event_count} events cannot be read: their rooms stay out of order")
-    if found.lost_names is None:
-        typer.echo("guests are lost, and nobody can tell which: they can come in by a new name only")
-    elif found.lost_names:
-        typer.echo(f"guests who are lost, and can come in by a new name only: {', '.join(found.lost_names)}")
-
-
 @app.command()
 def vacuum(db: DatabasePath = DEFAULT_PATH) -> None:
     """Give free space back to the file system; no server may be running on the file."""
-    before_bytes, after_bytes = asyncio.run(maintenance.vacuum(_existing(db)))
+    before_bytes, after_bytes = asyncio.run(admin.vacuum(_existing(db)))
     typer.echo(f"{db}: {before_bytes // KIBIBYTE} KiB before, {after_bytes // KIBIBYTE} KiB after")
 
 
 @app.command()
 def stats(db: DatabasePath = DEFAULT_PATH) -> None:
     """Count what the database holds."""
-    found = asyncio.run(maintenance.read_stats(_existing(db)))
+    found = asyncio.run(admin.read_stats(_existing(db)))
     phases = ", ".join(f"{count} {phase}" for phase, count in sorted(found.room_counts.items()))
     typer.echo(f"schema      {found.schema_version}")
     typer.echo(f"size        {found.file_bytes // KIBIBYTE} KiB, of which {found.free_bytes // KIBIBYTE} KiB free")
@@ -108,14 +97,15 @@ def export(
     ] = RecordFormat.RECORD,
 ) -> None:
     """Write a match of a room as a record or as JSON, straight from the file."""
-    stored = asyncio.run(maintenance.read_room(_existing(db), parse_room_code(code)))
-    if stored is None or not stored.events:
+    room = parse_room_code(code)
+    stored = asyncio.run(admin.read_events(_existing(db), room))
+    if not stored:
         raise ClientError(f"there is no room {code!a} in {db}")
-    _, played = records_of(read_events(stored.code, stored.events))
+    _, played = records_of(read_events(room, stored))
     wanted = [record for record in played if match in (None, record.match)]
     if not wanted:
-        raise ClientError(f"room {stored.code} has no such match; it has {len(played)}")
-    name = f"{stored.code}-{wanted[-1].match}"
+        raise ClientError(f"room {room} has no such match; it has {len(played)}")
+    name = f"{room}-{wanted[-1].match}"
     typer.echo(write_record(record_of(wanted[-1]), format, game_id=name), nl=False)
 
 

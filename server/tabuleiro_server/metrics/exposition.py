@@ -1,16 +1,13 @@
-"""The figures of all parts of the server in Prometheus' text format.
+"""The metrics of all parts of the server in Prometheus' text format.
 
-Every part counts for itself in plain numbers; here they are only read, when somebody asks. Who may ask is up to
-`net`.
+They are read when somebody asks; `net` decides who may.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import (
@@ -22,56 +19,25 @@ from prometheus_client.metrics_core import (
 )
 from prometheus_client.registry import Collector
 
-from tabuleiro_server.bots.pool import PoolCounts
-from tabuleiro_server.net.metrics import NetMetrics
-from tabuleiro_server.sessions.figures import RequestFigures
-from tabuleiro_server.store.figures import CommitFigures, Distribution
-
-PROBE_INTERVAL_S: Final = 0.5
-
-
-class LoopLagProbe:
-    """Asks the loop for a wake-up twice a second; ``lags_us`` are the delays, in microseconds."""
-
-    def __init__(self) -> None:
-        self.lags_us = Distribution([500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 500_000])
-        self._timer: asyncio.TimerHandle | None = None
-
-    def start(self) -> None:
-        """Measure from now on, in the running loop."""
-        loop = asyncio.get_running_loop()
-        due_s = loop.time() + PROBE_INTERVAL_S
-        self._timer = loop.call_at(due_s, self._awake, due_s)
-
-    def stop(self) -> None:
-        """Measure no more."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _awake(self, due_s: float) -> None:
-        late_s = asyncio.get_running_loop().time() - due_s
-        self.lags_us.observe(max(int(late_s * 1_000_000), 0))
-        self.start()
-
+from tabuleiro_server.metrics import CommitMetrics, Histogram, NetMetrics, PoolMetrics, RequestMetrics
 
 US_PER_S = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ServerCollector(Collector):
-    """All that is told about a server. What changes as a whole is asked for by a call."""
+    """All metrics of a server. Values that change as a whole are asked for by a call."""
 
     version: str
     net: NetMetrics
-    requests: RequestFigures
-    commits: CommitFigures
-    loop_lags_us: Distribution
+    requests: RequestMetrics
+    commits: CommitMetrics
+    loop_lags_us: Histogram
     rooms_count: Callable[[], int]
-    bots: Callable[[], PoolCounts]
+    bots: Callable[[], PoolMetrics]
 
     def collect(self) -> Iterator[Metric]:
-        """The metrics as they are now."""
+        """Yield the metrics as they are now."""
         yield InfoMetricFamily("tabuleiro", "The program that runs", value={"version": self.version})
         yield GaugeMetricFamily("tabuleiro_rooms_in_memory", "Rooms in memory", value=self.rooms_count())
         yield _histogram("tabuleiro_event_loop_lag_seconds", "Delay of what is due", self.loop_lags_us, US_PER_S)
@@ -128,7 +94,7 @@ class ServerCollector(Collector):
 
 
 def render_metrics(collector: Collector) -> str:
-    """Write what ``collector`` tells in Prometheus' text format."""
+    """Return the metrics of ``collector`` in Prometheus' text format."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(collector)
     return generate_latest(registry).decode()
@@ -143,8 +109,8 @@ def _labelled(
     return family
 
 
-def _histogram(name: str, text: str, values: Distribution, per_unit: int) -> HistogramMetricFamily:
-    """A distribution as a histogram in units of ``per_unit`` of its own."""
+def _histogram(name: str, text: str, values: Histogram, per_unit: int) -> HistogramMetricFamily:
+    """Return a histogram in a unit that is ``per_unit`` of its own."""
     bounds = [*(str(bound / per_unit) for bound in values.bounds), "+Inf"]
     buckets = list(zip(bounds, accumulate(values.counts), strict=True))
     return HistogramMetricFamily(name, text, buckets=buckets, sum_value=values.total / per_unit)

@@ -139,7 +139,7 @@ class Connection(asyncio.BufferedProtocol):
         self._is_paused = False
         self._late_pong = b""
         self._discarded_bytes = 0
-        self._ping = b""
+        self._ping: bytes | None = None
         self._pinged_s = 0.0
         self._keepalive: asyncio.TimerHandle | None = None
         self._end_limit: asyncio.TimerHandle | None = None
@@ -160,14 +160,15 @@ class Connection(asyncio.BufferedProtocol):
         self._send_ping()
 
     def send_now(self, message: bytes) -> bool:
-        """Send a message unless that means waiting for a slow reader; return whether it was sent.
+        """Send a message, or return False if it has to wait for a slow reader.
 
-        After a refusal :meth:`Receiver.room_made` is called once there is room.
+        After a refusal :meth:`Receiver.room_made` is called once there is room. A connection that is being closed
+        drops messages.
         """
-        if not self._is_open or self._transport.is_closing():
-            return False
         is_first = not self._unsent
         if is_first:
+            if not self._is_open or self._transport.is_closing():
+                return True
             self._unsent_bytes = self._transport.get_write_buffer_size()
         if self._unsent_bytes > UNSENT_MAX_BYTES:
             self._has_refused = True
@@ -306,22 +307,26 @@ class Connection(asyncio.BufferedProtocol):
         protocol = self._protocol
         protocol.receive_data(data)
         replies = protocol.data_to_send()
-        events = protocol.events_received()
+        frames = cast("list[Frame]", protocol.events_received())
         if replies:
             self._reply(replies)
-        for event in events:
-            self._take(cast("Frame", event))
-
-    def _take(self, frame: Frame) -> None:
-        receiver, opcode = self._receiver, frame.opcode
+        receiver = self._receiver
         if receiver is None:
             return
-        if frame.fin and (opcode is _BINARY or opcode is _TEXT):
-            receiver.message_received(bytes(frame.data), is_text=opcode is _TEXT)
+        for frame in frames:
+            if frame.opcode is _BINARY and frame.fin:
+                receiver.message_received(bytes(frame.data), is_text=False)
+            else:
+                self._take(frame, receiver)
+
+    def _take(self, frame: Frame, receiver: Receiver) -> None:
+        opcode = frame.opcode
+        if opcode is _TEXT and frame.fin:
+            receiver.message_received(bytes(frame.data), is_text=True)
         elif opcode is _CONT and frame.fin:
             message, self._partial = self._partial + frame.data, bytearray()
             receiver.message_received(bytes(message), is_text=self._partial_is_text)
-        elif opcode is _PONG and frame.data == self._ping and self._ping:
+        elif opcode is _PONG and frame.data == self._ping and self._is_open:
             self._take_pong()
         else:
             if opcode is _CONT:
@@ -363,7 +368,7 @@ class Connection(asyncio.BufferedProtocol):
         self._keepalive = self._loop.call_later(self._shared.config.ping_timeout_ms / 1000, self._miss_pong)
 
     def _take_pong(self) -> None:
-        self._ping = b""
+        self._ping = None
         round_trip_s = self._loop.time() - self._pinged_s
         self.lag_ms = one_way_ms(round_trip_s)
         assert self._keepalive is not None
@@ -387,8 +392,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport.is_closing():
             return
         self._transport.write(b"".join(last))
-        if self._transport.can_write_eof():
-            self._transport.write_eof()
+        self._transport.write_eof()
         self.resume_reading()
 
 

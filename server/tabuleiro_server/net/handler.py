@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import structlog
 
@@ -17,8 +17,8 @@ from tabuleiro.protocol.codec import codec_for
 from tabuleiro.protocol.codes import CloseCode
 from tabuleiro.protocol.messages import ServerMessage
 from tabuleiro_server.config import Config
+from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.connection import Connection
-from tabuleiro_server.net.metrics import NetMetrics
 from tabuleiro_server.net.rate_limit import GRANTED, RateLimiter, Verdict
 from tabuleiro_server.sessions.outbox import Outbox
 from tabuleiro_server.sessions.requests import Requests
@@ -31,14 +31,6 @@ WAITING_MAX_COUNT: Final = 16
 
 OUTBOX_BEFORE_HELLO_BYTES: Final = 64 * 1024
 """Bytes that may wait for a reader that has not said hello, and so is owed nothing but a few refusals."""
-
-
-class _Message(NamedTuple):
-    """A message that waits for those before it; of a refused one only that it came."""
-
-    data: bytes
-    is_text: bool
-    is_refused: bool
 
 
 class Handler:
@@ -66,12 +58,13 @@ class Handler:
         )
         self._codec = codec_for(connection.subprotocol)
         self._session = Session(
-            self._codec, self._outbox, requests.answer, requests.farewell, self._end_by_fault, requests.figures
+            self._codec, self._outbox, requests.answer, requests.farewell, self._end_by_fault, requests.metrics
         )
         self._limiter = RateLimiter(
             config.messages_per_second_count, config.messages_burst_count, self._loop.time()
         )
-        self._waiting: deque[_Message] = deque()
+        # Of each message its bytes, whether it is text, and whether it is refused.
+        self._waiting: deque[tuple[bytes, bool, bool]] = deque()
         self._underway: asyncio.Future[Any] | None = None
         self._ending: tuple[CloseCode, str] | None = None
         self._is_lost = False
@@ -115,11 +108,10 @@ class Handler:
             self._end_flood()
         if self._ending is not None:
             return
-        message = _Message(b"" if is_refused else data, is_text, is_refused)
         if self._underway is None:
-            self._answer(message)
+            self._answer(data, is_text, is_refused)
             return
-        self._waiting.append(message)
+        self._waiting.append((b"" if is_refused else data, is_text, is_refused))
         if len(self._waiting) > WAITING_MAX_COUNT:
             self._connection.pause_reading()
 
@@ -142,21 +134,21 @@ class Handler:
 
     # One message after the other
 
-    def _answer(self, message: _Message) -> None:
+    def _answer(self, data: bytes, is_text: bool, is_refused: bool) -> None:
         self._metrics.frame_count += 1
         session = self._session
         if self._hello_limit is not None and session.is_welcomed:
             self._end_newcomers_limits(self._hello_limit)
-        if message.is_refused:
+        if is_refused:
             session.refuse_unread(self._limit_text())
-        elif message.is_text is not self._codec.is_text:
+        elif is_text is not self._codec.is_text:
             wanted = "text" if self._codec.is_text else "binary"
             reason = f"{self._codec.subprotocol} is spoken in {wanted} frames"
             self._end_by_client(CloseCode.UNSUPPORTED_DATA, reason)
         else:
             session.lag_ms = self._connection.lag_ms
             try:
-                underway = session.receive(message.data)
+                underway = session.receive(data)
             except RemoteProtocolError as error:
                 self._end_by_client(CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR), error.message)
             except Exception as error:
@@ -170,10 +162,10 @@ class Handler:
     def _go_on(self, _: asyncio.Future[Any]) -> None:
         self._underway = None
         while self._waiting and self._underway is None:
-            message = self._waiting.popleft()
+            data, is_text, is_refused = self._waiting.popleft()
             if not self._waiting:
                 self._connection.resume_reading()
-            self._answer(message)
+            self._answer(data, is_text, is_refused)
         self._finish_if_idle()
 
     def _finish_if_idle(self) -> None:

@@ -12,8 +12,8 @@ from typing import Final, Protocol
 from tabuleiro.errors import RemoteProtocolError
 from tabuleiro.protocol.codes import CloseCode
 from tabuleiro_server.config import Config
+from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.addresses import Proxies, rate_limit_key
-from tabuleiro_server.net.metrics import NetMetrics
 
 
 class Verdict(Enum):

@@ -12,11 +12,11 @@ from tabuleiro.protocol.codes import CloseCode
 from tabuleiro.protocol.messages import ServerMessage
 from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro_server.config import Config
+from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.addresses import Proxies
 from tabuleiro_server.net.connection import READ_BYTES, Connection, Flusher, Shared
 from tabuleiro_server.net.handler import Handler
 from tabuleiro_server.net.http import HttpPages
-from tabuleiro_server.net.metrics import NetMetrics
 from tabuleiro_server.net.rate_limit import ConnectionLimiter, HandshakeLimiter
 from tabuleiro_server.sessions.requests import Requests
 

@@ -1,1 +1,1 @@
-"""The pure room core: what may happen in a room, decided without clock, chance, network or disk."""
+"""The pure room core: decides without clock, chance, network or disk."""

@@ -1,6 +1,7 @@
-"""Wishes about a room. Whoever sends one has been identified; whether it may be granted is `decide`'s matter.
+"""Commands to a room. Their sender has been identified; `decide` grants or refuses them.
 
-Everything the pure core can't know (who asks, drawn codes and seeds, the bots there are) is in the command.
+A command holds all that the pure core cannot know: the sender, drawn codes and seeds, the levels of bots. So
+commands are not the requests of the protocol, though many fields are the same: the core does not know the wire.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ import msgspec
 from tabuleiro.ids import AccountId, Player, RoomCode, TimestampMs
 from tabuleiro.protocol.events import OfferKind, RoomSecrets
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro.protocol.settings import RoomLimits, RoomSettings
+from tabuleiro.settings import RoomLimits, RoomSettings
 
 
-class Draws(msgspec.Struct, frozen=True):
-    """Random numbers drawn for a command that may need them: a seed, and who begins."""
+class Chance(msgspec.Struct, frozen=True):
+    """Random values drawn for a command that may need them: a seed, and whether the players swap."""
 
     seed: int
     is_swapped: bool
 
 
-NO_DRAWS: Final = Draws(0, False)
-"""For questions whose answer doesn't depend on chance, such as when a deadline comes."""
+NO_CHANCE: Final = Chance(0, False)
+"""For questions whose answer does not depend on chance, such as the next deadline."""
 
 
 class OpenRoom(msgspec.Struct, frozen=True):
@@ -40,7 +41,7 @@ class OpenRoom(msgspec.Struct, frozen=True):
     limits: RoomLimits
     bot_levels: tuple[str, ...]
     secrets: RoomSecrets
-    draws: Draws
+    chance: Chance
 
 
 class Join(msgspec.Struct, frozen=True):
@@ -48,7 +49,7 @@ class Join(msgspec.Struct, frozen=True):
 
     account: AccountId
     name: str
-    draws: Draws
+    chance: Chance
     seat: Player | None = None
     secret: str | None = None
 
@@ -61,19 +62,19 @@ class Watch(msgspec.Struct, frozen=True):
 
 
 class Leave(msgspec.Struct, frozen=True):
-    """Go away; gives a seat up that is not being played from."""
+    """Leave the room, and give up a seat unless a match is being played from it."""
 
     account: AccountId
 
 
 class SeatBot(msgspec.Struct, frozen=True):
-    """Put a bot of ``level`` on an open seat; with ``None`` take the bot off."""
+    """Put a bot of ``level`` on an open seat; ``None`` removes the bot."""
 
     account: AccountId
     seat: Player
     level: str | None
     bot_levels: tuple[str, ...]
-    draws: Draws
+    chance: Chance
 
 
 class SwapSeats(msgspec.Struct, frozen=True):
@@ -83,7 +84,7 @@ class SwapSeats(msgspec.Struct, frozen=True):
 
 
 class ChangeSettings(msgspec.Struct, frozen=True):
-    """Play the matches to come with these settings."""
+    """Use these settings for the matches to come."""
 
     account: AccountId
     settings: RoomSettings
@@ -91,9 +92,12 @@ class ChangeSettings(msgspec.Struct, frozen=True):
 
 
 class Play(msgspec.Struct, frozen=True):
-    """Make actions of the own turn. ``ply`` says how many actions the sender saw before these, ``revision`` how
-    many undos and takebacks; ``lag_ms`` is what the server measured of the sender's connection;
-    ``is_makeshift`` is for a bot that gave no answer."""
+    """Make actions of the sender's turn.
+
+    ``ply`` is the number of actions that the sender saw before these, ``revision`` the number of undos and
+    takebacks. ``lag_ms`` is the measured lag of the sender's connection. ``is_makeshift`` marks a random move for
+    a bot that gave no answer.
+    """
 
     account: AccountId
     match: int
@@ -105,7 +109,7 @@ class Play(msgspec.Struct, frozen=True):
 
 
 class TakeHint(msgspec.Struct, frozen=True):
-    """Be told what to play at ``ply`` of ``revision``."""
+    """Get a suggestion for ``ply`` of ``revision``."""
 
     account: AccountId
     match: int
@@ -114,7 +118,7 @@ class TakeHint(msgspec.Struct, frozen=True):
 
 
 class Undo(msgspec.Struct, frozen=True):
-    """Undo own actions of the turn in progress down to ``ply`` actions of the match."""
+    """Undo the sender's actions of the turn in progress down to ``ply`` actions of the match."""
 
     account: AccountId
     match: int
@@ -122,7 +126,7 @@ class Undo(msgspec.Struct, frozen=True):
 
 
 class Resign(msgspec.Struct, frozen=True):
-    """Give the match up for ``seat``; ``None``: for the own one, of both the one to move."""
+    """Resign for ``seat``. ``None`` stands for the sender's seat; of two seats, for the one to move."""
 
     account: AccountId
     match: int
@@ -148,20 +152,20 @@ class MakeOffer(msgspec.Struct, frozen=True):
 
     account: AccountId
     kind: OfferKind
-    draws: Draws
+    chance: Chance
 
 
 class AnswerOffer(msgspec.Struct, frozen=True):
-    """Accept or decline the other player's offer; declining the own one withdraws it."""
+    """Accept or decline the other player's offer; declining one's own offer withdraws it."""
 
     account: AccountId
     kind: OfferKind
     accept: bool
-    draws: Draws
+    chance: Chance
 
 
 class Say(msgspec.Struct, frozen=True):
-    """Say a line."""
+    """Write a line of chat."""
 
     account: AccountId
     name: str
@@ -169,7 +173,7 @@ class Say(msgspec.Struct, frozen=True):
 
 
 class Mute(msgspec.Struct, frozen=True):
-    """Mute somebody who sits here or has talked here, or let them talk again."""
+    """Mute somebody who sits here or has chatted here, or lift it."""
 
     account: AccountId
     target_name: str
@@ -177,28 +181,28 @@ class Mute(msgspec.Struct, frozen=True):
 
 
 class Connect(msgspec.Struct, frozen=True):
-    """The first connection of an account in the room has come."""
+    """Note the first connection of an account in the room."""
 
     account: AccountId
 
 
 class Disconnect(msgspec.Struct, frozen=True):
-    """The last connection of an account in the room has gone."""
+    """Note the end of the last connection of an account in the room."""
 
     account: AccountId
 
 
 class Resume(msgspec.Struct, frozen=True):
-    """The server has come back: it was last known to run at ``down_since_ms``, and runs since ``up_since_ms``."""
+    """Note a restart of the server: it last ran at ``down_since_ms``, and runs again since ``up_since_ms``."""
 
     down_since_ms: TimestampMs
     up_since_ms: TimestampMs
 
 
 class Expire(msgspec.Struct, frozen=True):
-    """The moment that `next_deadline` named has come."""
+    """Do what is due at the time that `next_deadline` named."""
 
-    draws: Draws
+    chance: Chance
 
 
 Command = (
@@ -223,4 +227,4 @@ Command = (
     | Resume
     | Expire
 )
-"""What may be asked of a room that exists; :class:`OpenRoom` makes one."""
+"""Every command to a room that exists; :class:`OpenRoom` makes one."""

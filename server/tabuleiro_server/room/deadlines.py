@@ -1,4 +1,4 @@
-"""What happens in a room by time alone: fallen flags, late bots, stand-ins, and things that nobody cares for."""
+"""Events that time alone brings: fallen flags, late bots, stand-ins, and the end of abandoned rooms."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from tabuleiro.ids import PLAYERS, Player, TimestampMs, opponent
 from tabuleiro.protocol.events import BotSeated, Events, MatchEnded, RoomClosed, StandInSeated
 from tabuleiro.rules.base import Termination
 from tabuleiro_server.room import commands
-from tabuleiro_server.room.commands import NO_DRAWS, Draws
+from tabuleiro_server.room.commands import NO_CHANCE, Chance
 from tabuleiro_server.room.seating import free_seats, start_match
 from tabuleiro_server.room.state import Match, RoomState
 
 
 class Deadline(msgspec.Struct, frozen=True):
-    """What ``events`` makes follows when ``at_ms`` comes and nothing else has happened."""
+    """The events that follow at ``at_ms`` if nothing else has happened."""
 
     at_ms: TimestampMs
     events: Callable[[], Events]
 
 
-def next_deadline(room: RoomState, draws: Draws = NO_DRAWS) -> Deadline | None:
-    """The first thing that time will bring; ``None`` when nothing is awaited."""
+def next_deadline(room: RoomState, chance: Chance = NO_CHANCE) -> Deadline | None:
+    """Return the first deadline of a room; ``None`` when there is none."""
     first: Deadline | None = None
-    for deadline in _iter_deadlines(room, draws):
+    for deadline in _iter_deadlines(room, chance):
         if first is None or deadline.at_ms < first.at_ms:
             first = deadline
     return first
 
 
 def decide_expire(room: RoomState, command: commands.Expire, now_ms: int) -> Events:
-    """Whatever is due by now; nothing if it was overtaken by other events."""
-    deadline = next_deadline(room, command.draws)
+    """Return the events that are due by now; none if other events were faster."""
+    deadline = next_deadline(room, command.chance)
     return deadline.events() if deadline is not None and deadline.at_ms <= now_ms else ()
 
 
-def _iter_deadlines(room: RoomState, draws: Draws) -> Iterator[Deadline]:
+def _iter_deadlines(room: RoomState, chance: Chance) -> Iterator[Deadline]:
     if room.phase == "playing":
         return _playing_deadlines(room)
     if room.phase == "waiting":
-        return _waiting_deadlines(room, draws)
+        return _waiting_deadlines(room, chance)
     return _finished_deadlines(room)
 
 
@@ -53,7 +53,7 @@ def _finished_deadlines(room: RoomState) -> Iterator[Deadline]:
         yield Deadline(at_ms, lambda: (RoomClosed("the match ended long ago"),))
 
 
-def _waiting_deadlines(room: RoomState, draws: Draws) -> Iterator[Deadline]:
+def _waiting_deadlines(room: RoomState, chance: Chance) -> Iterator[Deadline]:
     at_ms = room.updated_at_ms + room.limits.waiting_ms
     yield Deadline(TimestampMs(at_ms), lambda: (RoomClosed("nobody came"),))
     for player in PLAYERS:
@@ -65,16 +65,16 @@ def _waiting_deadlines(room: RoomState, draws: Draws) -> Iterator[Deadline]:
     if late_bot is not None:
         for player in PLAYERS:
             if room.seats[player].kind == "open" and _is_waited_at(room, opponent(player)):
-                come = partial(_late_bot_comes, room, player, late_bot.level, draws)
+                come = partial(_late_bot_comes, room, player, late_bot.level, chance)
                 yield Deadline(TimestampMs(room.seated_at_ms + late_bot.after_ms), come)
 
 
-def _late_bot_comes(room: RoomState, player: Player, level: str, draws: Draws) -> Events:
-    return (BotSeated(player, level), *start_match(room.settings, room.game, 1, draws))
+def _late_bot_comes(room: RoomState, player: Player, level: str, chance: Chance) -> Events:
+    return (BotSeated(player, level), *start_match(room.settings, room.game, 1, chance))
 
 
 def _is_waited_at(room: RoomState, player: Player) -> bool:
-    """Whether a person waits on this seat for an opponent: a late bot comes for nobody else."""
+    """Return True if a present person waits here for an opponent: a late bot comes for nobody else."""
     return room.seats[player].kind == "person" and room.away_since_ms[player] is None
 
 
@@ -99,7 +99,7 @@ def _ended(match: Match, winner: Player | None, termination: Termination) -> Eve
 
 
 def _stand_in_deadline(room: RoomState, to_move: Player) -> Iterator[Deadline]:
-    """A stand-in comes when the one who stays away has to move."""
+    """Yield the arrival of a stand-in for the player to move, if that player is absent."""
     level, since_ms = room.settings.stand_in_level, room.away_since_ms[to_move]
     if level is None or since_ms is None or room.seats[to_move].stand_in is not None:
         return

@@ -1,6 +1,6 @@
-"""Whether a wish is granted: the decisions hold every permission and legality check there is.
+"""Decisions: the events that follow from a command, or its refusal.
 
-`decide` returns the facts that follow from the command, or raises `CommandError`; a refusal changes nothing.
+All checks of permissions and legality are made here. A refusal (`CommandError`) changes nothing.
 """
 
 from __future__ import annotations
@@ -12,12 +12,19 @@ from tabuleiro.ids import Seq, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import Events, SequencedEvent
 from tabuleiro_server.room import commands
+from tabuleiro_server.room.chat import decide_mute, decide_say
 from tabuleiro_server.room.deadlines import decide_expire
 from tabuleiro_server.room.evolve import replay
-from tabuleiro_server.room.hints import decide_hint
 from tabuleiro_server.room.offers import decide_answer, decide_offer
 from tabuleiro_server.room.permissions import refuse
-from tabuleiro_server.room.playing import decide_abort, decide_claim, decide_play, decide_resign, decide_undo
+from tabuleiro_server.room.playing import (
+    decide_abort,
+    decide_claim,
+    decide_hint,
+    decide_play,
+    decide_resign,
+    decide_undo,
+)
 from tabuleiro_server.room.seating import (
     decide_change_settings,
     decide_connect,
@@ -31,13 +38,16 @@ from tabuleiro_server.room.seating import (
     open_room,
 )
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.room.talking import decide_mute, decide_say
 
 __all__ = ["Events", "decide", "decide_together", "open_room"]
 
 
 def decide(room: RoomState, command: commands.Command, now_ms: int) -> Events:
-    """The facts that follow from ``command`` at ``now_ms``. Raises: CommandError(code)."""
+    """Return the events that follow from ``command`` at ``now_ms``.
+
+    Raises:
+        CommandError: The command is refused.
+    """
     if room.phase == "closed":
         refuse(ErrorCode.NO_SUCH_ROOM, f"room {room.code} is closed")
     return _DECIDERS[type(command)](room, command, now_ms)
@@ -46,9 +56,10 @@ def decide(room: RoomState, command: commands.Command, now_ms: int) -> Events:
 def decide_together(
     room: RoomState, wishes: Iterable[commands.Command], now_ms: TimestampMs
 ) -> tuple[SequencedEvent, ...]:
-    """The facts that follow from the commands, each decided in the room that the earlier ones lead to.
+    """Return the events that follow from all commands, each decided in the room after the ones before.
 
-    Raises: CommandError(code).
+    Raises:
+        CommandError: One of the commands is refused.
     """
     found: tuple[SequencedEvent, ...] = ()
     for command in wishes:

@@ -1,4 +1,4 @@
-"""What a fact makes of a room: total, without checks. Replaying the events of a room gives the live state."""
+"""Evolution: the room after an event, total and without checks. Replaying all events gives the live state."""
 
 from __future__ import annotations
 
@@ -12,15 +12,26 @@ from tabuleiro.ids import PLAYERS, Player, TimestampMs
 from tabuleiro.protocol import events
 from tabuleiro.protocol.events import OfferView, SeatInfo, SequencedEvent
 from tabuleiro.rules import registry
-from tabuleiro_server.room.positions import cut_checkpoints, state_after, with_checkpoint
 from tabuleiro_server.room.seating import bot_seat, with_seat
-from tabuleiro_server.room.state import CHAT_LINES_COUNT, AwayTimes, Line, Match, MutedPerson, RoomState
+from tabuleiro_server.room.state import (
+    CHAT_LINES_COUNT,
+    AwayTimes,
+    Line,
+    Match,
+    MutedPerson,
+    RoomState,
+    child_of,
+    cut_checkpoints,
+    state_after,
+    with_checkpoint,
+)
 
 
 def evolve(room: RoomState | None, sequenced: SequencedEvent) -> RoomState:
-    """The room after an event; ``None`` before the first.
+    """Return the room after an event; ``room`` is ``None`` before the first.
 
-    Raises: ValueError when the first is not `RoomOpened`; nothing else is refused.
+    Raises:
+        ValueError: The first event is not `RoomOpened`. Nothing else is refused.
     """
     event, at_ms = sequenced.event, sequenced.at_ms
     if isinstance(event, events.RoomOpened):
@@ -31,7 +42,11 @@ def evolve(room: RoomState | None, sequenced: SequencedEvent) -> RoomState:
 
 
 def replay(sequenced: Iterable[SequencedEvent], room: RoomState | None = None) -> RoomState:
-    """The room after all of the events. Raises: ValueError when there is no event and no room."""
+    """Return the room after all of the events.
+
+    Raises:
+        ValueError: There is no event and no room.
+    """
     for event in sequenced:
         room = evolve(room, event)
     if room is None:
@@ -80,7 +95,7 @@ def _seat_freed(room: RoomState, event: events.SeatFreed, at_ms: TimestampMs) ->
 
 
 def _seats_swapped(room: RoomState, event: events.SeatsSwapped, at_ms: TimestampMs) -> RoomState:
-    """Bots are seated anew, for their account is that of their seat."""
+    """Swap the seats. A bot gets a new account, which is that of its seat."""
     seats = tuple(
         bot_seat(player, holder.level) if holder.level is not None else holder
         for player, holder in zip(PLAYERS, reversed(room.seats), strict=True)
@@ -110,7 +125,7 @@ def _stand_in_seated(room: RoomState, event: events.StandInSeated, at_ms: Timest
 
 
 def _room_resumed(room: RoomState, event: events.RoomResumed, at_ms: TimestampMs) -> RoomState:
-    """Nobody is connected after a restart, and nobody has been away longer than since then."""
+    """Count everybody as absent since the restart, and give back the downtime unless it counts."""
     up_since_ms = at_ms if event.up_since_ms is None else event.up_since_ms
     away = tuple(up_since_ms if seat.kind == "person" else None for seat in room.seats)
     room = replace(room, away_since_ms=(away[0], away[1]))
@@ -140,7 +155,7 @@ def _actions_played(room: RoomState, event: events.ActionsPlayed, at_ms: Timesta
         return room
     state = match.state
     for text in event.actions:
-        state = state.child(state.string_to_action(text))
+        state = child_of(state, state.string_to_action(text))
     clock = match.clock
     if state.actions_in_turn == 0 or state.is_terminal:
         clock = _next_turn(room, match, state.to_move, at_ms, event.lag_ms)
@@ -170,7 +185,7 @@ def _next_turn(
 
 
 def _cut_back(room: RoomState, match: Match, ply: int) -> Match:
-    """The match with only its first ``ply`` actions; clock and offers are for the caller."""
+    """Return the match with only its first ``ply`` actions; clock and offers are left to the caller."""
     return replace(
         match,
         state=state_after(match, room, ply),
@@ -182,7 +197,7 @@ def _cut_back(room: RoomState, match: Match, ply: int) -> Match:
 
 
 def _actions_undone(room: RoomState, event: events.ActionsUndone, at_ms: TimestampMs) -> RoomState:
-    """The turn goes on, and so does its clock; a draw that was offered may still be agreed on."""
+    """Go back in the turn. Its clock goes on, and a draw that was offered may still be agreed on."""
     if room.match is None:
         return room
     kept = tuple(offer for offer in room.offers if offer.kind == "draw")
@@ -199,7 +214,7 @@ def _turn_taken_back(room: RoomState, event: events.TurnTakenBack, at_ms: Timest
 
 
 def _finished_turns(room: RoomState, match: Match, from_ply: int) -> tuple[int, int]:
-    """How many turns each player has finished from ``from_ply`` on."""
+    """Return the number of turns that each player has finished from ``from_ply`` on."""
     counts = [0, 0]
     state = state_after(match, room, from_ply)
     for text, mover in zip(match.actions[from_ply:], match.movers[from_ply:], strict=True):
@@ -261,7 +276,7 @@ def _room_closed(room: RoomState, event: events.RoomClosed, at_ms: TimestampMs) 
 
 
 def _withheld(room: RoomState, event: events.Withheld, at_ms: TimestampMs) -> RoomState:
-    """Never stored; here so that evolving is total."""
+    """Change nothing: this event is never stored, and is here so that evolving is total."""
     return room
 
 

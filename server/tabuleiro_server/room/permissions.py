@@ -1,4 +1,4 @@
-"""Questions that several decisions ask first: who holds a seat, which match runs, who is host."""
+"""Checks that several decisions share: seats, the running match, the host."""
 
 from __future__ import annotations
 
@@ -11,12 +11,20 @@ from tabuleiro_server.room.state import Match, RoomState
 
 
 def refuse(code: ErrorCode, message: str) -> NoReturn:
-    """Raises: CommandError with this code."""
+    """Refuse a command.
+
+    Raises:
+        CommandError: Always, with this code.
+    """
     raise CommandError(code, message)
 
 
 def held_seats(room: RoomState, account: AccountId) -> tuple[Player, ...]:
-    """The seats of ``account``, at least one. Raises: CommandError not-seated."""
+    """Return the seats of ``account``, at least one.
+
+    Raises:
+        CommandError: not-seated.
+    """
     held = room.seats_of(account)
     if not held:
         refuse(ErrorCode.NOT_SEATED, f"you hold no seat of room {room.code}")
@@ -24,9 +32,10 @@ def held_seats(room: RoomState, account: AccountId) -> tuple[Player, ...]:
 
 
 def running_match(room: RoomState, number: int | None = None) -> Match:
-    """The running match, which must be ``number`` unless that is ``None``.
+    """Return the running match, which must be ``number`` unless that is ``None``.
 
-    Raises: CommandError wrong-phase or stale-ply.
+    Raises:
+        CommandError: wrong-phase or stale-ply.
     """
     match = room.match
     if room.phase != "playing" or match is None:
@@ -37,9 +46,10 @@ def running_match(room: RoomState, number: int | None = None) -> Match:
 
 
 def acting_seat(room: RoomState, account: AccountId) -> Player:
-    """The seat for which ``account`` acts: the one to move if they hold both, else their own.
+    """Return the seat for which ``account`` acts: its own; of two seats, the one to move.
 
-    Raises: CommandError not-seated.
+    Raises:
+        CommandError: not-seated.
     """
     held = held_seats(room, account)
     to_move = room.match.to_move if room.match is not None else None
@@ -47,12 +57,20 @@ def acting_seat(room: RoomState, account: AccountId) -> Player:
 
 
 def check_host(room: RoomState, account: AccountId) -> None:
-    """Raises: CommandError not-host."""
+    """Check that ``account`` is the host.
+
+    Raises:
+        CommandError: not-host.
+    """
     if account != room.host:
         refuse(ErrorCode.NOT_HOST, f"only {room.host_name}, who made room {room.code}, may do this")
 
 
 def check_not_playing(room: RoomState) -> None:
-    """Raises: CommandError wrong-phase while a match runs."""
+    """Check that no match runs.
+
+    Raises:
+        CommandError: wrong-phase.
+    """
     if room.phase == "playing":
         refuse(ErrorCode.WRONG_PHASE, "not while the match runs; it can be done once that is over")

@@ -1,4 +1,4 @@
-"""Decisions about the running match: actions, undoing, resigning, aborting, claiming."""
+"""Decisions about the running match: actions, undos, hints, resigning, aborting, claiming."""
 
 from __future__ import annotations
 
@@ -8,18 +8,42 @@ from tabuleiro.clock import has_flagged
 from tabuleiro.errors import CommandError, IllegalActionError, NotationError
 from tabuleiro.ids import AccountId, Player, Ply, opponent
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.events import ActionsPlayed, ActionsUndone, Events, MatchEnded
+from tabuleiro.protocol.events import ActionsPlayed, ActionsUndone, Events, HintTaken, MatchEnded
 from tabuleiro.rules.base import Termination
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.permissions import acting_seat, held_seats, refuse, running_match
-from tabuleiro_server.room.positions import state_after
-from tabuleiro_server.room.state import Match, RoomState, bot_account, seat_of_bot_account
+from tabuleiro_server.room.state import Match, RoomState, bot_account, note_child, seat_of_bot_account, state_after
+
+HINT_PAUSE_MS: Final = 5_000
+"""Shortest time between two hints of a player."""
+
+
+def decide_hint(room: RoomState, command: commands.TakeHint, now_ms: int) -> Events:
+    """Grant a hint. The suggestion itself is made elsewhere; the room only notes that it was given."""
+    held = held_seats(room, command.account)
+    match = running_match(room, command.match)
+    if not room.settings.is_casual:
+        refuse(ErrorCode.NOT_ALLOWED, "there are no hints in a room that is not casual")
+    if not room.settings.hints:
+        refuse(ErrorCode.NOT_ALLOWED, "this room gives no hints")
+    if (command.ply, command.revision) != (len(match.actions), match.revision):
+        refuse(ErrorCode.STALE_PLY, "the position has moved on: ask again")
+    player = match.to_move
+    if player is None or player not in held:
+        refuse(ErrorCode.NOT_YOUR_TURN, "hints are for the player to move, and it is the other player's turn")
+    last_ms = match.hinted_at_ms[player]
+    # A hint ahead of now is from before the machine's clock was set back.
+    if last_ms is not None and last_ms <= now_ms < last_ms + HINT_PAUSE_MS:
+        seconds = HINT_PAUSE_MS // 1000
+        refuse(ErrorCode.LIMIT_REACHED, f"you had a hint just now: at most one in {seconds} seconds")
+    return (HintTaken(match.number, Ply(command.ply), player),)
+
 
 RESENT_MAX_PLIES: Final = 64
-"""How far behind the end of the match actions may be and still be known when they are sent in other words.
+"""Actions that may follow on actions that are sent again in another notation and are still recognised.
 
-Who waits for an answer has not played on, so only what the other player did meanwhile is behind them. To read them
-takes the position they were played in, which is at hand near the end only.
+A client that waits for an answer has not played on, so only the other player's actions follow. Reading the texts
+takes the position they were played in, which is at hand near the end of the match only.
 """
 
 
@@ -44,7 +68,7 @@ def decide_play(room: RoomState, command: commands.Play, now_ms: int) -> Events:
 
 
 def _seats_played_by(room: RoomState, command: commands.Play) -> tuple[Player, ...]:
-    """The seats for which the sender may act; a bot acts for its own seat or stands in on it."""
+    """Return the seats for which the sender may act; a bot acts for its own seat or stands in on it."""
     bot_seat = seat_of_bot_account(command.account)
     if bot_seat is not None and room.is_played_by_bot(bot_seat):
         return (bot_seat,)
@@ -52,9 +76,9 @@ def _seats_played_by(room: RoomState, command: commands.Play) -> tuple[Player, .
 
 
 def _is_resent(room: RoomState, command: commands.Play, may_act_for: tuple[Player, ...]) -> bool:
-    """Whether these very actions were played at this ply already: then the answer got lost, not the wish.
+    """Return True if these actions were played at this ply already, so that only the answer got lost.
 
-    Written in another way they are known for as long as a client can wait for the answer.
+    Another notation of them is recognised for as long as a client can wait for the answer.
     """
     match = room.match
     if match is None or (match.number, match.revision) != (command.match, command.revision):
@@ -89,6 +113,7 @@ def _played(room: RoomState, match: Match, command: commands.Play, player: Playe
             action = state.string_to_action(text)
             after = state.apply(action)
             texts.append(state.action_to_string(action))
+            note_child(state, action, after)
             state = after
         except NotationError as error:
             raise CommandError(ErrorCode.BAD_NOTATION, str(error)) from error
@@ -110,7 +135,7 @@ def _played(room: RoomState, match: Match, command: commands.Play, player: Playe
 
 
 def decide_undo(room: RoomState, command: commands.Undo, now_ms: int) -> Events:
-    """Undo own actions of a turn that is not complete."""
+    """Undo actions of the sender's turn, which is not complete."""
     held = held_seats(room, command.account)
     match = running_match(room, command.match)
     if not room.settings.may_undo:
@@ -130,7 +155,7 @@ def decide_undo(room: RoomState, command: commands.Undo, now_ms: int) -> Events:
 
 
 def decide_resign(room: RoomState, command: commands.Resign, now_ms: int) -> Events:
-    """Give the match up; nothing more happens when it was given up already and the answer got lost."""
+    """Resign; nothing happens if the match was resigned already and the answer got lost."""
     loser = acting_seat(room, command.account) if command.seat is None else command.seat
     if loser not in held_seats(room, command.account):
         refuse(ErrorCode.NOT_SEATED, f"somebody else holds seat {loser} of room {room.code}")
@@ -151,7 +176,7 @@ def _has_lost(room: RoomState, account: AccountId) -> bool:
 
 
 def decide_abort(room: RoomState, command: commands.Abort, now_ms: int) -> Events:
-    """End a match without a result while not both have made an action."""
+    """End a match without a result while one of the players has made no action."""
     held_seats(room, command.account)
     if _has_ended_by(room, command.match, Termination.ABORTED):
         return ()
@@ -162,7 +187,7 @@ def decide_abort(room: RoomState, command: commands.Abort, now_ms: int) -> Event
 
 
 def decide_claim(room: RoomState, command: commands.ClaimWin, now_ms: int) -> Events:
-    """Win over an opponent who has been away for long; where a stand-in would come, the match goes on with it."""
+    """Claim the win over an absent opponent; where a stand-in would come, the match goes on with it."""
     winner = acting_seat(room, command.account)
     match = running_match(room, command.match)
     loser = opponent(winner)

@@ -1,4 +1,4 @@
-"""Decisions about rooms and seats: making and changing the room, sitting down, leaving, bots, coming and going."""
+"""Decisions about rooms and seats: making and changing the room, joining, leaving, bots, presence."""
 
 from __future__ import annotations
 
@@ -26,21 +26,25 @@ from tabuleiro.protocol.events import (
     SeatTaken,
     SettingsChanged,
 )
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.base import Game
+from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room import commands
-from tabuleiro_server.room.commands import Draws
+from tabuleiro_server.room.commands import Chance
 from tabuleiro_server.room.permissions import check_host, check_not_playing, refuse
 from tabuleiro_server.room.state import RoomState, Seats, bot_account
 
 
 def open_room(command: commands.OpenRoom) -> Events:
-    """The first facts of a new room. Raises: CommandError for an impossible game, option or level."""
+    """Return the first events of a new room.
+
+    Raises:
+        CommandError: A game, option or level is impossible.
+    """
     options = dict(command.options)
     try:
         if registry.game_type(command.game).needs_seed(options):
-            options["seed"] = command.draws.seed
+            options["seed"] = command.chance.seed
         game = registry.load(command.game, options)
     except GameOptionError as error:
         refuse(ErrorCode.BAD_OPTION, str(error))
@@ -60,16 +64,16 @@ def open_room(command: commands.OpenRoom) -> Events:
     )
     if any(seat.kind == "open" for seat in seats):
         return (opened,)
-    return (opened, *start_match(settings, game, 1, command.draws))
+    return (opened, *start_match(settings, game, 1, command.chance))
 
 
-def start_match(settings: RoomSettings, game: Game, number: int, draws: Draws) -> Events:
-    """The facts of a match that begins now; the first one is played with the seed drawn for the room.
+def start_match(settings: RoomSettings, game: Game, number: int, chance: Chance) -> Events:
+    """Return the events of a match that begins now; the first one is played with the seed drawn for the room.
 
     A position in which nobody can act ends the match at once.
     """
-    seed = draws.seed if number > 1 and _needs_new_seed(game) else None
-    swapped: Events = (SeatsSwapped(),) if settings.first == "draw" and draws.is_swapped else ()
+    seed = chance.seed if number > 1 and _needs_new_seed(game) else None
+    swapped: Events = (SeatsSwapped(),) if settings.first == "draw" and chance.is_swapped else ()
     outcome = game.initial_state().outcome
     ended: Events = () if outcome is None else (MatchEnded(number, outcome.winner, outcome.termination),)
     return (*swapped, MatchStarted(number, seed), *ended)
@@ -105,24 +109,24 @@ def _seat_wanted(command: commands.OpenRoom, seat: Player) -> SeatInfo:
 
 
 def bot_seat(seat: Player, level: str) -> SeatInfo:
-    """A seat held by a bot."""
+    """Return a seat held by a bot."""
     return SeatInfo("bot", bot_account(seat), f"{level}-bot", level)
 
 
-def _start_when_full(room: RoomState, seats: Seats, draws: Draws) -> Events:
-    """The first match starts by itself once both seats are held; further ones are agreed on by a rematch."""
+def _start_when_full(room: RoomState, seats: Seats, chance: Chance) -> Events:
+    """Start the first match once both seats are held; further ones are agreed on by a rematch."""
     if room.phase != "waiting" or any(seat.kind == "open" for seat in seats):
         return ()
-    return start_match(room.settings, room.game, 1, draws)
+    return start_match(room.settings, room.game, 1, chance)
 
 
 def with_seat(seats: Seats, seat: Player, info: SeatInfo) -> Seats:
-    """The seats with one of them changed."""
+    """Return the seats with one of them changed."""
     return (info, seats[1]) if seat == 0 else (seats[0], info)
 
 
 def decide_join(room: RoomState, command: commands.Join, now_ms: int) -> Events:
-    """Take an open seat. Who holds one keeps it; the host needs no secret to come back."""
+    """Take an open seat. A player keeps the seat they hold; the host needs no secret to come back."""
     held = room.seats_of(command.account)
     if held and command.seat in (None, *held):
         return ()
@@ -136,12 +140,12 @@ def decide_join(room: RoomState, command: commands.Join, now_ms: int) -> Events:
         refuse(ErrorCode.SEAT_TAKEN, f"{which} of room {room.code} is taken; you can watch it")
     seat = wanted[0]
     taken = SeatInfo("person", command.account, command.name)
-    full = _start_when_full(room, with_seat(room.seats, seat, taken), command.draws)
+    full = _start_when_full(room, with_seat(room.seats, seat, taken), command.chance)
     return (SeatTaken(seat, command.account, command.name), *full)
 
 
 def decide_watch(room: RoomState, command: commands.Watch, now_ms: int) -> Events:
-    """Nothing happens, but a private room wants its secret."""
+    """Change nothing; refuse if the room is private and the secret is wrong."""
     if not room.seats_of(command.account) and command.account != room.host:
         _check_secret(room, command.secret, is_to_play=False)
     return ()
@@ -156,9 +160,9 @@ def _check_secret(room: RoomState, secret: str | None, *, is_to_play: bool) -> N
 
 
 def decide_leave(room: RoomState, command: commands.Leave, now_ms: int) -> Events:
-    """Give the own seats up, unless a match is being played; the last person to leave closes the room.
+    """Give up the sender's seats unless a match is being played; the last person to leave closes the room.
 
-    A host who gives up a seat is followed by the other player. A host who never sat down stays host.
+    The other player becomes host when the host gives up a seat. A host who never sat down stays host.
     """
     if room.phase == "playing":
         return ()
@@ -166,7 +170,7 @@ def decide_leave(room: RoomState, command: commands.Leave, now_ms: int) -> Event
 
 
 def free_seats(room: RoomState, freed: tuple[Player, ...], reason: str) -> Events:
-    """Free seats while no match runs; a room in which no person is left is closed."""
+    """Free seats while no match runs; a room without a person on a seat is closed."""
     if not freed:
         return ()
     events = [*_void_offers(room), *(SeatFreed(seat) for seat in freed)]
@@ -182,12 +186,12 @@ def free_seats(room: RoomState, freed: tuple[Player, ...], reason: str) -> Event
 
 
 def _void_offers(room: RoomState) -> list[Event]:
-    """Offers are made by one person to another about what is known then: they end when that changes."""
+    """End all offers: they depend on the people and the settings at the time they were made."""
     return [OfferEnded(offer.kind, offer.player, "void") for offer in room.offers]
 
 
 def decide_seat_bot(room: RoomState, command: commands.SeatBot, now_ms: int) -> Events:
-    """Put a bot on an open seat, or take it off."""
+    """Put a bot on an open seat, or remove it."""
     check_host(room, command.account)
     check_not_playing(room)
     seat = room.seats[command.seat]
@@ -200,18 +204,18 @@ def decide_seat_bot(room: RoomState, command: commands.SeatBot, now_ms: int) -> 
     level = _check_level(command.level, command.bot_levels, room.game.name)
     freed: Events = (SeatFreed(command.seat),) if seat.kind == "bot" else ()
     seats = with_seat(room.seats, command.seat, bot_seat(command.seat, level))
-    return (*freed, BotSeated(command.seat, level), *_start_when_full(room, seats, command.draws))
+    return (*freed, BotSeated(command.seat, level), *_start_when_full(room, seats, command.chance))
 
 
 def decide_swap(room: RoomState, command: commands.SwapSeats, now_ms: int) -> Events:
-    """Let the holders change places."""
+    """Let the holders of the seats change places."""
     check_host(room, command.account)
     check_not_playing(room)
     return (*_void_offers(room), SeatsSwapped())
 
 
 def decide_change_settings(room: RoomState, command: commands.ChangeSettings, now_ms: int) -> Events:
-    """Change the settings for the matches to come; nobody is held to a wish made under the ones before."""
+    """Change the settings for the matches to come; offers made before are void."""
     check_host(room, command.account)
     check_not_playing(room)
     old, new = room.settings, command.settings

@@ -1,7 +1,13 @@
-"""What a room is at one moment: seats, phase, match, offers, chat. Values only; see `decide` and `evolve`."""
+"""The state of a room at one moment: seats, phase, match, offers, chat. Values only; see `decide` and `evolve`.
+
+A match keeps a checkpoint every few actions, close together near its end and further apart before. Going back a
+turn costs a handful of actions however long the match is, and what is kept stays small.
+"""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
@@ -9,8 +15,8 @@ import msgspec
 from tabuleiro.clock import ClockState, TimeControl
 from tabuleiro.ids import PLAYERS, AccountId, Phase, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import OfferView, RoomSecrets, SeatInfo
-from tabuleiro.protocol.settings import RoomLimits, RoomSettings
 from tabuleiro.rules.base import Game, State
+from tabuleiro.settings import RoomLimits, RoomSettings
 
 Seats = tuple[SeatInfo, SeatInfo]
 AwayTimes = tuple[TimestampMs | None, TimestampMs | None]
@@ -27,7 +33,7 @@ class Checkpoint(msgspec.Struct, frozen=True, gc=False):
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
-    """Something that was said."""
+    """A line of chat."""
 
     at_ms: TimestampMs
     account: AccountId
@@ -38,7 +44,7 @@ class Line(msgspec.Struct, frozen=True, gc=False):
 
 
 class MutedPerson(msgspec.Struct, frozen=True, gc=False):
-    """Somebody whom the host has muted, under the name they had then."""
+    """A person muted by the host, under the name they had then."""
 
     account: AccountId
     name: str
@@ -47,13 +53,12 @@ class MutedPerson(msgspec.Struct, frozen=True, gc=False):
 class Match(msgspec.Struct, frozen=True, gc=False):
     """One played instance of the room's game.
 
-    ``players`` held the seats when it began; later the seats may change hands. ``time_control`` is the room's of
-    then, which may change once the match is over.
-    ``actions`` are the canonical texts since the start; ``movers`` tells for each of them who made it.
-    ``checkpoints`` are some of the positions on the way, see `positions`.
-    ``revision`` counts how often actions were undone or taken back. ``lags_ms`` is the last known lag of each
-    player's connection, ``hinted_at_ms`` when each player had the last hint, ``None`` before. ``ended_at_ms`` and
-    ``termination`` are ``None`` while the match goes on, and ``winner`` is ``None`` then and for a draw.
+    ``players`` held the seats when it began; later the seats may change hands. ``time_control`` is the room's at
+    that time, which may change once the match is over. ``actions`` are the canonical texts since the start,
+    ``movers`` the player who made each of them. ``checkpoints`` are some of the positions since the start.
+    ``revision`` counts the undos and takebacks. ``lags_ms`` is the last known lag of each player's connection,
+    ``hinted_at_ms`` the time of each player's last hint, ``None`` before. ``ended_at_ms`` and ``termination`` are
+    ``None`` while the match goes on; ``winner`` is ``None`` then, and after a draw.
     """
 
     number: int
@@ -74,21 +79,21 @@ class Match(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def to_move(self) -> Player | None:
-        """Who must act, ``None`` once the match is over for whatever reason."""
+        """The player to move, ``None`` once the match is over for whatever reason."""
         return None if self.termination is not None else self.state.to_move
 
     @property
     def has_begun(self) -> bool:
-        """Whether both players have made an action: from then on the match can be lost, and not aborted."""
+        """True once both players have made an action: then the match can be lost, and not aborted."""
         return 0 in self.movers and 1 in self.movers
 
 
 class RoomState(msgspec.Struct, frozen=True, gc=False):
     """A room. ``seq`` is the number of its last event; ``match`` is ``None`` before the first one.
 
-    ``away_since_ms`` is, for each seat of a person, when the last connection went, ``None`` while there is one.
-    ``seated_at_ms`` is when somebody last sat down or got up.
-    ``secrets`` is ``None`` unless the room is private.
+    ``away_since_ms`` is, for each seat of a person, the time when the last connection ended, ``None`` while there
+    is one. ``seated_at_ms`` is the last time when somebody sat down or got up. ``secrets`` is ``None`` unless the
+    room is private.
     """
 
     code: RoomCode
@@ -111,29 +116,29 @@ class RoomState(msgspec.Struct, frozen=True, gc=False):
     muted: tuple[MutedPerson, ...] = ()
 
     def seats_of(self, account: AccountId) -> tuple[Player, ...]:
-        """The seats that ``account`` holds: none, one, or both (two people at one keyboard)."""
+        """Return the seats that ``account`` holds: none, one, or both (two people at one keyboard)."""
         first, second = self.seats
         if first.account == account:
             return PLAYERS if second.account == account else (0,)
         return (1,) if second.account == account else ()
 
     def is_muted(self, account: AccountId) -> bool:
-        """Whether the host has muted ``account``."""
+        """Return True if the host has muted ``account``."""
         return any(person.account == account for person in self.muted)
 
     @property
     def has_open_seat(self) -> bool:
-        """Whether anybody can still sit down."""
+        """True if somebody can still sit down."""
         return any(seat.kind == "open" for seat in self.seats)
 
     def is_played_by_bot(self, player: Player) -> bool:
-        """Whether a bot acts for this seat: its own, or a stand-in."""
+        """Return True if a bot acts for this seat: its own, or a stand-in."""
         seat = self.seats[player]
         return seat.kind == "bot" or seat.stand_in is not None
 
     @property
     def is_bot_to_move(self) -> bool:
-        """Whether the running match waits for a bot."""
+        """True if the running match waits for a bot."""
         # Asked at every move, and most rooms have no bot at all.
         first, second = self.seats
         if "bot" not in (first.kind, second.kind) and first.stand_in is None and second.stand_in is None:
@@ -148,14 +153,86 @@ _BOT_SEATS: Final[dict[AccountId, Player]] = {_BOT_ACCOUNTS[0]: 0, _BOT_ACCOUNTS
 
 
 def bot_account(seat: Player) -> AccountId:
-    """The account under which the bot on ``seat`` sends its commands; no guest's id contains a slash."""
+    """Return the account of the bot on ``seat``; no guest's id contains a slash."""
     return _BOT_ACCOUNTS[seat]
 
 
 def seat_of_bot_account(account: AccountId) -> Player | None:
-    """The seat whose bot sends its commands under ``account``; ``None`` for the account of a person.
+    """Return the seat of the bot with this account; ``None`` for the account of a person.
 
     >>> seat_of_bot_account(AccountId("bot/1"))
     1
     """
     return _BOT_SEATS.get(account)
+
+
+CHECKPOINT_EVERY_COUNT: Final = 16
+"""Actions from one checkpoint to the next; playing them again takes half a millisecond at most."""
+
+CHECKPOINTS_COUNT: Final = 32
+"""Most checkpoints of a match; beyond that, every other one is dropped."""
+
+
+_LATEST: Final[deque[tuple[State, int, State]]] = deque(maxlen=4)
+
+
+def note_child(state: State, action: int, child: State) -> None:
+    """Remember a position that was made while deciding: evolving the room asks for it a moment later."""
+    _LATEST.append((state, action, child))
+
+
+def child_of(state: State, action: int) -> State:
+    """Return the position after a legal action."""
+    for before, made, after in _LATEST:
+        if before is state and made == action:
+            return after
+    return state.child(action)
+
+
+def with_checkpoint(checkpoints: tuple[Checkpoint, ...], ply: int, state: State) -> tuple[Checkpoint, ...]:
+    """Return the checkpoints of a match that has come to ``state`` with its action number ``ply``."""
+    last_ply = checkpoints[-1].ply if checkpoints else 0
+    if ply - last_ply < CHECKPOINT_EVERY_COUNT:
+        return checkpoints
+    kept = checkpoints[1::2] if len(checkpoints) == CHECKPOINTS_COUNT else checkpoints
+    return (*kept, Checkpoint(ply, state))
+
+
+def cut_checkpoints(checkpoints: tuple[Checkpoint, ...], ply: int) -> tuple[Checkpoint, ...]:
+    """Return the checkpoints that lie in the first ``ply`` actions."""
+    return tuple(checkpoint for checkpoint in checkpoints if checkpoint.ply <= ply)
+
+
+def state_after(match: Match, room: RoomState, ply: int) -> State:
+    """Return the position of the match after its first ``ply`` actions."""
+    start = next((known for known in reversed(match.checkpoints) if known.ply <= ply), None)
+    start = start or Checkpoint(0, room.game.initial_state())
+    state = start.state
+    for text in match.actions[start.ply : ply]:
+        state = state.child(state.string_to_action(text))
+    return state
+
+
+def last_turn_start_of(match: Match, room: RoomState, player: Player) -> int | None:
+    """Return the ply at which the last finished turn of ``player`` began; ``None`` when there is none."""
+    for start, end_ply in _iter_stretches_backwards(match, room):
+        found: int | None = None
+        state = start.state
+        for ply in range(start.ply, end_ply):
+            text, actions_before_count = match.actions[ply], state.actions_in_turn
+            state = state.child(state.string_to_action(text))
+            if state.actions_in_turn == 0 and match.movers[ply] == player:
+                # A match may begin in mid-turn, from a position.
+                found = max(ply - actions_before_count, 0)
+        if found is not None:
+            return found
+    return None
+
+
+def _iter_stretches_backwards(match: Match, room: RoomState) -> Iterator[tuple[Checkpoint, int]]:
+    """Yield each checkpoint, the latest first, with the ply where the stretch behind it ends."""
+    end_ply = len(match.actions)
+    for checkpoint in reversed(match.checkpoints):
+        yield checkpoint, end_ply
+        end_ply = checkpoint.ply
+    yield Checkpoint(0, room.game.initial_state()), end_ply

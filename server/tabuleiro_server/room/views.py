@@ -1,7 +1,7 @@
-"""What others may see of a room: heads, snapshots, list lines and events, made from its state.
+"""Views of a room for its clients: heads, snapshots, list lines and events, made from its state.
 
-Two audiences are told apart: those who play in the running match, from whom the watchers' talk may be hidden, and
-everybody else. What was hidden from a player can be read after the match, on entering the room again.
+There are two kinds of viewers: players of the running match, from whom watchers' chat may be hidden, and everybody
+else. A player can read the hidden chat after the match, on entering the room again.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from tabuleiro.protocol.messages import BotThought, ChatLine, MatchView, RoomHea
 from tabuleiro_server.room.state import Match, RoomState
 
 
-class Audience(Enum):
-    """Who looks at a room: who plays in its running match, or anybody else."""
+class Viewer(Enum):
+    """The kinds of viewers of a room: players of its running match, and everybody else."""
 
-    PLAYERS = "players"
-    WATCHERS = "watchers"
+    PLAYER = "player"
+    WATCHER = "watcher"
 
 
-def audience_of(room: RoomState, account: AccountId) -> Audience:
-    """The audience that ``account`` belongs to now."""
+def viewer_of(room: RoomState, account: AccountId) -> Viewer:
+    """Return the kind of viewer that ``account`` is now."""
     is_playing = room.phase == "playing" and room.seats_of(account)
-    return Audience.PLAYERS if is_playing else Audience.WATCHERS
+    return Viewer.PLAYER if is_playing else Viewer.WATCHER
 
 
 def head_of(
@@ -39,7 +39,7 @@ def head_of(
     watchers_count: int = 0,
     thinking: BotThought | None = None,
 ) -> RoomHead:
-    """The head of a room. ``connected`` are the accounts that have a connection in the room."""
+    """Return the head of a room. ``connected`` are the accounts with a connection in the room."""
     return RoomHead(
         room=room.code,
         seq=room.seq,
@@ -89,30 +89,30 @@ def _player_names(match: Match) -> tuple[str, str]:
     return first.name or "", second.name or ""
 
 
-def snapshot_of(room: RoomState, audience: Audience) -> Snapshot:
-    """The lists of a room, as ``audience`` may see them."""
+def snapshot_of(room: RoomState, viewer: Viewer) -> Snapshot:
+    """Return the lists of a room as a viewer may see them."""
     return Snapshot(
         actions=() if room.match is None else room.match.actions,
         chat=tuple(
             ChatLine(line.at_ms, line.account, line.name, line.text, line.is_player)
             for line in room.chat
-            if not (line.is_hidden and audience is Audience.PLAYERS)
+            if not (line.is_hidden and viewer is Viewer.PLAYER)
         ),
     )
 
 
-def event_for(sequenced: SequencedEvent, audience: Audience) -> SequencedEvent:
-    """The event as ``audience`` may see it: secrets are for nobody, hidden talk is not for players."""
+def event_for(sequenced: SequencedEvent, viewer: Viewer) -> SequencedEvent:
+    """Return the event as a viewer may see it: nobody sees secrets, players see no hidden chat."""
     event = sequenced.event
     if isinstance(event, RoomOpened) and event.secrets is not None:
         return replace(sequenced, event=replace(event, secrets=None))
-    if isinstance(event, Said) and event.is_hidden and audience is Audience.PLAYERS:
+    if isinstance(event, Said) and event.is_hidden and viewer is Viewer.PLAYER:
         return replace(sequenced, event=Withheld())
     return sequenced
 
 
 def summary_of(room: RoomState, watchers_count: int = 0) -> RoomSummary:
-    """The room as a line of the list of rooms."""
+    """Return the room as a line of the list of rooms."""
     match = room.match
     return RoomSummary(
         room=room.code,

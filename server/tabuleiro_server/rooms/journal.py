@@ -1,4 +1,4 @@
-"""Events of rooms as bytes in the event log, and back.
+"""The events of rooms as the store keeps them, and the rows that follow from them.
 
 This is where the meaning of a room meets the store, which takes payloads as they are. Payloads are msgpack of the
 events' structs; ``EVENT_VERSION`` grows when a stored event needs more than a new field with a default.
@@ -7,34 +7,34 @@ events' structs; ``EVENT_VERSION`` grows when a stored event needs more than a n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import json
+import time
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 import structlog
 
 from tabuleiro.errors import DamagedRoomError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.events import Event, SequencedEvent
+from tabuleiro.protocol.events import Event, SeatInfo, SequencedEvent
 from tabuleiro.protocol.messages import RoomSummary
 from tabuleiro_server.room.deadlines import Deadline, next_deadline
 from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.rooms.pieces import take_in_pieces
-from tabuleiro_server.rooms.room_rows import (
-    UNKNOWN_ROW,
-    RowOnDisk,
-    allowed_row,
-    match_rows,
-    outline_of,
-    read_summary,
-    room_row,
-    row_due,
-)
-from tabuleiro_server.store.event_log import EventLog, MatchRow, RoomRow, StoredEvent
+from tabuleiro_server.room.views import summary_of
+from tabuleiro_server.store.port import MatchRow, PlayerRow, RoomRow, Rows, Store, StoredEvent
 
 EVENT_VERSION: Final = 1
+
+CHUNK_COUNT: Final = 8
+"""Items that are handled without a look at the time: one of them may cost a millisecond."""
+
+CHUNK_NS: Final = 2_000_000
+"""Nanoseconds of replaying after which the rest of the server has its turn."""
+
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -48,138 +48,118 @@ class _Opening(msgspec.Struct, tag="room-opened", tag_field="type"):
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _EVENT_DECODER: Final[msgspec.msgpack.Decoder[Event]] = msgspec.msgpack.Decoder(Event)
 _HOST_DECODER: Final = msgspec.msgpack.Decoder(_Opening)
+_SUMMARY_DECODER: Final = msgspec.msgpack.Decoder(RoomSummary)
 
 
 class Appended(NamedTuple):
     """A room after events that are on their way to the disk, and the first thing that time will bring there.
 
-    ``row`` is what the room's row says when they are there. ``stored`` is done when they are; it has a StoreError
-    when they are not stored.
+    ``stored`` is done when they are there; it has a StoreError when they are not stored.
     """
 
     room: RoomState
     deadline: Deadline | None
-    row: RowOnDisk
     stored: asyncio.Future[None]
 
 
-class Loaded(NamedTuple):
-    """A room read from disk, with what its row says."""
-
-    room: RoomState
-    row: RowOnDisk = UNKNOWN_ROW
-
-
 class Journal:
-    """The event log, spoken to in events and room states."""
+    """The store in terms of events and room states."""
 
-    def __init__(self, log: EventLog) -> None:
-        self._log = log
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
-    def append(
-        self, before: RoomState | None, events: Sequence[SequencedEvent], row: RowOnDisk = UNKNOWN_ROW
-    ) -> Appended:
-        """Work out what ``events`` lead to, and have them stored. ``row`` is what the room's row says now.
+    def append(self, before: RoomState | None, events: Sequence[SequencedEvent]) -> Appended:
+        """Evolve the room by ``events``, and have them stored with the rows that follow.
 
         Raises: StoreError, and then nothing is stored.
         """
         after = replay(events, before)
         deadline = next_deadline(after)
-        row_to_write, row = row_due(row, after, deadline)
-        stored = self._log.append(
+        stored = self._store.append(
             after.code,
             before.seq if before is not None else Seq(0),
             [_stored(event) for event in events],
-            room_row=row_to_write,
-            match_rows=match_rows(before, after),
+            Rows(_room_row(after, deadline), _match_rows(before, after)),
         )
-        return Appended(after, deadline, row, stored)
+        return Appended(after, deadline, stored)
 
-    async def load(self, code: RoomCode) -> Loaded | None:
-        """Read a room from disk and replay its events in pieces; return ``None`` when there is no such room.
+    async def load(self, code: RoomCode) -> RoomState | None:
+        """Read a room from disk and replay its events in chunks; return ``None`` when there is no such room.
 
         Raises: StoreError when an event cannot be read.
         """
         room: RoomState | None = None
-
-        def take(piece: Sequence[StoredEvent]) -> None:
-            nonlocal room
-            room = replay(read_events(code, piece), room)
-
-        await take_in_pieces(await self._log.load(code), take)
-        if room is None:
-            return None
-        row = await self._log.room(code)
-        return Loaded(room) if row is None else Loaded(room, RowOnDisk(outline_of(room), row.is_provisional))
-
-    async def save_row(self, room: RoomState) -> None:
-        """Make the row of a room exact whose events are all on disk. Raises: StoreError."""
-        await self._log.save_room_row(room_row(room, next_deadline(room)))
+        async for chunk in chunked(await self._store.load(code)):
+            room = replay(read_events(code, chunk), room)
+        return room
 
     async def events_after(self, code: RoomCode, seq: Seq) -> list[SequencedEvent]:
-        """The events of a room after ``seq``, in order; read in pieces. Raises: StoreError."""
+        """Return the events of a room after ``seq``, in order; they are read in chunks. Raises: StoreError."""
         events: list[SequencedEvent] = []
-
-        def take(piece: Sequence[StoredEvent]) -> None:
-            events.extend(read_events(code, piece))
-
-        await take_in_pieces(await self._log.load(code, after_seq=seq), take)
+        async for chunk in chunked(await self._store.load(code, after_seq=seq)):
+            events += read_events(code, chunk)
         return events
 
     async def summaries(self) -> list[RoomSummary]:
-        """The list lines of all listed rooms that are not closed, without those that cannot be read."""
+        """Return the list lines of all listed rooms that are not closed, without those that cannot be read."""
         lines = []
-        for row in await self._log.rooms(("waiting", "playing", "finished")):
+        for row in await self._store.rooms(("waiting", "playing", "finished")):
             try:
                 if row.is_listed:
-                    lines.append(read_summary(row))
+                    lines.append(_SUMMARY_DECODER.decode(row.summary))
             except msgspec.DecodeError as error:
-                # The room itself may be well: `tabuleiro db rebuild` makes its line anew.
+                # The room itself may be well: `tabuleiro db rebuild` writes its line again.
                 log.warning("room not listed", room=row.code, reason=str(error))
         return lines
 
     async def unfinished_hosts(self) -> dict[RoomCode, AccountId]:
-        """Who made each room that waits or plays, damaged ones left out. Raises: StoreError."""
+        """Return the host of each room that waits or plays, damaged ones left out. Raises: StoreError."""
         hosts = {}
-        for code, stored in (await self._log.openings(("waiting", "playing"))).items():
+        for code, stored in (await self._store.openings(("waiting", "playing"))).items():
             # Nothing but the host is read: there may be tens of thousands, and the server does not listen yet.
             with suppress(msgspec.DecodeError):
                 hosts[code] = _HOST_DECODER.decode(stored.payload).host
         return hosts
 
     async def exists(self, code: RoomCode) -> bool:
-        """Whether a room of this code was ever made."""
-        return await self._log.room(code) is not None
+        """Return True if a room of this code was ever made. Raises: StoreError."""
+        return await self._store.room(code) is not None
 
     async def due_rooms(self, now_ms: TimestampMs) -> list[RoomCode]:
-        """The codes of all rooms in which something has to be done by now, e.g. a bot has to move."""
-        return await self._log.due_rooms(now_ms)
+        """Return the codes of all rooms in which something has to be done by now, e.g. a bot has to move."""
+        return await self._store.due_rooms(now_ms)
+
+
+async def chunked(items: Sequence[T]) -> AsyncIterator[Sequence[T]]:
+    """Yield all items in order, a few at a time; others run in between when that takes long."""
+    begun_ns = time.perf_counter_ns()
+    for start in range(0, len(items), CHUNK_COUNT):
+        if time.perf_counter_ns() - begun_ns >= CHUNK_NS:
+            await asyncio.sleep(0)
+            begun_ns = time.perf_counter_ns()
+        yield items[start : start + CHUNK_COUNT]
 
 
 def read_events(code: RoomCode, stored: Iterable[StoredEvent]) -> list[SequencedEvent]:
-    """The events of a room from their bytes. Raises: DamagedRoomError naming the first that cannot be read."""
+    """Return the events of a room from their bytes.
+
+    Raises: DamagedRoomError naming the first that cannot be read.
+    """
     return [_read(code, event) for event in stored]
 
 
-def rows_of(events: Iterable[SequencedEvent], stored_row: RoomRow | None = None) -> tuple[RoomRow, list[MatchRow]]:
-    """The rows of the query tables that a room's events lead to; ``events`` is not empty.
+def rows_of(code: RoomCode, stored: Iterable[StoredEvent]) -> Rows:
+    """Return the rows of the query tables that a room's events lead to; ``stored`` is not empty.
 
-    The room's is as far behind as ``stored_row`` is, and may be.
+    Raises: DamagedRoomError when an event cannot be read.
     """
     room: RoomState | None = None
     rows: dict[int, MatchRow] = {}
-    for event in events:
+    for event in read_events(code, stored):
         before, room = room, evolve(room, event)
-        rows |= {row.number: row for row in match_rows(before, room)}
+        rows |= {row.number: row for row in _match_rows(before, room)}
     assert room is not None
-    return allowed_row(stored_row, room_row(room, next_deadline(room))), list(rows.values())
-
-
-def rows_of_stored(
-    code: RoomCode, stored: Sequence[StoredEvent], stored_row: RoomRow | None = None
-) -> tuple[RoomRow, list[MatchRow]]:
-    """The rows of the query tables from a room's events as bytes, as :func:`rows_of`. Raises: DamagedRoomError."""
-    return rows_of(read_events(code, stored), stored_row)
+    return Rows(_room_row(room, next_deadline(room)), tuple(rows.values()))
 
 
 def _stored(sequenced: SequencedEvent) -> StoredEvent:
@@ -194,3 +174,53 @@ def _read(code: RoomCode, stored: StoredEvent) -> SequencedEvent:
     except msgspec.DecodeError as error:
         raise DamagedRoomError(code, stored.seq, str(error)) from error
     return SequencedEvent(stored.seq, stored.at_ms, event)
+
+
+def _room_row(room: RoomState, deadline: Deadline | None) -> RoomRow:
+    """Return the row of a room whose next deadline is ``deadline``."""
+    return RoomRow(
+        code=room.code,
+        phase=room.phase,
+        is_listed=not room.settings.is_private,
+        created_at_ms=room.created_at_ms,
+        updated_at_ms=room.updated_at_ms,
+        next_deadline_ms=_wake_at_ms(room, deadline),
+        summary=_ENCODER.encode(summary_of(room)),
+    )
+
+
+def _wake_at_ms(room: RoomState, deadline: Deadline | None) -> TimestampMs | None:
+    """Return the time to load the room if nobody has touched it: its deadline, or at once for a bot's turn."""
+    if room.is_bot_to_move:
+        return room.updated_at_ms
+    return None if deadline is None else deadline.at_ms
+
+
+def _match_rows(before: RoomState | None, after: RoomState) -> list[MatchRow]:
+    """Return the row of the match when it has begun or ended between the two states, else nothing."""
+    match = after.match
+    if match is None:
+        return []
+    old = before.match if before is not None else None
+    if old is not None and old.number == match.number and old.termination == match.termination:
+        return []
+    return [
+        MatchRow(
+            room=after.code,
+            number=match.number,
+            game=after.game.name,
+            options_json=json.dumps(dict(after.game.options), sort_keys=True),
+            players=(_player_row(match.players[0]), _player_row(match.players[1])),
+            started_at_ms=match.started_at_ms,
+            ended_at_ms=match.ended_at_ms,
+            winner=match.winner,
+            termination=match.termination,
+            action_count=len(match.actions),
+        )
+    ]
+
+
+def _player_row(seat: SeatInfo) -> PlayerRow:
+    return PlayerRow(
+        account=None if seat.kind == "bot" else seat.account, name=seat.name or "", bot_level=seat.level
+    )

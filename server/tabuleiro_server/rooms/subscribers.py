@@ -1,4 +1,4 @@
-"""Who is in a room, and the telling of news: each message is written once for each codec and audience."""
+"""The connections in a room, and the notifications to them, encoded once for each codec and kind of viewer."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tabuleiro.protocol.codec import Codec
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import RoomGone, RoomHead, Update
 from tabuleiro_server.room.state import RoomState, Seats
-from tabuleiro_server.room.views import Audience, audience_of, event_for
+from tabuleiro_server.room.views import Viewer, event_for, viewer_of
 
 
-class Visitor(Protocol):
+class Subscriber(Protocol):
     """A connection that can enter rooms."""
 
     account_id: AccountId
@@ -25,41 +25,41 @@ class Visitor(Protocol):
         ...
 
     def forget_room(self, code: RoomCode) -> None:
-        """Be told that the room is gone."""
+        """Take note that the room is gone."""
         ...
 
 
-class Visitors:
+class Subscribers:
     """The connections in one room."""
 
     def __init__(self, code: RoomCode) -> None:
         self._code = code
-        self._visitors: dict[Visitor, None] = {}
+        self._subscribers: dict[Subscriber, None] = {}
         self._accounts: frozenset[AccountId] | None = frozenset()
         self._entering: AccountId | None = None
-        self._groups: dict[tuple[str, bool], list[Visitor]] | None = None
+        self._groups: dict[tuple[str, bool], list[Subscriber]] | None = None
         self._grouped_for: tuple[Seats, bool] | None = None
         self._counted: tuple[frozenset[AccountId], Seats] | None = None
         self._watchers_count = 0
 
     def __len__(self) -> int:
-        return len(self._visitors)
+        return len(self._subscribers)
 
-    def add(self, visitor: Visitor) -> None:
-        """Let a connection in; nothing happens if it is in already."""
-        self._visitors[visitor] = None
+    def add(self, subscriber: Subscriber) -> None:
+        """Add a connection; nothing happens if it is present."""
+        self._subscribers[subscriber] = None
         self._accounts = self._groups = None
 
-    def remove(self, visitor: Visitor) -> bool:
-        """Let a connection go; tells whether it was here."""
-        was_here = visitor in self._visitors
-        self._visitors.pop(visitor, None)
+    def remove(self, subscriber: Subscriber) -> bool:
+        """Remove a connection; return True if it was present."""
+        was_here = subscriber in self._subscribers
+        self._subscribers.pop(subscriber, None)
         self._accounts = self._groups = None
         return was_here
 
     @contextmanager
     def entering(self, account: AccountId) -> Iterator[None]:
-        """Count an account as being here while it is let in, though it is told nothing yet."""
+        """Count an account as present while it enters, before it gets notifications."""
         self._entering, self._accounts = account, None
         try:
             yield
@@ -67,14 +67,14 @@ class Visitors:
             self._entering, self._accounts = None, None
 
     def accounts(self) -> frozenset[AccountId]:
-        """The accounts with a connection in the room."""
+        """Return the accounts with a connection in the room."""
         if self._accounts is None:
-            here = {visitor.account_id for visitor in self._visitors}
+            here = {subscriber.account_id for subscriber in self._subscribers}
             self._accounts = frozenset(here if self._entering is None else here | {self._entering})
         return self._accounts
 
     def accounts_gone(self, room: RoomState) -> set[AccountId]:
-        """Accounts that hold a seat, have no connection any more, and are not noted as gone."""
+        """Return the accounts that hold a seat, have no connection, and are not noted as gone."""
         connected = self.accounts()
         return {
             seat.account
@@ -83,7 +83,7 @@ class Visitors:
         }
 
     def accounts_back(self, room: RoomState) -> set[AccountId]:
-        """Accounts that hold a seat and have a connection, but are noted as gone."""
+        """Return the accounts that hold a seat and have a connection, but are noted as gone."""
         connected = self.accounts()
         return {
             seat.account
@@ -92,7 +92,7 @@ class Visitors:
         }
 
     def count_watchers(self, seats: Seats) -> int:
-        """How many accounts with a connection in the room hold none of its ``seats``."""
+        """Return the number of accounts in the room that hold none of its ``seats``."""
         accounts = self.accounts()
         if self._counted is None or self._counted[0] is not accounts or self._counted[1] is not seats:
             self._watchers_count = len(accounts - {seat.account for seat in seats})
@@ -100,30 +100,30 @@ class Visitors:
         return self._watchers_count
 
     def publish(self, room: RoomState, head: RoomHead, events: tuple[SequencedEvent, ...]) -> None:
-        """Tell everybody in the room what they may know of the news."""
-        for (_, is_playing), visitors in self._grouped(room).items():
-            audience = Audience.PLAYERS if is_playing else Audience.WATCHERS
-            seen = tuple([event_for(event, audience) for event in events])
-            frame = visitors[0].codec.encode(Update(head, seen))
-            for visitor in visitors:
-                visitor.send_frame(frame)
+        """Notify every connection of the events, as far as its viewer may see them."""
+        for (_, is_playing), subscribers in self._grouped(room).items():
+            viewer = Viewer.PLAYER if is_playing else Viewer.WATCHER
+            seen = tuple([event_for(event, viewer) for event in events])
+            frame = subscribers[0].codec.encode(Update(head, seen))
+            for subscriber in subscribers:
+                subscriber.send_frame(frame)
 
-    def _grouped(self, room: RoomState) -> dict[tuple[str, bool], list[Visitor]]:
-        """Who is told the same, by codec and whether they play; kept until somebody comes, goes or sits down."""
+    def _grouped(self, room: RoomState) -> dict[tuple[str, bool], list[Subscriber]]:
+        """Return the connections by codec and kind of viewer; kept until somebody enters, leaves or sits down."""
         seats, is_playing = room.seats, room.phase == "playing"
         last = self._grouped_for
         if self._groups is None or last is None or last[0] is not seats or last[1] is not is_playing:
             self._groups, self._grouped_for = {}, (seats, is_playing)
-            for visitor in self._visitors:
-                audience = audience_of(room, visitor.account_id)
-                key = (visitor.codec.subprotocol, audience is Audience.PLAYERS)
-                self._groups.setdefault(key, []).append(visitor)
+            for subscriber in self._subscribers:
+                viewer = viewer_of(room, subscriber.account_id)
+                key = (subscriber.codec.subprotocol, viewer is Viewer.PLAYER)
+                self._groups.setdefault(key, []).append(subscriber)
         return self._groups
 
     def dismiss_all(self, reason: str) -> None:
-        """Tell everybody that the room is gone, and let them go."""
-        for visitor in tuple(self._visitors):
-            visitor.send_frame(visitor.codec.encode(RoomGone(self._code, reason)))
-            visitor.forget_room(self._code)
-        self._visitors.clear()
+        """Notify every connection that the room is gone, and remove it."""
+        for subscriber in tuple(self._subscribers):
+            subscriber.send_frame(subscriber.codec.encode(RoomGone(self._code, reason)))
+            subscriber.forget_room(self._code)
+        self._subscribers.clear()
         self._accounts = self._groups = None

@@ -1,10 +1,11 @@
-"""What each request of a client does: from the wire message to a command for a room, and the answer back."""
+"""The requests of clients: from the message to a command for a room, and the answer back."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
+import secrets
+from collections.abc import Callable
+from typing import Any, Final, assert_never, get_args
 
 import structlog
 
@@ -14,6 +15,7 @@ from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.protocol.events import RoomSecrets
 from tabuleiro.protocol.messages import (
     ClientMessage,
     Error,
@@ -25,35 +27,56 @@ from tabuleiro.protocol.messages import (
     SeatRequest,
     Welcome,
 )
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options, OptionValue
+from tabuleiro.settings import RoomSettings
+from tabuleiro_server.metrics import RequestMetrics
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.room.views import audience_of, event_for, snapshot_of
-from tabuleiro_server.rooms.draws import draw, draw_secrets
-from tabuleiro_server.rooms.room_items import Missed, RoomUnloadedError
-from tabuleiro_server.rooms.room_task import RoomTask
-from tabuleiro_server.sessions.figures import RequestFigures
+from tabuleiro_server.room.views import event_for, snapshot_of, viewer_of
+from tabuleiro_server.rooms.live_room import LiveRoom, Missed, new_chance
 from tabuleiro_server.sessions.lobby import RoomFilter
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.sessions.session import Answering, Session
 
 log = structlog.get_logger(__name__)
 
+RoomRequest = (
+    messages.Play
+    | messages.Undo
+    | messages.Resign
+    | messages.Abort
+    | messages.ClaimWin
+    | messages.Offer
+    | messages.Answer
+    | messages.SeatBot
+    | messages.SwapSeats
+    | messages.ChangeSettings
+    | messages.Say
+    | messages.Mute
+)
+"""Requests that are one command to a room that the session has entered."""
+
+SECRET_BYTES: Final = 9
+"""Length of the secret parts of a private room: 72 random bits each."""
+
 
 class Requests:
     """Answers the requests of all sessions."""
 
     def __init__(self, services: Services) -> None:
-        self.figures = RequestFigures()
+        self.metrics = RequestMetrics()
         self._services = services
         self._quick_play_lock = asyncio.Lock()
 
     def answer(self, session: Session, message: ClientMessage) -> Answering:
-        """Do what ``message`` asks for and acknowledge it; what comes back has to be awaited.
+        """Do what ``message`` asks for and acknowledge it.
 
-        Raises, here or when it is awaited: CommandError when it is refused.
+        Returns:
+            What has to be awaited; it raises CommandError when the request is refused.
+
+        Raises:
+            CommandError: The request is refused at once.
         """
         if isinstance(message, messages.Hello) == session.is_welcomed:
             raise CommandError(ErrorCode.HELLO_FIRST, "the first message is hello, and there is only one")
@@ -114,7 +137,7 @@ class Requests:
         options: dict[str, int | str],
         seats: tuple[SeatRequest, SeatRequest],
         settings: RoomSettings,
-    ) -> RoomTask:
+    ) -> LiveRoom:
         self._services.lifecycle.check_is_running()
         self._check_may_enter(session, None)
         command = commands.OpenRoom(
@@ -127,21 +150,21 @@ class Requests:
             settings=settings,
             limits=self._services.config.room_limits(),
             bot_levels=self._services.levels.get(game, ()),
-            secrets=draw_secrets(),
-            draws=draw(),
+            secrets=RoomSecrets(secrets.token_urlsafe(SECRET_BYTES), secrets.token_urlsafe(SECRET_BYTES)),
+            chance=new_chance(),
         )
         with self._services.quota.one_more(session.account_id):
             return await self._services.directory.open(command)
 
     async def _quick_play(self, session: Session, message: messages.QuickPlay) -> None:
-        """One at a time, or two people who ask at the same moment would each open a room and wait."""
+        """Handle one at a time, or two people who ask at the same moment would each open a room and wait."""
         async with self._quick_play_lock:
             await self._join_oldest_or_open(session, message)
 
     async def _join_oldest_or_open(self, session: Session, message: messages.QuickPlay) -> None:
-        """Join the oldest fitting room; whoever is beaten to a seat tries the next one.
+        """Join the oldest fitting room; if somebody else takes the seat first, try the next one.
 
-        Who waits in such a room already, and finds nobody else who waits, goes on waiting there.
+        A guest who waits in such a room, and finds nobody else who waits, goes on waiting there.
         """
         wanted = _complete_options(message.game, message.options)
         fitting = [
@@ -153,7 +176,7 @@ class Requests:
         for summary in sorted(fitting, key=lambda summary: _holds_seat(session, summary)):
             try:
                 if _holds_seat(session, summary) or await self._is_waited_in(summary):
-                    join = commands.Join(session.account_id, session.name, draw())
+                    join = commands.Join(session.account_id, session.name, new_chance())
                     await self._enter(session, summary.room, message.id, join, None)
                     return
             except CommandError as error:
@@ -164,14 +187,14 @@ class Requests:
         await self._enter(session, room.state.code, message.id, commands.Watch(session.account_id), None)
 
     async def _is_waited_in(self, summary: RoomSummary) -> bool:
-        """Whether an opponent is there; with days for each turn nobody needs to be."""
+        """Return True if an opponent is present; with days for each turn nobody needs to be."""
         room = await self._services.directory.find(summary.room)
         is_slow = isinstance(summary.settings.time_control, Correspondence)
-        here = room.visitors.accounts()
+        here = room.subscribers.accounts()
         return is_slow or all(seat.kind != "person" or seat.account in here for seat in room.state.seats)
 
     async def _join_room(self, session: Session, message: messages.JoinRoom) -> None:
-        join = commands.Join(session.account_id, session.name, draw(), message.seat, message.secret)
+        join = commands.Join(session.account_id, session.name, new_chance(), message.seat, message.secret)
         await self._enter(session, message.room, message.id, join, None)
 
     async def _watch_room(self, session: Session, message: messages.WatchRoom) -> None:
@@ -182,49 +205,41 @@ class Requests:
     async def _enter(
         self, session: Session, code: str, request_id: int, permission: commands.Command, since: Seq | None
     ) -> None:
-        async def enter(room: RoomTask) -> None:
-            self._check_may_enter(session, room.state.code)
+        room = await self._services.directory.find(code)
+        self._check_may_enter(session, room.state.code)
 
-            def acknowledge(state: RoomState, missed: Missed) -> None:
-                session.note_room(room)
-                session.send(Ok(request_id, _entered(session, room, missed)))
+        def acknowledge(state: RoomState, missed: Missed) -> None:
+            session.note_room(room)
+            session.send(Ok(request_id, _entered(session, room, missed)))
 
-            await room.enter(session, permission, since, acknowledge)
-
-        await self._with_room(code, enter)
+        await room.enter(session, permission, since, acknowledge)
 
     def _check_may_enter(self, session: Session, code: RoomCode | None) -> None:
-        """Check whether one room more is allowed; ``None`` stands for a new room. Raises: CommandError."""
+        """Check that the connection may enter one room more; ``None`` stands for a new room.
+
+        Raises:
+            CommandError: limit-reached.
+        """
         limit_count = self._services.config.entered_rooms_count
         if not (code and session.is_in(code)) and session.rooms_count >= limit_count:
             message = f"entered_rooms_count: at most {limit_count} rooms on one connection; leave one first"
             raise CommandError(ErrorCode.LIMIT_REACHED, message)
 
     async def _leave_room(self, session: Session, message: messages.LeaveRoom) -> None:
-        async def leave(room: RoomTask) -> None:
-            def acknowledge(state: RoomState) -> None:
-                session.send(Ok(message.id))
-                room.dismiss(session)
-                session.forget_room(state.code)
+        room = await self._services.directory.find(message.room)
 
-            await room.perform(commands.Leave(session.account_id), acknowledge)
+        def acknowledge(state: RoomState) -> None:
+            session.send(Ok(message.id))
+            room.dismiss(session)
+            session.forget_room(state.code)
 
-        await self._with_room(message.room, leave)
-
-    def _play(self, session: Session, message: messages.Play) -> Answering:
-        command = commands.Play(
-            session.account_id, message.match, message.ply, message.actions, message.revision, session.lag_ms
-        )
-        return self._perform(session, message, command)
-
-    def _undo(self, session: Session, message: messages.Undo) -> Answering:
-        return self._perform(session, message, commands.Undo(session.account_id, message.match, message.ply))
+        await room.perform(commands.Leave(session.account_id), acknowledge)
 
     async def _take_hint(self, session: Session, message: messages.TakeHint) -> None:
-        """Answered later, so that the player can go on meanwhile."""
+        """Answer later, so that the player can go on meanwhile."""
         room = await self._services.directory.find(message.room)
         _check_entered(session, room)
-        wish = commands.TakeHint(session.account_id, message.match, message.ply, message.revision)
+        command = commands.TakeHint(session.account_id, message.match, message.ply, message.revision)
 
         def answer(found: HintGiven | CommandError) -> None:
             if isinstance(found, CommandError):
@@ -232,75 +247,62 @@ class Requests:
             else:
                 session.send(Ok(message.id, found))
 
-        self._services.hints.start(room, wish, answer, lambda: session.is_in(room.state.code))
+        self._services.hints.start(room, command, answer, lambda: session.is_in(room.state.code))
 
-    def _resign(self, session: Session, message: messages.Resign) -> Answering:
-        return self._perform(session, message, commands.Resign(session.account_id, message.match, message.seat))
-
-    def _abort(self, session: Session, message: messages.Abort) -> Answering:
-        return self._perform(session, message, commands.Abort(session.account_id, message.match))
-
-    def _claim_win(self, session: Session, message: messages.ClaimWin) -> Answering:
-        return self._perform(session, message, commands.ClaimWin(session.account_id, message.match))
-
-    def _offer(self, session: Session, message: messages.Offer) -> Answering:
-        return self._perform(session, message, commands.MakeOffer(session.account_id, message.kind, draw()))
-
-    def _answer_offer(self, session: Session, message: messages.Answer) -> Answering:
-        command = commands.AnswerOffer(session.account_id, message.kind, message.accept, draw())
-        return self._perform(session, message, command)
-
-    async def _seat_bot(self, session: Session, message: messages.SeatBot) -> None:
-        async def perform(room: RoomTask) -> None:
-            _check_entered(session, room)
-            levels = self._services.levels.get(room.state.game.name, ())
-            command = commands.SeatBot(session.account_id, message.seat, message.level, levels, draw())
-            await room.perform(command, lambda _: session.send(Ok(message.id)))
-
-        await self._with_room(message.room, perform)
-
-    def _swap_seats(self, session: Session, message: messages.SwapSeats) -> Answering:
-        return self._perform(session, message, commands.SwapSeats(session.account_id))
-
-    async def _change_settings(self, session: Session, message: messages.ChangeSettings) -> None:
-        room = await self._services.directory.find(message.room)
-        levels = self._services.levels.get(room.state.game.name, ())
-        command = commands.ChangeSettings(session.account_id, message.settings, levels)
-        await self._perform(session, message, command)
-
-    def _say(self, session: Session, message: messages.Say) -> Answering:
-        return self._perform(session, message, commands.Say(session.account_id, session.name, message.text))
-
-    def _mute(self, session: Session, message: messages.Mute) -> Answering:
-        command = commands.Mute(session.account_id, message.name, message.is_muted)
-        return self._perform(session, message, command)
-
-    def _perform(self, session: Session, message: Any, command: commands.Command) -> Answering:
+    def _perform(self, session: Session, message: RoomRequest) -> Answering:
+        """Have the command of a request performed; a room in memory, as nearly always, gets it at once."""
         room = self._services.directory.loaded(message.room)
-        if room is not None:
-            _check_entered(session, room)
-            done = room.perform_at_once(command, lambda _: session.send(Ok(message.id)))
-            if done is not None:
-                return done
-        return self._perform_in_turn(session, message, command)
+        return self._perform_later(session, message) if room is None else self._ask(session, room, message)
 
-    async def _perform_in_turn(self, session: Session, message: Any, command: commands.Command) -> None:
-        async def perform(room: RoomTask) -> None:
-            _check_entered(session, room)
-            await room.perform(command, lambda _: session.send(Ok(message.id)))
+    async def _perform_later(self, session: Session, message: RoomRequest) -> None:
+        await self._ask(session, await self._services.directory.find(message.room), message)
 
-        await self._with_room(message.room, perform)
-
-    async def _with_room(self, code: str, use: Callable[[RoomTask], Awaitable[None]]) -> None:
-        """Use the room of this code; once more if it left memory in between."""
-        try:
-            await use(await self._services.directory.find(code))
-        except RoomUnloadedError:
-            await use(await self._services.directory.find(code))
+    def _ask(self, session: Session, room: LiveRoom, message: RoomRequest) -> asyncio.Future[RoomState]:
+        _check_entered(session, room)
+        bot_levels = self._services.levels.get(room.state.game.name, ())
+        command = _command(session, message, bot_levels)
+        return room.perform(command, lambda state: session.send(Ok(message.id, seq=state.seq)))
 
 
-def _check_entered(session: Session, room: RoomTask) -> None:
-    """Whoever acts in a room is there: so nobody plays and counts as away. Raises: CommandError not-watching."""
+def _command(session: Session, message: RoomRequest, bot_levels: tuple[str, ...]) -> commands.Command:
+    """Return the command of a request: its fields, and what only the server knows."""
+    account = session.account_id
+    match message:
+        case messages.Play():
+            return commands.Play(
+                account, message.match, message.ply, message.actions, message.revision, session.lag_ms
+            )
+        case messages.Undo():
+            return commands.Undo(account, message.match, message.ply)
+        case messages.Resign():
+            return commands.Resign(account, message.match, message.seat)
+        case messages.Abort():
+            return commands.Abort(account, message.match)
+        case messages.ClaimWin():
+            return commands.ClaimWin(account, message.match)
+        case messages.Offer():
+            return commands.MakeOffer(account, message.kind, new_chance())
+        case messages.Answer():
+            return commands.AnswerOffer(account, message.kind, message.accept, new_chance())
+        case messages.SeatBot():
+            return commands.SeatBot(account, message.seat, message.level, bot_levels, new_chance())
+        case messages.SwapSeats():
+            return commands.SwapSeats(account)
+        case messages.ChangeSettings():
+            return commands.ChangeSettings(account, message.settings, bot_levels)
+        case messages.Say():
+            return commands.Say(account, session.name, message.text)
+        case messages.Mute():
+            return commands.Mute(account, message.name, message.is_muted)
+    assert_never(message)
+
+
+def _check_entered(session: Session, room: LiveRoom) -> None:
+    """Check that the session has entered the room: nobody may play and count as away.
+
+    Raises:
+        CommandError: not-watching.
+    """
     if not session.is_in(room.state.code):
         raise CommandError(ErrorCode.NOT_WATCHING, f"enter room {room.state.code} first: join or watch it")
 
@@ -310,7 +312,11 @@ def _holds_seat(session: Session, summary: RoomSummary) -> bool:
 
 
 def _complete_options(game: str, options: Options) -> dict[str, OptionValue]:
-    """The options with all defaults, without a drawn seed. Raises: CommandError bad-option."""
+    """Return the options with all defaults, without a drawn seed.
+
+    Raises:
+        CommandError: bad-option.
+    """
     try:
         return _without_seed(registry.load(game, options).options)
     except GameOptionError as error:
@@ -321,15 +327,15 @@ def _without_seed(options: Options) -> dict[str, OptionValue]:
     return {name: value for name, value in options.items() if name != "seed"}
 
 
-def _entered(session: Session, room: RoomTask, missed: Missed) -> RoomEntered:
+def _entered(session: Session, room: LiveRoom, missed: Missed) -> RoomEntered:
     state = room.state
     held = state.seats_of(session.account_id)
-    audience = audience_of(state, session.account_id)
+    viewer = viewer_of(state, session.account_id)
     return RoomEntered(
         head=room.head(),
         seat=held[0] if held else None,
-        snapshot=snapshot_of(state, audience) if missed is None else None,
-        events=tuple(event_for(event, audience) for event in missed or ()),
+        snapshot=snapshot_of(state, viewer) if missed is None else None,
+        events=tuple(event_for(event, viewer) for event in missed or ()),
         secrets=state.secrets if session.account_id == state.host else None,
     )
 
@@ -345,17 +351,6 @@ _ANSWERERS: dict[type[ClientMessage], Callable[[Requests, Session, Any], Answeri
     messages.JoinRoom: Requests._join_room,
     messages.WatchRoom: Requests._watch_room,
     messages.LeaveRoom: Requests._leave_room,
-    messages.Play: Requests._play,
-    messages.Undo: Requests._undo,
     messages.TakeHint: Requests._take_hint,
-    messages.Resign: Requests._resign,
-    messages.Abort: Requests._abort,
-    messages.ClaimWin: Requests._claim_win,
-    messages.Offer: Requests._offer,
-    messages.Answer: Requests._answer_offer,
-    messages.SeatBot: Requests._seat_bot,
-    messages.SwapSeats: Requests._swap_seats,
-    messages.ChangeSettings: Requests._change_settings,
-    messages.Say: Requests._say,
-    messages.Mute: Requests._mute,
+    **dict.fromkeys(get_args(RoomRequest), Requests._perform),
 }

@@ -1,4 +1,4 @@
-"""What a session needs to answer its client, in one place. Put together by `wiring`."""
+"""The parts of a server that sessions use."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
-from tabuleiro_server.sessions.guests import Guests
+from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
-from tabuleiro_server.sessions.room_quota import RoomQuota
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The parts of a running server that sessions talk to. ``levels`` are the bots' levels of each game."""
+    """The parts of a running server that sessions use. ``levels`` are the bots' levels of each game."""
 
     config: Config
     guests: Guests

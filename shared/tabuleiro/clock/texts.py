@@ -20,7 +20,8 @@ from tabuleiro.clock.controls import (
     TimeControl,
 )
 from tabuleiro.errors import NotationError
-from tabuleiro.ids import HOUR_MS, MINUTE_MS, SECOND_MS
+from tabuleiro.ids import MINUTE_MS, SECOND_MS
+from tabuleiro.text import counted, format_duration, parse_duration_ms, spell_duration
 
 TIME_CONTROL_FORMS: Final = (
     "none, 5+3 (minutes + seconds for each turn), 10m+5x30s (main time + periods), 60s/turn or 3d/turn"
@@ -28,7 +29,6 @@ TIME_CONTROL_FORMS: Final = (
 """The forms of time controls, in words, for error messages and option help."""
 
 _MAX_CHARS: Final = 40
-_UNITS: Final = (("h", "hour", HOUR_MS), ("m", "minute", MINUTE_MS), ("s", "second", SECOND_MS))
 
 # Seven digits are more than any range allows and keep the numbers small.
 _DURATION = r"(?:[0-9]{1,7}|(?=[0-9])(?:[0-9]{1,7}h)?(?:[0-9]{1,7}m)?(?:[0-9]{1,7}s)?)"
@@ -36,7 +36,6 @@ _FISCHER = re.compile(rf"({_DURATION})\s*\+\s*({_DURATION})")
 _BYO_YOMI = re.compile(rf"({_DURATION})\s*\+\s*([0-9]{{1,7}})\s*x\s*({_DURATION})")
 _FIXED_TURN = re.compile(rf"({_DURATION})\s*/\s*turn")
 _CORRESPONDENCE = re.compile(r"([0-9]{1,7})\s*d\s*/\s*turn")
-_DURATION_PART = re.compile(r"([0-9]+)([hms]?)")
 
 
 def parse_time_control(text: str) -> TimeControl:
@@ -72,25 +71,19 @@ def _read(text: str) -> TimeControl | None:
     if text == "none":
         return NO_CLOCK
     if match := _FISCHER.fullmatch(text):
-        return Fischer(_read_ms(match[1], MINUTE_MS), _read_ms(match[2], SECOND_MS))
+        return Fischer(parse_duration_ms(match[1], MINUTE_MS), parse_duration_ms(match[2], SECOND_MS))
     if match := _BYO_YOMI.fullmatch(text):
         return ByoYomi(
-            main_ms=_read_ms(match[1], MINUTE_MS),
-            period_ms=_read_ms(match[3], SECOND_MS),
+            main_ms=parse_duration_ms(match[1], MINUTE_MS),
+            period_ms=parse_duration_ms(match[3], SECOND_MS),
             periods=int(match[2]),
         )
     if match := _CORRESPONDENCE.fullmatch(text):
         return Correspondence(int(match[1]))
     # A bare number of a turn could mean anything, so its unit must be written.
     if (match := _FIXED_TURN.fullmatch(text)) and not match[1].isdigit():
-        return FixedTurn(_read_ms(match[1], SECOND_MS))
+        return FixedTurn(parse_duration_ms(match[1], SECOND_MS))
     return None
-
-
-def _read_ms(text: str, bare_unit_ms: int) -> int:
-    """The milliseconds of a duration; a number without a unit counts units of ``bare_unit_ms``."""
-    unit_ms = {letter: ms for letter, _, ms in _UNITS} | {"": bare_unit_ms}
-    return sum(int(number) * unit_ms[letter] for number, letter in _DURATION_PART.findall(text))
 
 
 def format_time_control(control: TimeControl) -> str:
@@ -138,40 +131,20 @@ def describe_time_control(control: TimeControl) -> str:
         case NoClock():
             return "no clock"
         case Fischer(initial_ms=initial_ms, increment_ms=0):
-            return f"{_spelled(initial_ms)} for all turns"
+            return f"{spell_duration(initial_ms)} for all turns"
         case Fischer(initial_ms=initial_ms, increment_ms=increment_ms):
-            return f"{_spelled(initial_ms)} + {_spelled(increment_ms)} a turn"
+            return f"{spell_duration(initial_ms)} + {spell_duration(increment_ms)} a turn"
         case ByoYomi(main_ms=main_ms, period_ms=period_ms, periods=periods):
-            main = f"{_spelled(main_ms)} + " if main_ms else ""
-            return f"{main}{_counted(periods, 'period')} of {_spelled(period_ms)}"
+            main = f"{spell_duration(main_ms)} + " if main_ms else ""
+            return f"{main}{counted(periods, 'period')} of {spell_duration(period_ms)}"
         case FixedTurn(turn_ms=turn_ms):
-            return f"{_spelled(turn_ms)} a turn"
+            return f"{spell_duration(turn_ms)} a turn"
         case Correspondence(days=days):
-            return f"{_counted(days, 'day')} a turn"
+            return f"{counted(days, 'day')} a turn"
         case _:
             assert_never(control)
 
 
-def _parts(duration_ms: int) -> list[tuple[int, str, str]]:
-    """The non-zero hours, minutes and seconds of a duration, each with its letter and its word."""
-    parts = []
-    for letter, word, unit_ms in _UNITS:
-        count, duration_ms = divmod(duration_ms, unit_ms)
-        if count:
-            parts.append((count, letter, word))
-    return parts
-
-
 def _short(duration_ms: int) -> str:
-    """``1m30s``; ``0s`` for nothing."""
-    return "".join(f"{count}{letter}" for count, letter, _ in _parts(duration_ms)) or "0s"
-
-
-def _spelled(duration_ms: int) -> str:
-    """``1 minute 30 seconds``."""
-    return " ".join(_counted(count, word) for count, _, word in _parts(duration_ms))
-
-
-def _counted(count: int, word: str) -> str:
-    """``1 day``, ``2 days``."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+    """Write a duration as the forms of time controls have it: without days."""
+    return format_duration(duration_ms, has_days=False)

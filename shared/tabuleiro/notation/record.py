@@ -43,6 +43,7 @@ from tabuleiro.notation.actions import iter_actions, split_actions
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.base import RULE_TERMINATIONS, Outcome, Termination
 from tabuleiro.rules.options import Options, OptionValue, parse_options
+from tabuleiro.text import one_of
 
 UNFINISHED: Final = "unfinished"
 """The termination of a match that goes on, or whose end nobody recorded."""
@@ -116,13 +117,18 @@ def replay(record: MatchRecord) -> tuple[State, ...]:
 
 def turns(record: MatchRecord, states: Sequence[State]) -> tuple[RecordTurn, ...]:
     """Return the actions of a match by turns, in canonical texts; ``states`` is the result of :func:`replay`."""
+    played = zip(record.actions, states[:-1], strict=True)
+    return parted_turns([state.action_to_string(state.string_to_action(text)) for text, state in played], states)
+
+
+def parted_turns(actions: Sequence[str], states: Sequence[State]) -> tuple[RecordTurn, ...]:
+    """Return ``actions`` by turns; ``states`` holds the position before each of them, and the last one."""
     found: list[RecordTurn] = []
-    for ply, (text, state) in enumerate(zip(record.actions, states[:-1], strict=True)):
-        canonical = state.action_to_string(state.string_to_action(text))
+    for ply, (text, state) in enumerate(zip(actions, states[:-1], strict=True)):
         if found and found[-1].number == state.turn_number:
-            found[-1] = replace(found[-1], actions=(*found[-1].actions, canonical))
+            found[-1] = replace(found[-1], actions=(*found[-1].actions, text))
         elif state.to_move is not None:
-            found.append(RecordTurn(state.turn_number, state.to_move, ply, (canonical,)))
+            found.append(RecordTurn(state.turn_number, state.to_move, ply, (text,)))
     return tuple(found)
 
 
@@ -181,9 +187,9 @@ def format_record(record: MatchRecord) -> str:
     game = registry.load(record.game, record.options)
     headers = [("Game", record.game)]
     headers += [
-        (_OPTION, f"{spec.name}={str(game.options[spec.name]).strip()}")
+        (_OPTION, f"{spec.key}={str(game.options[spec.key]).strip()}")
         for spec in game.option_specs
-        if spec.name in game.options
+        if spec.key in game.options
     ]
     headers += [(f"Player{seat}", player.name) for seat, player in enumerate(record.players)]
     headers += [(f"Bot{seat}", player.bot) for seat, player in enumerate(record.players) if player.bot is not None]
@@ -316,7 +322,7 @@ def _add_header(parts: _Parts, line: str, number: int, column: int) -> None:
         raise RecordError(line.strip(), number, column, 'expected a header, e.g. [Game "virus-wars"]')
     name = next((known for known in _HEADERS if known.lower() == found[1].lower()), None)
     if name is None:
-        raise RecordError(found[1], number, found.start(1) + 1, "expected one of " + ", ".join(_HEADERS))
+        raise RecordError(found[1], number, found.start(1) + 1, "expected " + one_of(_HEADERS))
     try:
         value = str(json.loads(found[2]))
     except ValueError:
@@ -379,7 +385,7 @@ def _read_outcome(parts: _Parts, state: State) -> Outcome | None:
     word = UNFINISHED if termination is None else termination.value.lower()
     known = (UNFINISHED, *(known.value for known in Termination))
     if termination is not None and word not in known:
-        raise termination.error("expected one of " + ", ".join(known))
+        raise termination.error("expected " + one_of(known))
     shown = NO_RESULT if result is None else result.value
     winner: Player | None = 0 if shown == WINS[0] else 1 if shown == WINS[1] else None
     outcome = None if word == UNFINISHED else Outcome(winner, Termination(word))

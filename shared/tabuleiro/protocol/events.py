@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from tabuleiro.ids import AccountId, Player, Ply, RoomCode, Seq, TimestampMs
-from tabuleiro.protocol.settings import RoomLimits, RoomSettings
+from tabuleiro.settings import RoomLimits, RoomSettings
 
 SeatKind = Literal["open", "person", "bot"]
 OfferKind = Literal["draw", "takeback", "rematch"]

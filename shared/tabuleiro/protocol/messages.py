@@ -15,7 +15,7 @@ import msgspec
 from tabuleiro.clock import ClockState
 from tabuleiro.ids import AccountId, Phase, Player, Ply, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import OfferKind, OfferView, RoomSecrets, SeatInfo, SequencedEvent
-from tabuleiro.protocol.settings import Level, RoomSettings
+from tabuleiro.settings import Level, RoomSettings
 
 CHAT_MAX_CHARS: Final = 300
 """Longest line of chat, in characters."""
@@ -42,6 +42,10 @@ class SeatRequest(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     level: Level | None = None
 
 
+ME: Final = SeatRequest("me")
+OPEN: Final = SeatRequest("open")
+
+
 class Request(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True, kw_only=True, gc=False):
     """Base of all client messages."""
 
@@ -64,7 +68,7 @@ class CreateRoom(Request, frozen=True, tag="create-room"):
 
     game: ShortText
     options: OptionTexts = {}
-    seats: tuple[SeatRequest, SeatRequest] = (SeatRequest("me"), SeatRequest())
+    seats: tuple[SeatRequest, SeatRequest] = (ME, OPEN)
     settings: RoomSettings = RoomSettings()
 
 
@@ -458,10 +462,14 @@ class ServerSaying(msgspec.Struct, frozen=True, tag_field="type", gc=False):
 
 
 class Ok(ServerSaying, frozen=True, tag="ok", omit_defaults=True):
-    """The request was done; what it changed is on disk."""
+    """The request was done; what it changed is on disk.
+
+    ``seq`` is the last event of the room that was asked for something: a client that holds it holds what was done.
+    """
 
     id: int
     result: Welcome | RoomEntered | RoomList | RecordPlayed | HintGiven | None = None
+    seq: Seq | None = None
 
 
 class Error(ServerSaying, frozen=True, tag="error"):

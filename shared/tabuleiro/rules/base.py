@@ -14,10 +14,11 @@ from enum import StrEnum
 from itertools import islice
 from typing import ClassVar, Final, Self
 
+from tabuleiro.descriptors import GameOption
 from tabuleiro.errors import IllegalActionError, MatchOverError
 from tabuleiro.ids import Player
 from tabuleiro.rules.board import bit_indexes
-from tabuleiro.rules.options import Options, OptionSpec, OptionValue
+from tabuleiro.rules.options import Options, OptionValue
 from tabuleiro.rules.view import EMPTY, BoardView, Piece
 
 
@@ -224,7 +225,7 @@ class Game(ABC):
     """The name for people, e.g. ``Virus Wars``."""
     sides: ClassVar[tuple[str, str]]
     """The names of the two players, e.g. ``("blue", "red")``."""
-    option_specs: ClassVar[tuple[OptionSpec, ...]]
+    option_specs: ClassVar[tuple[GameOption, ...]]
     presets: ClassVar[Mapping[str, Options]]
     rules_page: ClassVar[str]
     """A short page of rules for players, as plain text of at most 78 columns."""

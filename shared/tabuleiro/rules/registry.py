@@ -11,6 +11,7 @@ from tabuleiro.rules.games.minefield import Minefield
 from tabuleiro.rules.games.virus_wars import VirusWars
 from tabuleiro.rules.games.xero_g import XeroG
 from tabuleiro.rules.options import Options, OptionValue, parse_options
+from tabuleiro.text import one_of
 
 GAMES: Mapping[str, type[Game]] = {game.name: game for game in (VirusWars, XeroG, Iris, Minefield)}
 
@@ -25,7 +26,7 @@ def game_type(name: str) -> type[Game]:
     try:
         return GAMES[name]
     except KeyError:
-        raise GameOptionError("game", name, "one of " + ", ".join(GAMES)) from None
+        raise GameOptionError("game", name, one_of(names())) from None
 
 
 def load(name: str, options: Options | None = None) -> Game:
@@ -42,7 +43,7 @@ def preset(name: str, preset_name: str) -> Options:
     try:
         return presets[preset_name]
     except KeyError:
-        known = "one of " + ", ".join(presets) if presets else f"no preset, since {name} has none"
+        known = one_of([*presets]) if presets else f"no preset, since {name} has none"
         raise GameOptionError("preset", preset_name, known) from None
 
 

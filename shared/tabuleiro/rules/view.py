@@ -18,6 +18,9 @@ from tabuleiro.rules.board import Board, bit_indexes
 Topology = Literal["square", "hex"]
 EdgeSide = Literal["top", "bottom", "left", "right"]
 
+Target = int | EdgeSide
+"""A target on a board: a cell by its index, or an edge that can be entered."""
+
 EMPTY: Final = "."
 """The character of an empty cell."""
 

@@ -32,7 +32,7 @@ class ForcedWins:
         self._known: dict[tuple[object, int], bool] = {}
 
     def is_forced(self, state: State, turns: int) -> bool:
-        """Whether the player can force a win with ``turns`` turns begun from here on.
+        """Return True if the player can force a win with ``turns`` turns begun from here on.
 
         In Minefield every stone counts as a turn, also one after the opponent was skipped.
         """
@@ -70,7 +70,7 @@ def iter_turns(state: State) -> Iterator[tuple[tuple[int, ...], State]]:
 
 
 def naive_values(state: State) -> dict[int, int]:
-    """What a negamax that flips the sign at every action thinks of the actions: -1, 0 or 1."""
+    """Return the value of the actions to a negamax that flips the sign at every action: -1, 0 or 1."""
     known: dict[object, int] = {}
 
     def value(later: State, mover: Player) -> int:
@@ -107,12 +107,12 @@ def random_states(name: str, options: dict[str, int | str], random: Random, late
 
 
 def empty_count(state: State) -> int:
-    """The number of empty cells."""
+    """Return the number of empty cells."""
     return state.to_position().split()[0].count(".")
 
 
 def case_of(state: State, is_sign_trap: bool) -> dict[str, object] | None:
-    """The case that ``state`` makes; ``None`` when no win is forced, or too many turns keep it."""
+    """Return the case for ``state``; ``None`` when no win is forced, or too many turns keep it."""
     assert state.to_move is not None
     wins = ForcedWins(state.to_move)
     turns = next((turns for turns in range(1, MAX_TURNS + 1) if wins.is_forced(state, turns)), None)
@@ -139,7 +139,7 @@ def case_of(state: State, is_sign_trap: bool) -> dict[str, object] | None:
 
 
 def texts_of(state: State, actions: tuple[int, ...]) -> str:
-    """The canonical texts of ``actions``, parted by spaces."""
+    """Return the canonical texts of ``actions``, separated by spaces."""
     texts = []
     for action in actions:
         texts.append(state.action_to_string(action))

@@ -96,7 +96,7 @@ def test_a_search_needs_a_limit_and_a_game_that_goes_on() -> None:
 
 
 def test_a_loss_is_proven_as_a_loss() -> None:
-    # Red has two cells left to go to, blue a whole corner: whatever red does, blue goes on longer.
+    # Red has two cells left to go to, blue a whole corner: in any case, blue goes on longer.
     state = start_of("virus-wars", rows=4, cols=4, steps=1, position="..xX/.xXX/xXXO/XXo. 1 1")
     result = chosen(state, max_nodes=100_000)
     assert (result.value, result.is_proven) == (-1.0, True)

@@ -39,7 +39,7 @@ def name_of(case: dict[str, Any]) -> str:
 
 
 def some_position(name: str, options: dict[str, int | str], actions_count: int) -> State:
-    """A position some random actions after the start."""
+    """Return a position some random actions after the start."""
     given = dict(options)
     preset = given.pop("preset", None)
     chosen = dict(registry.game_type(name).presets[str(preset)]) if preset else given
@@ -54,7 +54,7 @@ def search_of(state: Any, *, is_compiled: bool) -> Searcher:
 
 
 def check_is_sound(state: State, analysis: Analysis, count: int) -> None:
-    """Every candidate is a whole legal turn that leads elsewhere than the others, and its line is legal."""
+    """Check that every candidate is a whole legal turn to a position of its own, with a legal line."""
     assert 1 <= len(analysis.candidates) <= count
     assert len({after(state, candidate.actions).key() for candidate in analysis.candidates}) == len(
         analysis.candidates
@@ -70,12 +70,23 @@ def check_is_sound(state: State, analysis: Analysis, count: int) -> None:
 
 
 def has_skip(state: State, line: tuple[int, ...]) -> bool:
-    """Whether somebody is skipped in a line of Minefield: the cases count actions then, the rules fewer turns."""
+    """Return True if a player is skipped in a line of Minefield: cases count actions, the rules turns."""
     later = [after(state, line[:count]) for count in range(len(line))]
     return isinstance(state, MinefieldState) and any(each.actions_in_turn for each in later)
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+def one_of_each_kind(cases: list[dict[str, Any]]) -> list[Any]:
+    """Return all cases, marked as slow but for the first of each game, length and trap."""
+    seen: set[object] = set()
+    marked = []
+    for case in cases:
+        kind = (case["game"], case["turns"], case["is_sign_trap"])
+        marked.append(pytest.param(case, marks=[pytest.mark.slow] if kind in seen else [], id=name_of(case)))
+        seen.add(kind)
+    return marked
+
+
+@pytest.mark.parametrize("case", one_of_each_kind(CASES))
 def test_a_forced_win_is_told_with_its_length(case: dict[str, Any]) -> None:
     pytest.importorskip("numba", reason="the kernels need the extra bots")
     state = registry.load(case["game"], case["options"]).initial_state()

@@ -1,4 +1,4 @@
-"""The tree: proofs that follow from proofs, whoever moves next, and the child to play."""
+"""The tree: proofs that follow from proofs, for either next mover, and the child to play."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BLACK_WINS, WHITE_WINS = 1, 2
 
 
 def grown(mover: int, child_count: int, tree: Tree | None = None, node: int = 0) -> Tree:
-    """A tree in which ``mover`` moves at ``node``, which has ``child_count`` children with actions from 0 on."""
+    """Return a tree in which ``mover`` moves at ``node``, with ``child_count`` children of actions from 0 on."""
     tree = new_tree(5_000) if tree is None else tree
     actions = np.arange(child_count, dtype=np.int16)
     assert add_children(tree, node, mover, actions, child_count, TUNING, False)

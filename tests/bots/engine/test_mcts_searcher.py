@@ -30,7 +30,7 @@ def start(name: str, options: dict[str, int | str]) -> tuple[State, Searcher]:
 
 
 def after(state: State, actions: tuple[int, ...]) -> State:
-    """The state after ``actions``, which must be the rest of the turn, no less and no more."""
+    """Return the state after ``actions``, which must be exactly the rest of the turn."""
     later = state
     for action in actions:
         assert later == state or is_same_turn(state, later)

@@ -27,7 +27,7 @@ class SlowKernels:
 
     @classmethod
     def compiled(cls) -> SlowKernels:
-        """A search whose kernels are compiled."""
+        """Return a search with compiled kernels."""
         kernels = cls()
         kernels.are_compiled.set()
         return kernels

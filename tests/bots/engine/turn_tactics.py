@@ -36,7 +36,7 @@ class ForcedWins:
         self._known: dict[tuple[object, int | None], bool] = {}
 
     def is_forced(self, state: VirusWarsState, turns: int | None) -> bool:
-        """Whether the player can force a win with ``turns`` turns begun from here on; ``None``: however many."""
+        """Return True if the player can force a win with ``turns`` turns from here on; ``None``: any number."""
         if state.outcome is not None:
             return state.outcome.winner == self._player
         is_own = state.to_move == self._player
@@ -52,7 +52,7 @@ class ForcedWins:
 
 
 def naive_values(state: VirusWarsState) -> dict[int, int]:
-    """What a negamax that flips the sign at every action thinks of the actions: -1 or 1."""
+    """Return the value of the actions to a negamax that flips the sign at every action: -1 or 1."""
     known: dict[object, int] = {}
 
     def value(later: VirusWarsState, mover: Player) -> int:
@@ -81,12 +81,12 @@ def iter_virus_wars(options: dict[str, int | str], random: Random, lengths: rang
 
 
 def most_actions(state: State) -> int:
-    """More actions than this cannot follow: each takes an empty cell or a virus."""
+    """Return the most actions that can follow: each takes an empty cell or a virus."""
     return sum(state.to_position().split()[0].count(piece) for piece in ".xo")
 
 
 def virus_wars_case(state: VirusWarsState, is_sign_trap: bool) -> dict[str, object] | None:
-    """The case that ``state`` makes; ``None`` when no win is forced, or too many actions keep it."""
+    """Return the case for ``state``; ``None`` when no win is forced, or too many actions keep it."""
     wins = ForcedWins(state.mover)
     turns = next((turns for turns in (1, 2, 3) if wins.is_forced(state, turns)), None)
     if turns is None:
@@ -133,7 +133,7 @@ class XeroGWins:
         self._refutations: dict[int, list[int]] = {}
 
     def is_forced(self, state: XeroGState, turns: int) -> bool:
-        """Whether the player to move can enter a base with one of their next ``turns`` turns, 1 at least."""
+        """Return True if the player to move can enter a base within ``turns`` turns of theirs, 1 at least."""
         key = (state.key(), turns)
         if key not in self._known:
             self._known[key] = state.outcome is None and (
@@ -146,7 +146,7 @@ class XeroGWins:
         return self._known[key]
 
     def is_forced_after(self, state: XeroGState, turns: int) -> bool:
-        """The same for the player who has just moved, with their next ``turns`` turns."""
+        """Return the same for the player who has just moved."""
         if state.outcome is not None:
             return state.outcome.winner == 1 - state.mover
         if self._can_enter(state):
@@ -171,9 +171,9 @@ class TooManyPositionsError(Exception):
 
 
 def xero_g_case(state: XeroGState, turns: int, most_positions: int, share: float) -> dict[str, object] | None:
-    """The case that ``state`` makes; ``None`` when no win is forced in exactly ``turns`` turns.
+    """Return the case for ``state``; ``None`` when no win is forced in exactly ``turns`` turns.
 
-    The same where that takes too long to find out, or where more than ``share`` of the actions force the win.
+    Return ``None`` too if the proof takes too long, or if more than ``share`` of the actions force the win.
     """
     wins, actions = XeroGWins(most_positions), state.legal_actions()
     try:
@@ -187,7 +187,7 @@ def xero_g_case(state: XeroGState, turns: int, most_positions: int, share: float
 
 
 def is_winning(wins: XeroGWins, later: XeroGState, turns: int) -> bool:
-    """Whether the action that led to ``later`` begins a win in ``turns`` turns."""
+    """Return True if the action that led to ``later`` begins a win in ``turns`` turns."""
     if later.outcome is not None or turns == 1:
         return later.outcome is not None and later.outcome.winner == 1 - later.mover
     return wins.is_forced_after(later, turns - 1)

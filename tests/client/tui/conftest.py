@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,8 +11,7 @@ from textual.widgets import Input
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
 from tests.client.tui.settling import settle_without_a_clock
-
-PATIENCE_S = 180.0
+from tests.patience import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -31,15 +29,10 @@ def _terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 async def _patience() -> AsyncIterator[None]:
-    """No test of this folder may wait for ever; drawing whole matches takes its time."""
-
-    def give_up() -> None:
-        for task in asyncio.all_tasks():
-            task.cancel(f"nothing happened for {PATIENCE_S} s")
-
-    limit = asyncio.get_running_loop().call_later(PATIENCE_S, give_up)
+    """No test of this folder may wait for ever."""
+    PATIENCE.renew()
     yield
-    limit.cancel()
+    PATIENCE.end()
 
 
 @pytest.fixture

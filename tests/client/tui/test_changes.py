@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from tabuleiro.rules import State, registry
-from tabuleiro.rules.view import BoardView
-from tabuleiro_client.models.turn_composer import Target
+from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.tui.present.ink import ASCII, UNICODE
 from tabuleiro_client.tui.present.layout import SIZES, Layout, Size
 from tabuleiro_client.tui.present.overlay import Overlay

@@ -20,6 +20,7 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 from tests.client.tui.tables import until
 from tests.client.tui.visits import Visit, lobby_visit, visit
+from tests.selection import rest_slow
 
 
 async def local_form(at: Visit, key: str) -> NewMatchScreen:
@@ -40,7 +41,7 @@ async def go_to(at: Visit, name: str) -> None:
     await at.pilot.pause()
 
 
-@pytest.mark.parametrize("game", registry.names())
+@pytest.mark.parametrize("game", rest_slow(registry.names()))
 async def test_a_match_of_each_game_against_the_computer_starts_from_the_form(game):
     async with visit() as at:
         screen = await local_form(at, "1")
@@ -51,12 +52,11 @@ async def test_a_match_of_each_game_against_the_computer_starts_from_the_form(ga
         assert at.row("game").has_focus_within
         await at.press("ctrl+s")
         match = await at.arrive(MatchScreen)
-        await until(at.pilot, lambda: match.model is not None)
         head = match.model.mirror.head
         assert (head.game, head.seats[1].holder.level) == (game, "easy")
 
 
-@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("moment", rest_slow(["before", "after"]))
 async def test_a_form_that_is_left_while_its_rows_are_made_just_goes(monkeypatch, moment):
     """Symptom: the program ended with "coroutine raised StopIteration" after Esc right behind another game."""
     mount_all = FormBox.mount_all
@@ -116,6 +116,7 @@ async def test_arrows_and_enter_go_from_field_to_field():
         assert at.row("preset").has_focus_within
 
 
+@pytest.mark.slow
 async def test_a_value_is_chosen_by_a_click():
     async with visit() as at:
         screen = await local_form(at, "1")
@@ -127,6 +128,7 @@ async def test_a_value_is_chosen_by_a_click():
         assert screen.form.game.name == "virus-wars"
 
 
+@pytest.mark.slow
 async def test_two_computers_are_watched():
     async with visit() as at:
         await local_form(at, "1")
@@ -138,6 +140,7 @@ async def test_two_computers_are_watched():
         await at.arrive(WatchScreen)
 
 
+@pytest.mark.slow
 async def test_the_board_beside_the_form_is_the_one_that_is_filled_in():
     async with visit((120, 40)) as at:
         screen = await local_form(at, "1")
@@ -147,6 +150,7 @@ async def test_the_board_beside_the_form_is_the_one_that_is_filled_in():
         await until(at.pilot, lambda: len(screen.query_one("#preview")._view.row_labels) == 6)
 
 
+@pytest.mark.slow
 async def test_a_window_without_room_for_the_board_shows_none_while_a_value_is_wrong_either():
     """Symptom: the form was squeezed to say beside it that the window was too small for a board."""
     async with visit((110, 34)) as at:
@@ -157,6 +161,7 @@ async def test_a_window_without_room_for_the_board_shows_none_while_a_value_is_w
         assert screen.has_class("narrow")
 
 
+@pytest.mark.slow
 async def test_what_is_typed_into_a_field_replaces_what_was_there():
     """Symptom: going down to the rows and typing 9 made 119 of them, and the time control none5+3."""
     async with visit() as at:
@@ -171,7 +176,7 @@ async def test_online_the_room_is_made_with_its_settings(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
         await at.arrive(NewMatchScreen)
-        await go_to(at, "clock")
+        await go_to(at, "time")
         await at.type("10m+5x30s")
         await go_to(at, "private")
         await at.press("right")
@@ -183,6 +188,7 @@ async def test_online_the_room_is_made_with_its_settings(real_server):
         assert settings.time_control.periods == 5
 
 
+@pytest.mark.slow
 async def test_what_the_server_refuses_is_told(tmp_path):
     config = Config(db=str(tmp_path / "full.db"), port=0, rooms_per_account_count=1)
     async with running_server(config) as server, lobby_visit(server) as at:
@@ -195,6 +201,7 @@ async def test_what_the_server_refuses_is_told(tmp_path):
             assert isinstance(at.app.screen, NewMatchScreen)
 
 
+@pytest.mark.slow
 async def test_quick_play_brings_two_people_together(real_server):
     async with lobby_visit(real_server, "ana") as ana, lobby_visit(real_server, "rui") as rui:
         for at in (ana, rui):
@@ -213,6 +220,7 @@ async def test_back_leaves_the_form():
         await until(at.pilot, lambda: at.app.screen is not screen)
 
 
+@pytest.mark.slow
 async def test_keys_typed_faster_than_the_form_is_drawn_are_all_taken():
     async with visit() as at:
         screen = await local_form(at, "1")
@@ -224,6 +232,7 @@ async def test_keys_typed_faster_than_the_form_is_drawn_are_all_taken():
         assert at.row("option:cols").text == "6"
 
 
+@pytest.mark.slow
 async def test_values_chosen_faster_than_the_form_is_drawn_are_all_taken():
     async with visit() as at:
         screen = await local_form(at, "1")
@@ -234,7 +243,7 @@ async def test_values_chosen_faster_than_the_form_is_drawn_are_all_taken():
         assert at.row("game").text == registry.names()[3]
 
 
-@pytest.mark.parametrize("key", ["1", "2"])
+@pytest.mark.parametrize("key", rest_slow(["1", "2"]))
 async def test_a_match_asked_for_before_the_server_of_this_machine_runs_starts_when_it_does(key, monkeypatch):
     # The way to the server was given up for the one that followed, and then ended that one.
     may_go_on = asyncio.Event()
@@ -252,6 +261,5 @@ async def test_a_match_asked_for_before_the_server_of_this_machine_runs_starts_w
         await at.arrive(NewMatchScreen)
         await at.press("ctrl+s")
         may_go_on.set()
-        match = await at.arrive(MatchScreen)
-        await until(at.pilot, lambda: match.model is not None)
+        await at.arrive(MatchScreen)
         assert at.app.session.state is LinkState.CONNECTED

@@ -32,6 +32,7 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
 from tests.client.tui.tables import until
 from tests.client.tui.visits import Visit, lobby_visit, visit
+from tests.selection import rest_slow
 
 
 def lines(at: Visit) -> list[str]:
@@ -79,7 +80,7 @@ async def test_what_is_highlighted_is_explained():
         await at.says("Both sides are played from here", "help")
 
 
-@pytest.mark.parametrize("keys", [["q"], ["ctrl+q"], ["ctrl+c"], ["o", "ctrl+c"], ["end", "enter"]])
+@pytest.mark.parametrize("keys", rest_slow([["q"], ["ctrl+q"], ["ctrl+c"], ["o", "ctrl+c"], ["end", "enter"]], 3))
 async def test_there_are_many_ways_out(keys):
     async with visit() as at:
         await at.press(*keys)
@@ -99,7 +100,9 @@ async def test_a_server_that_does_not_answer_is_told_in_the_question_for_it():
         assert at.app.screen.query(Input).first().value == "ws://127.0.0.1:1"
 
 
-@pytest.mark.parametrize(("address", "name", "wrong"), [("ftp://x", "ana", "address"), ("localhost", "a", "name")])
+@pytest.mark.parametrize(
+    ("address", "name", "wrong"), rest_slow([("ftp://x", "ana", "address"), ("localhost", "a", "name")])
+)
 async def test_an_address_or_a_name_that_is_none_is_told_at_its_field(address, name, wrong):
     async with visit() as at:
         await at.press("o")
@@ -112,6 +115,7 @@ async def test_an_address_or_a_name_that_is_none_is_told_at_its_field(address, n
         assert at.row(wrong).has_focus_within
 
 
+@pytest.mark.slow
 async def test_a_name_that_somebody_has_is_told_in_the_question(real_server):
     async with Link(real_server.url, name="ana"), visit() as at:
         await at.press("o")
@@ -152,7 +156,6 @@ async def test_a_match_left_is_listed_and_can_be_gone_on_with():
         await until(at.pilot, lambda: at.app.session.venue is not None and at.app.screen.form.errors() == {})
         await at.press("ctrl+s")
         match = await at.arrive(MatchScreen)
-        await until(at.pilot, lambda: match.model is not None)
         code = match.room.code
         await at.press("escape", "y")
         await at.arrive(HomeScreen)
@@ -163,6 +166,7 @@ async def test_a_match_left_is_listed_and_can_be_gone_on_with():
         assert again.room.code == code
 
 
+@pytest.mark.slow
 async def test_a_match_whose_room_is_no_more_is_forgotten(real_server):
     async with lobby_visit(real_server, "ana") as at:
         MatchShelf(config_folder()).keep(shelved(real_server.url))
@@ -184,6 +188,7 @@ async def test_a_match_can_be_taken_off_the_list():
         assert MatchShelf(config_folder()).all() == []
 
 
+@pytest.mark.slow
 async def test_a_room_is_joined_by_its_code_from_home(real_server):
     async with lobby_visit(real_server, "ana") as ana, lobby_visit(real_server, "rui") as rui:
         await ana.press("n")
@@ -244,6 +249,7 @@ def server_on(port: int, folder: Path, name: str) -> AbstractAsyncContextManager
     return running_server(Config(db=str(folder / f"{name}.db"), port=port))
 
 
+@pytest.mark.slow
 async def test_a_match_is_gone_on_with_once_its_server_is_there_again(tmp_path):
     async with server_on(0, tmp_path, "one") as server, connect(server.url, name="ana") as ana:
         IdentityFolder(config_folder()).save(Identity(server.url, "ana", ana.token))
@@ -262,6 +268,7 @@ async def test_a_match_is_gone_on_with_once_its_server_is_there_again(tmp_path):
             await at.arrive(HomeScreen)
 
 
+@pytest.mark.slow
 async def test_a_match_that_ended_meanwhile_is_told_and_moves_to_the_replays(real_server):
     async with connect(real_server.url, name="ana") as ana, visit() as at:
         IdentityFolder(config_folder()).save(Identity(real_server.url, "ana", ana.token))
@@ -280,6 +287,7 @@ async def test_a_match_that_ended_meanwhile_is_told_and_moves_to_the_replays(rea
             assert at.app.screen.query_one(DataTable).get_row_at(0)[0] == room.code
 
 
+@pytest.mark.slow
 async def test_a_match_whose_room_is_closed_by_now_stays_among_the_replays(real_server):
     # It was forgotten, and its record could not be found any more.
     async with connect(real_server.url, name="ana") as ana, visit() as at:
@@ -299,6 +307,7 @@ async def test_a_match_whose_room_is_closed_by_now_stays_among_the_replays(real_
         assert (await at.arrive(ReplayScreen)).model.record.actions == ("f6",)
 
 
+@pytest.mark.slow
 async def test_a_server_that_knows_us_no_more_is_told_and_makes_us_anew(tmp_path):
     async with server_on(0, tmp_path, "one") as server:
         IdentityFolder(config_folder()).save(Identity(server.url, "ana", "x" * 40))
@@ -313,6 +322,7 @@ async def test_a_server_that_knows_us_no_more_is_told_and_makes_us_anew(tmp_path
             assert f"{place} as ana" in lines(at)
 
 
+@pytest.mark.slow
 async def test_a_name_that_is_somebody_elses_by_now_is_asked_for_again(real_server):
     IdentityFolder(config_folder()).save(Identity(real_server.url, "ana", "x" * 40))
     async with connect(real_server.url, name="ana"), visit() as at:
@@ -325,6 +335,7 @@ async def test_a_name_that_is_somebody_elses_by_now_is_asked_for_again(real_serv
         assert at.app.session.venue.link.welcome.name == "eva"
 
 
+@pytest.mark.slow
 async def test_a_server_that_came_back_without_its_guests_says_so_on_the_banner(tmp_path):
     async with visit() as at:
         async with server_on(0, tmp_path, "one") as server:

@@ -9,8 +9,8 @@ from tabuleiro.clock import Fischer
 from tabuleiro.ids import AccountId, RoomCode, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui.lobby_model import LobbyModel
 
@@ -62,7 +62,7 @@ def test_updates_add_change_and_remove_rooms(model):
     model.show_only("finished")
     over = msgspec.structs.replace(PLAYED, phase="finished", winner=1, watchers=0)
     model.take(LobbyUpdate((over,), (RoomCode("AAAAA"),), ("ana", "rui"), 5))
-    assert [(row.room, row.texts[-1]) for row in model.rows()] == [("BBBBB", "second won")]
+    assert [(row.room, row.texts[-1]) for row in model.rows()] == [("BBBBB", "second wins")]
     assert model.people_text() == "5 here: ana, rui and 3 more"
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 
+import pytest
 from textual.widgets import DataTable, Input
 
 from tabuleiro.protocol.messages import Announcement, LobbyUpdate, RoomList
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.library import ME, bot, connect
 from tabuleiro_client.tui.screens import lobby
 from tabuleiro_client.tui.screens.home import HomeScreen
@@ -90,11 +91,11 @@ async def test_enter_watches_a_room_without_a_free_seat_and_w_any(real_server):
             for key in ("enter", "w"):
                 await at.press(key)
                 await at.arrive(WatchScreen)
-                await until(at.pilot, lambda: at.app.screen.room is not None)
                 await at.press("escape")
                 await at.arrive(LobbyScreen)
 
 
+@pytest.mark.slow
 async def test_a_room_is_entered_by_its_code(real_server):
     async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
         async with rui.create("iris") as room:
@@ -122,6 +123,7 @@ async def test_a_code_that_leads_nowhere_is_told(real_server):
         await at.arrive(LobbyScreen)
 
 
+@pytest.mark.slow
 async def test_a_secret_that_is_wrong_is_asked_for_again_and_gives_way_to_one_with_the_code(real_server):
     """Symptom: the wrong one was left in its line, and counted more than the one typed after the code."""
     private = RoomSettings(is_private=True)
@@ -160,12 +162,14 @@ async def test_what_a_server_said_before_it_restarted_does_not_stay_once_it_is_b
         await until(at.pilot, lambda: at.text("say") == "")
 
 
+@pytest.mark.slow
 async def test_people_stand_beside_the_list_where_there_is_room(real_server):
     async with lobby_visit(real_server, size=(120, 40)) as at:
         await until(at.pilot, lambda: not at.app.screen.has_class("narrow"))
         await at.says("1 here\nana", "names")
 
 
+@pytest.mark.slow
 async def test_what_is_typed_filters_the_list_while_it_changes_and_escape_shows_all(real_server):
     async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
         async with rui.create("iris") as iris, rui.create("minefield") as mines:
@@ -203,6 +207,7 @@ async def test_looking_for_what_is_not_there_says_so_and_escape_goes_back_to_the
             await until(at.pilot, lambda: isinstance(at.app.focused, DataTable))
 
 
+@pytest.mark.slow
 async def test_filters_of_all_three_kinds_hold_together(real_server):
     async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
         async with rui.create("iris") as iris, rui.create("minefield") as mines:

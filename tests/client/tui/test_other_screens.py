@@ -9,7 +9,6 @@ from textual.widgets import DataTable, Input, OptionList
 from tabuleiro.errors import ClientError
 from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro.notation.record import MatchRecord, RecordPlayer, format_record
-from tabuleiro.protocol.messages import Resign
 from tabuleiro.rules import registry
 from tabuleiro_client.models.records import RoomMatches
 from tabuleiro_client.models.saved_matches import MatchShelf, ShelvedMatch
@@ -34,6 +33,7 @@ from tabuleiro_client.tui.settings import Settings, SettingsFile
 from tabuleiro_server.wiring import RunningServer
 from tests.client.tui.tables import until
 from tests.client.tui.visits import Visit, lobby_visit, visit
+from tests.selection import rest_slow
 
 
 async def open_settings(at: Visit) -> SettingsScreen:
@@ -55,7 +55,9 @@ async def test_a_theme_is_applied_at_once_and_kept():
         assert at.app.theme == "dark"
 
 
-@pytest.mark.parametrize("name", ["is_ascii", "shows_legal", "asks_before_sending", "rings_bell", "changes_title"])
+@pytest.mark.parametrize(
+    "name", rest_slow(["is_ascii", "shows_legal", "asks_before_sending", "rings_bell", "changes_title"])
+)
 async def test_a_switch_is_turned_and_kept(name):
     async with visit() as at:
         await open_settings(at)
@@ -78,6 +80,7 @@ async def test_a_name_is_checked_and_kept():
         assert at.problem("name") == "who you are on new servers"
 
 
+@pytest.mark.slow
 async def test_settings_are_found_again_at_the_next_start_and_a_damaged_file_is_told():
     async with visit() as at:
         await open_settings(at)
@@ -96,6 +99,7 @@ async def test_settings_are_found_again_at_the_next_start_and_a_damaged_file_is_
         assert told.message == f"not understood in {file}: theme 'neon'"
 
 
+@pytest.mark.slow
 async def test_a_settings_file_that_cannot_be_written_is_told():
     (config_folder()).parent.mkdir(exist_ok=True)
     config_folder().write_text("in the way")
@@ -119,7 +123,7 @@ async def test_the_rules_of_every_game_can_be_read():
         assert screen.game == registry.names()[0]
 
 
-@pytest.mark.parametrize("game", registry.names())
+@pytest.mark.parametrize("game", rest_slow(registry.names()))
 async def test_every_game_can_be_tried(game):
     async with visit() as at:
         await at.press("r")
@@ -167,7 +171,7 @@ async def test_a_record_in_a_file_is_opened(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [(None, "cannot be read"), ("[Game", "record.txt: "), ("", "record.txt: ")]
+    ("content", "told"), rest_slow([(None, "cannot be read"), ("[Game", "record.txt: "), ("", "record.txt: ")])
 )
 async def test_a_file_that_holds_no_record_is_told(tmp_path, content, told):
     path = tmp_path / "record.txt"
@@ -182,6 +186,7 @@ async def test_a_file_that_holds_no_record_is_told(tmp_path, content, told):
         assert isinstance(at.app.screen, ReplaysScreen)
 
 
+@pytest.mark.slow
 async def test_an_own_match_is_replayed_from_the_server(real_server):
     async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
         await at.press("n")
@@ -191,7 +196,7 @@ async def test_an_own_match_is_replayed_from_the_server(real_server):
         await until(at.pilot, lambda: room.room is not None)
         async with rui.join(room.room.code) as other:
             await at.arrive(MatchScreen)
-            await other.request(Resign(id=0, room=other.code, match=1))
+            await other.resign()
             await until(at.pilot, lambda: room.room.mirror.head.phase == "finished")
         for kind in (RoomScreen, LobbyScreen, HomeScreen):
             await at.press("escape")
@@ -215,6 +220,7 @@ async def played_twice(server: RunningServer, rui: Client) -> RoomCode:
         return room.code
 
 
+@pytest.mark.slow
 async def test_every_match_of_a_room_is_reached_from_its_replay(real_server):
     async with connect(real_server.url, name="rui") as rui, visit() as at:
         code = await played_twice(real_server, rui)
@@ -278,7 +284,7 @@ async def palette(at: Visit, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "kind"), [("go to: replays", ReplaysScreen), ("go to: settings", SettingsScreen)]
+    ("title", "kind"), rest_slow([("go to: replays", ReplaysScreen), ("go to: settings", SettingsScreen)])
 )
 async def test_the_palette_goes_to_every_place(title, kind):
     async with visit() as at:
@@ -292,6 +298,7 @@ async def test_the_palette_changes_the_theme():
         await until(at.pilot, lambda: at.app.theme == "high-contrast")
 
 
+@pytest.mark.slow
 async def test_the_palette_offers_what_the_present_screen_can_do():
     async with visit() as at:
         await at.press("r")
@@ -312,6 +319,7 @@ async def test_the_palette_names_every_command_once_and_none_that_only_moves_the
         assert len(titles) == len(set(titles))
 
 
+@pytest.mark.slow
 async def test_with_ascii_nothing_beyond_it_is_drawn():
     async with visit(looks=Settings(is_ascii=True)) as at:
         for key in ("1", "s", "r", "p", "o", "question_mark"):
@@ -342,7 +350,7 @@ async def test_the_help_page_is_about_the_screen_it_is_opened_on_every_time():
         assert at.text("keys").rindex("Leave the program") > at.text("keys").index("Go to the next field.")
 
 
-@pytest.mark.parametrize("width", [80, 52])
+@pytest.mark.parametrize("width", rest_slow([80, 52]))
 async def test_no_word_of_the_rules_is_cut_off_at_the_side(width):
     async with visit((width, 24)) as at:
         await at.press("r")
@@ -360,6 +368,7 @@ def lines_of(app: TabuleiroApp) -> list[str]:
     return [strip.text for strip in app.screen._compositor.render_strips()]
 
 
+@pytest.mark.slow
 async def test_the_palette_and_notices_need_nothing_beyond_ascii():
     """Their borders and dots were of ambiguous width, also on a terminal that has no such characters."""
     app = TabuleiroApp(HomeScreen, settings=Settings(is_ascii=True))

@@ -9,15 +9,14 @@ from tabuleiro.clock import ByoYomi, Fischer, begin_turn, new_clock, pause
 from tabuleiro.ids import AccountId, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import BotThought, SeatView
-from tabuleiro.protocol.settings import RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.timeline import Timeline
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui.present.notes import cell_note, compass, facts, hints_of_cell, move_rows
 from tabuleiro_client.tui.present.players import (
     Urgency,
     brief_text,
-    can_claim,
     claim_text,
     clock_face,
     player_lines,
@@ -85,11 +84,10 @@ def test_a_win_is_claimed_only_from_an_opponent_who_is_away_for_long(one_room):
     away = seat("person", "rui", is_connected=False, away_since_ms=TimestampMs(0))
     settings = RoomSettings(away_after_ms=10_000)
     head = msgspec.structs.replace(one_room().head(), seats=(seat("person", "ana"), away), settings=settings)
-    assert not can_claim(head, (0,), 9_999)
-    assert can_claim(head, (0,), 10_000)
-    assert not can_claim(head, (), 10_000)
-    assert not can_claim(head, (0, 1), 10_000)
-    assert claim_text(head, (0,), 10_000) == "your opponent has been away for long: C claims the win"
+    assert claim_text(head, (0,), 9_999) == ""
+    assert claim_text(head, (0,), 10_000) == "your opponent has been away for long: C takes the win"
+    assert claim_text(head, (), 10_000) == ""
+    assert claim_text(head, (0, 1), 10_000) == ""
     begun = msgspec.structs.replace(head.match, can_abort=True)
     hardly_begun = msgspec.structs.replace(head, match=begun)
     assert claim_text(hardly_begun, (0,), 10_000) == "your opponent has been away for long: C ends the match"
@@ -100,7 +98,6 @@ def test_no_win_is_claimed_where_a_computer_stands_in(one_room):
     away = seat("person", "rui", is_connected=False, away_since_ms=TimestampMs(0))
     settings = RoomSettings(away_after_ms=10_000, stand_in_level="random")
     head = msgspec.structs.replace(one_room().head(), seats=(seat("person", "ana"), away), settings=settings)
-    assert not can_claim(head, (0,), 10_000)
     assert claim_text(head, (0,), 10_000) == ""
 
 

@@ -8,8 +8,8 @@ from tabuleiro.clock import Fischer
 from tabuleiro.ids import RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import RoomHead, SeatView
-from tabuleiro.protocol.settings import LateBot, RoomSettings
 from tabuleiro.rules import registry
+from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.tui.settings_form import SettingsForm
 
 OTHER = RoomSettings(
@@ -45,13 +45,23 @@ def test_the_form_begins_with_what_is_so_and_says_the_same_when_nothing_is_chang
 
 def test_what_was_promised_when_the_room_was_made_is_not_asked_for():
     names = [field.name for field in form_of(OTHER).fields()]
-    assert names == ["begins", "clock", "casual", "undo", "late", "late-after", "stand-in", "away", "quiet"]
+    assert names == [
+        "begins",
+        "time",
+        "casual",
+        "undo",
+        "late-bot",
+        "late-bot-after",
+        "stand-in",
+        "away",
+        "hide-watcher-chat",
+    ]
 
 
 def test_one_change_leaves_the_rest_as_it_is():
     form = form_of(OTHER)
-    form.set("clock", "none")
-    form.set("late", "none")
+    form.set("time", "none")
+    form.set("late-bot", "none")
     form.set("begins", "me")
     assert form.change() == RoomSettings(
         is_private=True,
@@ -73,8 +83,8 @@ def test_levels_of_another_server_are_not_offered():
 
 def test_a_clock_that_cannot_be_read_is_told():
     form = form_of(OTHER)
-    form.set("clock", "soon")
-    assert "5+3" in form.errors()["clock"]
+    form.set("time", "soon")
+    assert "5+3" in form.errors()["time"]
 
 
 def test_the_board_of_the_room_is_shown_beside_it():

@@ -1,4 +1,8 @@
-"""Pictures of whole screens, with clocks that stand still. `pytest --snapshot-update` takes them anew."""
+"""Pictures of whole screens, with clocks that stand still. `pytest --snapshot-update` takes them again.
+
+A picture is here for what is put together on a screen. Boards of every game and size are drawn as text in
+`test_pictures`, the colours of the themes are compared in `test_looks`: both without an application.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.themes import THEMES
 from tests.client.tui.frozen import DRAW_OFFERED, frozen_app
 
-SIZES = {"80x24": (80, 24), "120x40": (120, 40)}
+SMALL, LARGE = (80, 24), (120, 40)
 MIDDLES = {"virus-wars": 62, "xero-g": 16, "iris": 21, "minefield": 30}
 """How many actions of a random match are played in the picture of each game."""
 
@@ -35,54 +39,47 @@ def actions_of(game: str, count: int) -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("size", list(SIZES))
 @pytest.mark.parametrize("game", list(MIDDLES))
-def test_a_match_of_each_game(snap_compare, game, size):
+def test_a_match_of_each_game(snap_compare, game):
     app = frozen_app(game, actions_of(game, MIDDLES[game]))
-    assert snap_compare(app, terminal_size=SIZES[size])
+    assert snap_compare(app, terminal_size=SMALL)
 
 
-@pytest.mark.parametrize("board_size", ["small", "medium", "large"])
-@pytest.mark.parametrize("game", list(MIDDLES))
-def test_the_board_of_each_game_in_each_size(snap_compare, game, board_size):
-    app = frozen_app(game, actions_of(game, MIDDLES[game]))
-    app.settings = Settings(board_size=board_size)
-    assert snap_compare(app, terminal_size=(150, 54))
+def test_a_match_in_a_large_window(snap_compare):
+    app = frozen_app("virus-wars", actions_of("virus-wars", MIDDLES["virus-wars"]))
+    assert snap_compare(app, terminal_size=LARGE)
 
 
 @pytest.mark.parametrize("theme", [name for name in THEMES if name != "dark"])
-@pytest.mark.parametrize("game", ["virus-wars", "iris"])
-def test_a_match_in_each_theme(snap_compare, game, theme):
-    app = frozen_app(game, actions_of(game, MIDDLES[game]), theme=theme)
-    assert snap_compare(app, terminal_size=(80, 24))
+def test_a_match_in_each_theme(snap_compare, theme):
+    app = frozen_app("virus-wars", actions_of("virus-wars", MIDDLES["virus-wars"]), theme=theme)
+    assert snap_compare(app, terminal_size=SMALL)
 
 
-@pytest.mark.parametrize("game", ["virus-wars", "minefield"])
-def test_a_match_in_plain_characters_without_colour(snap_compare, monkeypatch, game):
+def test_a_match_in_plain_characters_without_colour(snap_compare, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    app = frozen_app(game, actions_of(game, MIDDLES[game]), is_ascii=True)
-    assert snap_compare(app, terminal_size=(80, 24))
+    app = frozen_app("minefield", actions_of("minefield", MIDDLES["minefield"]), is_ascii=True)
+    assert snap_compare(app, terminal_size=SMALL)
 
 
 def test_a_turn_in_the_making_with_an_offer_waiting(snap_compare):
     app = frozen_app("virus-wars", actions_of("virus-wars", 60), offers=DRAW_OFFERED)
-    assert snap_compare(app, terminal_size=(80, 24), press=["end", "enter", "end", "enter"])
+    assert snap_compare(app, terminal_size=SMALL, press=["end", "enter", "end", "enter"])
 
 
-@pytest.mark.parametrize("size", list(SIZES))
-def test_a_typed_line_that_is_refused(snap_compare, size):
+def test_a_typed_line_that_is_refused(snap_compare):
     app = frozen_app("minefield", actions_of("minefield", 30))
-    assert snap_compare(app, terminal_size=SIZES[size], press=["i", *"b4", "enter"])
+    assert snap_compare(app, terminal_size=SMALL, press=["i", *"b4", "enter"])
 
 
 def test_a_ship_picked_shows_where_it_may_land(snap_compare):
     app = frozen_app("xero-g", actions_of("xero-g", 16))
-    assert snap_compare(app, terminal_size=(80, 24), press=["end", "enter", "end"])
+    assert snap_compare(app, terminal_size=SMALL, press=["end", "enter", "end"])
 
 
 def test_the_end_of_a_match(snap_compare):
     app = frozen_app("minefield", actions_of("minefield", 999))
-    assert snap_compare(app, terminal_size=(80, 24))
+    assert snap_compare(app, terminal_size=SMALL)
 
 
 def test_the_end_of_a_match_without_room_for_the_panel(snap_compare):
@@ -90,22 +87,19 @@ def test_the_end_of_a_match_without_room_for_the_panel(snap_compare):
     assert snap_compare(app, terminal_size=(60, 24))
 
 
-@pytest.mark.parametrize("size", list(SIZES))
-def test_watching(snap_compare, size):
+def test_watching(snap_compare):
     app = frozen_app("virus-wars", actions_of("virus-wars", 62), screen=WatchScreen)
-    assert snap_compare(app, terminal_size=SIZES[size], press=["left_square_bracket"])
+    assert snap_compare(app, terminal_size=SMALL, press=["left_square_bracket"])
 
 
-@pytest.mark.parametrize("size", list(SIZES))
-def test_replaying(snap_compare, size):
+def test_replaying(snap_compare):
     record = MatchRecord(
         "iris", {}, (RecordPlayer("Ana"), RecordPlayer("hal", "greedy")), tuple(actions_of("iris", 30))
     )
     app = TabuleiroApp(lambda: ReplayScreen(record), settings=Settings())
-    assert snap_compare(app, terminal_size=SIZES[size], press=["9"])
+    assert snap_compare(app, terminal_size=SMALL, press=["9"])
 
 
-@pytest.mark.parametrize("size", list(SIZES))
 @pytest.mark.parametrize(
     ("game", "keys"),
     [
@@ -115,14 +109,14 @@ def test_replaying(snap_compare, size):
         ("xero-g", ["9", "m"]),
     ],
 )
-def test_replaying_a_match_of_a_room(snap_compare, game, keys, size):
+def test_replaying_a_match_of_a_room(snap_compare, game, keys):
     actions = tuple(actions_of(game, 999 if game != "xero-g" else 30))
     players = (RecordPlayer("Ana"), RecordPlayer("hal", "greedy"))
     match = RoomMatch(MatchRecord(game, {}, players, actions), RoomCode("K7MQ4"), 2)
     matches = RoomMatches(never_asked)
     matches.last = 3
     app = TabuleiroApp(lambda: ReplayScreen(match.record, match, matches), settings=Settings())
-    assert snap_compare(app, terminal_size=SIZES[size], press=keys)
+    assert snap_compare(app, terminal_size=SMALL, press=keys)
 
 
 async def never_asked(number: int | None) -> RecordPlayed:
@@ -132,12 +126,12 @@ async def never_asked(number: int | None) -> RecordPlayed:
 
 def test_the_page_of_keys(snap_compare):
     app = frozen_app("virus-wars")
-    assert snap_compare(app, terminal_size=(80, 24), press=["question_mark"])
+    assert snap_compare(app, terminal_size=SMALL, press=["question_mark"])
 
 
 def test_the_question_before_resigning(snap_compare):
     app = frozen_app("virus-wars")
-    assert snap_compare(app, terminal_size=(80, 24), press=["R"])
+    assert snap_compare(app, terminal_size=SMALL, press=["R"])
 
 
 def test_a_window_that_is_too_small(snap_compare):

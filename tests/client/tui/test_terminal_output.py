@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import pytest
 
 from tabuleiro_client.tui.terminal_output import PIECE_BYTES, WAITING_MAX_CHARS, TerminalOutput
+from tests.patience import LIMIT_S
 
-LIMIT_S = 60.0
 PICTURE = "\x1b[1;1H" + "#" * (WAITING_MAX_CHARS // 10)
 TITLE = "\x1b]2;your turn\x07"
 

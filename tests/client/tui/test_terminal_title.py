@@ -10,6 +10,7 @@ from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.terminal_title import GIVE_BACK, KEEP, TerminalTitle
 from tabuleiro_client.tui.widgets.panel import Moves
 from tests.client.tui.tables import Table, table, until
+from tests.selection import rest_slow
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 CALL, REST = "\x1b]2;your turn - tabuleiro\x07", "\x1b]2;tabuleiro\x07"
@@ -35,7 +36,7 @@ async def own_turn_unseen(at: Table, pilot: Pilot[int]) -> list[str]:
     sent: list[str] = []
     at.app.title_bar = TerminalTitle(sent.append, at.app.TITLE)
     at.app.bell = lambda: sent.append("bell")  # type: ignore[method-assign]
-    await until(pilot, lambda: at.screen.model is not None)
+    await until(pilot, lambda: at.screen.is_whole)
     at.app.post_message(events.AppBlur())
     await until(pilot, lambda: not at.app.is_looked_at)
     await at.screen.room.play(["b4", "b3"])
@@ -67,11 +68,13 @@ async def test_the_title_rests_when_the_turn_is_over_without_anybody_having_look
 
 @pytest.mark.parametrize(
     ("looks", "written"),
-    [
-        (Settings(rings_bell=False), [KEEP, CALL]),
-        (Settings(changes_title=False), ["bell"]),
-        (Settings(rings_bell=False, changes_title=False), []),
-    ],
+    rest_slow(
+        [
+            (Settings(rings_bell=False), [KEEP, CALL]),
+            (Settings(changes_title=False), ["bell"]),
+            (Settings(rings_bell=False, changes_title=False), []),
+        ]
+    ),
 )
 async def test_bell_and_title_are_left_alone_by_who_wants_that(real_server, looks, written):
     async with table(real_server, "virus-wars", SMALL, looks=looks) as at, at.app.run_test() as pilot:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
-from tabuleiro_client.net.link import Link
-from tabuleiro_client.net.room import watch_room
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.try_board import TryScreen
-from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.chat import Entry
 from tests.client.tui.tables import Table, table, until
@@ -32,7 +30,7 @@ async def type_text(pilot: Pilot[int], text: str) -> None:
 
 
 async def entered(at: Table, pilot: Pilot[int]) -> None:
-    await until(pilot, lambda: at.screen.model is not None and at.screen.model.can_act)
+    await until(pilot, lambda: at.screen.model.can_act)
 
 
 async def test_refused_actions_stay_in_the_line_with_the_wrong_one_selected(real_server):
@@ -52,6 +50,7 @@ async def test_refused_actions_stay_in_the_line_with_the_wrong_one_selected(real
         assert not entry(at.app).has_class("open")
 
 
+@pytest.mark.slow
 async def test_a_line_typed_out_of_turn_is_kept_until_it_can_be_played(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
@@ -79,6 +78,7 @@ async def test_keys_typed_after_a_refused_line_are_not_taken_for_a_part_of_it(re
         assert (entry(at.app).value, entry(at.app).selected_text) == ("d1", "d1")
 
 
+@pytest.mark.slow
 async def test_lines_typed_before_come_back_with_the_arrow_keys(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
@@ -112,12 +112,10 @@ async def test_what_is_too_long_to_be_said_is_kept_whole_with_what_is_too_much_s
         assert at.screen.model.mirror.chat[0].text == text[:CHAT_MAX_CHARS]
 
 
+@pytest.mark.slow
 async def test_a_watcher_who_is_muted_keeps_the_line_and_is_told(real_server):
-    def make(link: Link, code: str) -> WatchScreen:
-        return WatchScreen(lambda: watch_room(link, code))
-
-    async with table(real_server, "virus-wars", SMALL, make_screen=make) as at, at.app.run_test() as pilot:
-        await until(pilot, lambda: at.screen.model is not None)
+    async with table(real_server, "virus-wars", SMALL, is_watching=True) as at, at.app.run_test() as pilot:
+        await until(pilot, lambda: at.screen.is_whole)
         room = at.opponent.room
         await pilot.press("t", *"hi", "enter")
         await until(pilot, lambda: room.mirror.chat)
@@ -133,6 +131,7 @@ async def test_a_watcher_who_is_muted_keeps_the_line_and_is_told(real_server):
         assert entry(at.app).value == "99"
 
 
+@pytest.mark.slow
 async def test_what_is_refused_in_a_room_that_waits_stays_in_the_line(real_server):
     async with lobby_visit(real_server) as at:
         screen = await own_room(at)
@@ -145,6 +144,7 @@ async def test_what_is_refused_in_a_room_that_waits_stays_in_the_line(real_serve
         await until(at.pilot, lambda: len(screen.room.mirror.chat) == 1)
 
 
+@pytest.mark.slow
 async def test_what_is_refused_on_a_board_to_try_stays_in_the_line():
     app = TabuleiroApp(lambda: TryScreen("minefield", {"size": 7}), settings=Settings())
     async with app.run_test() as pilot:

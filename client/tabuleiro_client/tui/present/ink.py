@@ -1,4 +1,4 @@
-"""What a picture is made of: rows of spans, each a text with its ink; and the characters that draw the pieces.
+"""Parts of a picture: rows of spans, each a text with its ink; and the characters that draw the pieces.
 
 Ink names roles, never colours: :mod:`tabuleiro_client.tui.themes` gives each role its colour, and on a terminal
 without colours the attributes and the characters alone say everything.
@@ -20,7 +20,7 @@ from tabuleiro_client.text.board import ASCII_GLYPHS, UNICODE_GLYPHS
 
 
 class Role(StrEnum):
-    """What something on a board is, so that a theme can give it a colour."""
+    """The roles of things on a board, to which a theme gives colours."""
 
     GROUND = "ground"
     GROUND_ALT = "ground-alt"
@@ -61,7 +61,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """How a text is written. ``None`` for a role: as the screen around it."""
+    """The ink of a text. ``None`` for a role: as the screen around it."""
 
     fg: Role | None = None
     bg: Role | None = None
@@ -71,7 +71,7 @@ class Ink:
     underline: bool = False
 
     def on(self, bg: Role | None) -> Ink:
-        """The same ink on another ground."""
+        """Return the same ink on another ground."""
         return _ink_on(self, bg)
 
 
@@ -96,7 +96,7 @@ Row = tuple[Span, ...]
 
 
 def row_text(row: Row) -> str:
-    """The characters of a row, without trailing spaces.
+    """Return the characters of a row, without trailing spaces.
 
     >>> row_text((Span("a "), Span("b  ")))
     'a b'
@@ -116,7 +116,7 @@ class Canvas:
         self._lines = {y: ([" "] * width, [PLAIN] * width) for y in numbers}
 
     def has(self, y: int) -> bool:
-        """Whether what is written on line ``y`` is kept."""
+        """Return whether what is written on line ``y`` is kept."""
         return y in self._lines
 
     def write(self, x: int, y: int, text: str, ink: Ink = PLAIN) -> None:
@@ -134,7 +134,7 @@ class Canvas:
                 inks[place] = ink
 
     def rows(self) -> dict[int, Row]:
-        """The rows by their numbers, from the top, each as wide as the canvas."""
+        """Return the rows by their numbers, from the top, each as wide as the canvas."""
         return {y: _row(characters, inks) for y, (characters, inks) in self._lines.items()}
 
 
@@ -179,11 +179,11 @@ class GlyphSet:
     fills_by_reverse: bool
 
     def glyph(self, piece: str, *, is_asleep: bool = False) -> str:
-        """The one character for a piece; a piece that is not listed is its own."""
+        """Return the one character for a piece; a piece that is not listed is its own."""
         return self.small.get(piece + _ASLEEP if is_asleep else piece, piece)
 
     def sprite(self, piece: str, *, is_asleep: bool = False) -> Sprite:
-        """The large picture of a piece."""
+        """Return the large picture of a piece."""
         return self.sprites.get(piece + _ASLEEP if is_asleep else piece, ("     ", f"  {piece}  ", "     "))
 
 

@@ -1,4 +1,4 @@
-"""Where everything on a board stands, in columns and rows, for squares and hexagons in three sizes.
+"""The places of everything on a board, in columns and rows, for squares and hexagons in three sizes.
 
 =======  =======================  ==========================================
 size     squares                  hexagons
@@ -19,12 +19,11 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from tabuleiro.rules.view import BoardView, EdgeSide
-from tabuleiro_client.models.turn_composer import Target
+from tabuleiro.rules.view import BoardView, EdgeSide, Target
 
 
 class Size(StrEnum):
-    """How large the cells of a board are drawn."""
+    """The sizes in which the cells of a board are drawn."""
 
     SMALL = "small"
     MEDIUM = "medium"
@@ -52,7 +51,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """How cells of one topology and size are placed: columns of a half cell, rows of a cell, the box in it."""
+    """The placing of cells of one topology and size: columns of a half cell, rows of a cell, the box in it."""
 
     half_columns: float
     rows: int
@@ -114,11 +113,11 @@ class Layout:
         return self._cells.half_columns * (x - self._first_x)
 
     def column(self, x: int) -> int:
-        """The column in the middle of cells whose lattice place is ``x``."""
+        """Return the column in the middle of cells whose lattice place is ``x``."""
         return int(self.left + self._column(x)) + self._cells.dx + self._cells.width // 2
 
     def row(self, y: int) -> int:
-        """The row in the middle of cells in line ``y``."""
+        """Return the row in the middle of cells in line ``y``."""
         return self.top + y * self._cells.rows + self._cells.dy + self._cells.height // 2
 
     def _box(self, x: int, y: int) -> Box:
@@ -141,7 +140,7 @@ class Layout:
         }
 
     def hit(self, x: int, y: int) -> Target | None:
-        """What lies at column ``x`` of row ``y``: a cell, an edge of the board, or ``None``.
+        """Return the target at column ``x`` of row ``y``: a cell, an edge of the board, or ``None``.
 
         A line between cells belongs to the cell at its left.
         """
@@ -155,7 +154,7 @@ class Layout:
         return self._owner_of_place.get((x - 1, y)) if owner is None else owner
 
     def place(self, target: Target) -> tuple[int, int] | None:
-        """The column and row in the middle of a cell or an edge; ``None`` for an edge that is not drawn."""
+        """Return the column and row in the middle of a cell or an edge; ``None`` for an edge that is not drawn."""
         if isinstance(target, int):
             return self.boxes[target].centre
         middle = self.left + self.board_width // 2
@@ -169,7 +168,7 @@ class Layout:
 
 
 def side_edges_text(view: BoardView) -> str:
-    """What the edges left and right mean, for the line below the board; empty when they mean nothing."""
+    """Return the meaning of the edges left and right, for the line below the board; empty for none."""
     edges = [edge for edge in view.edges if edge.side in ("left", "right")]
     if len({edge.text for edge in edges}) == 1:
         return edges[0].text
@@ -177,7 +176,7 @@ def side_edges_text(view: BoardView) -> str:
 
 
 def fitting_layout(view: BoardView, width: int, height: int, wish: Size | None = None) -> Layout | None:
-    """The largest layout, no larger than ``wish``, that fits ``width`` x ``height``; ``None``: none does."""
+    """Return the largest layout up to ``wish`` that fits ``width`` x ``height``; ``None`` if none does."""
     sizes = SIZES if wish is None else SIZES[SIZES.index(wish) :]
     for size in sizes:
         layout = Layout(view, size)
@@ -187,5 +186,5 @@ def fitting_layout(view: BoardView, width: int, height: int, wish: Size | None =
 
 
 def smallest_layout(view: BoardView) -> Layout:
-    """The layout that needs the least space, to say how much is missing."""
+    """Return the layout that needs the least space, to say how much is missing."""
     return Layout(view, Size.SMALL)

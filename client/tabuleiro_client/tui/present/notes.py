@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tabuleiro.notation.record import RecordTurn
 from tabuleiro.rules.view import BoardView, Hint, Mark
 from tabuleiro_client.models.records import RoomMatch
-from tabuleiro_client.models.timeline import TurnLine
+from tabuleiro_client.text.board import scores_text
 
 
 def hints_of_cell(view: BoardView, cell: int) -> list[Hint]:
-    """What the position says of one cell: what forbids or requires it first, then what it is part of."""
+    """Return the hints about one cell: first those that forbid or require it, then those it is part of."""
     about = [hint for hint in view.hints if hint.target == cell]
     return about + [hint for hint in view.hints if hint.target != cell and cell in hint.cells]
 
 
 def cell_note(view: BoardView, cell: int) -> str:
-    """A cell in a few words: its name, its piece, its colour, and the first hint about it."""
+    """Return a cell in a few words: its name, its piece, its colour, and the first hint about it."""
     there = view.cells[cell]
     words = [there.name]
     if there.piece != ".":
@@ -34,18 +35,17 @@ def cell_note(view: BoardView, cell: int) -> str:
 
 
 def facts(view: BoardView, sides: tuple[str, str]) -> str:
-    """What is worth seeing all the time beside the board: group scores or the compass; empty for nothing."""
+    """Return the facts beside the board: group scores or the compass; empty for none."""
     if view.scores is None:
         return compass(view, sides)
     width = max(map(len, sides))
     return "\n".join(
-        f"{side:<{width}}  groups {' '.join(map(str, scores)) or '0'}"
-        for side, scores in zip(sides, view.scores, strict=True)
+        f"{side:<{width}}  groups {scores_text(scores)}" for side, scores in zip(sides, view.scores, strict=True)
     )
 
 
 def compass(view: BoardView, sides: tuple[str, str]) -> str:
-    """A compass of three lines that says where each side wants to go; empty where edges mean something else."""
+    """Return a compass of three lines with the goals of both sides; empty where edges mean something else."""
     aims = {edge.side: sides[edge.owner] for edge in view.edges}
     if aims.keys() != {"top", "bottom"} or aims["top"] == aims["bottom"]:
         return ""
@@ -61,8 +61,8 @@ class MoveRow:
     is_shown: bool
 
 
-def move_rows(turns: Sequence[TurnLine], glyphs: tuple[str, str], ply: int, width: int) -> list[MoveRow]:
-    """One line a turn, wrapped at ``width`` columns; ``ply`` is the position on the board.
+def move_rows(turns: Sequence[RecordTurn], glyphs: tuple[str, str], ply: int, width: int) -> list[MoveRow]:
+    """Return one line a turn, wrapped at ``width`` columns; ``ply`` is the position on the board.
 
     A game whose pieces belong to nobody has empty glyphs: then the sides are told by where the number stands.
     """
@@ -84,7 +84,7 @@ def move_rows(turns: Sequence[TurnLine], glyphs: tuple[str, str], ply: int, widt
 
 
 def match_text(number: int, match: RoomMatch | None) -> str:
-    """A match of a room in a line; ``match`` is ``None`` when no more than its number is known."""
+    """Return a match of a room in a line; ``match`` is ``None`` when no more than its number is known."""
     if match is None:
         return f"match {number}"
     first, second = (player.name for player in match.record.players)

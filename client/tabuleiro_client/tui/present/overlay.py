@@ -1,11 +1,14 @@
-"""What a person adds to a position while looking at it: cursor, hover, a turn in the making, a reason."""
+"""Marks that a person adds to a position: cursor, hover, a turn in the making, a reason."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tabuleiro_client.models.turn_composer import Target, TurnComposer
+from tabuleiro.rules.view import Target
+
+if TYPE_CHECKING:  # a board alone starts quicker without the rules that composers know
+    from tabuleiro_client.models.turn_composer import TurnComposer
 
 
 @dataclass(frozen=True, slots=True)

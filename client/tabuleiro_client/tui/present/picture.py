@@ -19,8 +19,7 @@ from functools import cache
 from itertools import chain
 from typing import Final
 
-from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark
-from tabuleiro_client.models.turn_composer import Target
+from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark, Target
 from tabuleiro_client.text.board import ground_letters
 from tabuleiro_client.tui.present.ink import FILL, PLAIN, ROLES, Canvas, GlyphSet, Ink, Role, Row
 from tabuleiro_client.tui.present.layout import Box, Layout, Size, side_edges_text
@@ -50,7 +49,7 @@ def board_rows(view: BoardView, layout: Layout, overlay: Overlay, glyphs: GlyphS
 def some_rows(
     wanted: Collection[int], view: BoardView, layout: Layout, overlay: Overlay, glyphs: GlyphSet
 ) -> Mapping[int, Row]:
-    """The same rows as :func:`board_rows` draws, by their numbers, but only the ``wanted`` ones."""
+    """Return the same rows as :func:`board_rows` draws, by their numbers, but only the ``wanted`` ones."""
     return _Picture(view, layout, overlay, glyphs, wanted).rows()
 
 
@@ -77,7 +76,7 @@ class _Picture:
         self._marked |= overlay.last
 
     def _cells_near(self, rows: Collection[int]) -> list[CellView]:
-        """The cells that write on any of ``rows``: also on the lines above and below them."""
+        """Return the cells that write on any of ``rows``: also on the lines above and below them."""
         near = {row + step for row in rows for step in (-1, 0, 1)}
         boxes = self._layout.boxes
         return [
@@ -96,7 +95,7 @@ class _Picture:
         return self._canvas.rows()
 
     def _targets(self, target: Target) -> bool:
-        """Whether ``target`` may be chosen."""
+        """Return whether ``target`` may be chosen."""
         if self._overlay.targets is not None:
             return target in self._overlay.targets
         if isinstance(target, int):
@@ -104,7 +103,7 @@ class _Picture:
         return any(edge.side == target and edge.is_target for edge in self._view.edges)
 
     def _is_mostly_legal(self) -> bool:
-        """Whether more than half of the empty cells may be chosen, so that the others are the ones to mark."""
+        """Return whether most empty cells may be chosen, so that the others are the ones to mark."""
         empty = [cell.index for cell in self._view.cells if cell.piece == "."]
         return 2 * sum(self._targets(index) for index in empty) > len(empty)
 
@@ -120,7 +119,7 @@ class _Picture:
             self._canvas.write(box.x, box.y + y, (pattern * (box.width // 4 + 1))[: box.width], ink)
 
     def _draw_hexagon(self, cell: CellView, box: Box) -> None:
-        """The six lines round a cell, shared with its neighbours."""
+        """Draw the six lines round a cell, shared with its neighbours."""
         ink = Ink(Role.GRID, Role.GROUND)
         x, y = box.x, box.y
         self._canvas.write(x, y - 1, "/ \\", ink)
@@ -169,7 +168,7 @@ class _Picture:
             self._canvas.write(x, box.y, letter, Ink(Role.GROUND_LETTER, bg, bold=True))
 
     def _glyph(self, cell: CellView) -> tuple[str, Ink]:
-        """The character of a cell and its ink, but for the ground."""
+        """Return the character of a cell and its ink, but for the ground."""
         overlay, marks = self._overlay, cell.marks
         if cell.piece != ".":
             is_asleep = Mark.ASLEEP in marks
@@ -188,7 +187,7 @@ class _Picture:
         return ".", _ON_COLOUR if cell.ground else _EMPTY
 
     def _mark(self, cell: CellView) -> tuple[str, Role | None]:
-        """The characters beside the glyph and the ground below it; the most urgent of what is to be said."""
+        """Return the characters beside the glyph and the ground below it, for the most urgent mark."""
         overlay, index = self._overlay, cell.index
         pair, bg = self._urgent_mark(cell) if index in self._marked or cell.marks & _SHOWN_MARKS else ("", None)
         if bg is None and index == overlay.hover:
@@ -267,7 +266,7 @@ class _Picture:
         return Ink(Role.SIDE_1 if edge.owner else Role.SIDE_0, bg, bold=edge.is_target or is_pointed_at)
 
     def _draw_bar(self, edge: EdgeView) -> None:
-        """The edge above or below the board: a bar with its text, between plus signs when it may be entered."""
+        """Draw the edge above or below the board: a bar with its text, in plus signs when it may be entered."""
         layout, width = self._layout, self._layout.board_width
         is_target = self._overlay.shows_legal and self._targets(edge.side)
         text = edge.text if len(edge.text) + 4 <= width else _shortened(edge.text, width - 4)
@@ -277,7 +276,7 @@ class _Picture:
         self._canvas.write(layout.left, y, text.center(width, fill)[:width], self._edge_ink(edge))
 
     def _draw_side(self, edge: EdgeView) -> None:
-        """The edge left or right of the board: a bar of one column."""
+        """Draw the edge left or right of the board: a bar of one column."""
         layout = self._layout
         x = layout.left - 1 if edge.side == "left" else layout.left + layout.board_width
         ink = self._edge_ink(edge)
@@ -291,7 +290,7 @@ def _piece_ink(piece: str, *, is_asleep: bool) -> Ink:
 
 
 def _shortened(text: str, width: int) -> str:
-    """What is left of the text of an edge on a narrow board: what is done there, or whose edge it is."""
+    """Return the short text of an edge on a narrow board: the action done there, or the owner."""
     done_there = text.partition(" that ")[2]
     return done_there if 0 < len(done_there) <= width else text.partition(" ")[0][: max(width, 0)]
 
@@ -299,7 +298,7 @@ def _shortened(text: str, width: int) -> str:
 def changed_rows(
     layout: Layout, before: tuple[BoardView, Overlay], after: tuple[BoardView, Overlay]
 ) -> frozenset[int] | None:
-    """The rows of the picture that may differ; ``None`` when that may be any of them.
+    """Return the rows of the picture that may differ; ``None`` when that may be any of them.
 
     Both are positions of one game, drawn by ``layout`` with the same glyphs.
     """
@@ -319,7 +318,7 @@ def changed_rows(
 
 
 def _are_alike(old: Overlay, new: Overlay) -> bool:
-    """Whether both say the same of the cells in general."""
+    """Return whether both say the same of the cells in general."""
     return (old.targets, old.shows_legal, old.shows_forbidden) == (
         new.targets,
         new.shows_legal,
@@ -328,7 +327,7 @@ def _are_alike(old: Overlay, new: Overlay) -> bool:
 
 
 def _is_same_board(old: BoardView, new: BoardView, overlay: Overlay) -> bool:
-    """Whether cells are all that can be different; how legal ones are marked depends on how many there are."""
+    """Return whether only cells can differ; the marks of legal ones depend on their number."""
     return (
         not overlay.shows_legal
         and len(old.cells) == len(new.cells)
@@ -338,7 +337,7 @@ def _is_same_board(old: BoardView, new: BoardView, overlay: Overlay) -> bool:
 
 
 def _pointed_at(old: Overlay, new: Overlay) -> set[int] | None:
-    """The cells of which the overlays say something different; ``None`` when it is also said of an edge."""
+    """Return the cells of which the overlays say something different; ``None`` when it is also said of an edge."""
     cells: set[int] = set()
     for was, now in ((old.cursor, new.cursor), (old.hover, new.hover), (old.opposite, new.opposite)):
         if was != now:

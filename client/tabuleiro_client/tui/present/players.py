@@ -10,16 +10,17 @@ from tabuleiro.clock import ClockState, TimeControl, is_paused, total_remaining_
 from tabuleiro.ids import SECOND_MS, Player
 from tabuleiro.protocol.messages import RoomHead, SeatView
 from tabuleiro.rules import Game
+from tabuleiro.text import format_elapsed
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.clocks import TENTHS_BELOW_MS, format_clock
-from tabuleiro_client.text.sentences import side_glyphs
+from tabuleiro_client.text.sentences import claim_due_ms, claim_gain, side_glyphs
 from tabuleiro_client.text.terminal import showable
 
 LOW_BELOW_MS: Final = 30 * SECOND_MS
 
 
 class Urgency(StrEnum):
-    """How much a player must hurry."""
+    """The hurry of a player."""
 
     CALM = "calm"
     LOW = "low"
@@ -36,7 +37,7 @@ class ClockFace:
 
 
 def clock_face(control: TimeControl, clock: ClockState | None, player: Player, now_ms: int) -> ClockFace | None:
-    """The face of ``player``'s clock at ``now_ms`` of the server's time; ``None`` without a clock."""
+    """Return the face of ``player``'s clock at ``now_ms`` of the server's time; ``None`` without a clock."""
     total_ms = None if clock is None else total_remaining_ms(control, clock, player, now_ms)
     if clock is None or total_ms is None:
         return None
@@ -46,16 +47,6 @@ def clock_face(control: TimeControl, clock: ClockState | None, player: Player, n
         is_critical = total_ms < TENTHS_BELOW_MS
         urgency = Urgency.CRITICAL if is_critical else Urgency.LOW if total_ms < LOW_BELOW_MS else urgency
     return ClockFace(format_clock(control, clock, player, now_ms), urgency, is_running)
-
-
-def format_elapsed(elapsed_ms: int) -> str:
-    """Write how long something has been going on, in whole seconds; not below 0.
-
-    >>> format_elapsed(61_900), format_elapsed(-5)
-    ('1:01', '0:00')
-    """
-    seconds = max(elapsed_ms, 0) // SECOND_MS
-    return f"{seconds // 60}:{seconds % 60:02}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +70,7 @@ class PlayerLine:
 def player_lines(
     head: RoomHead, game: Game, own_seats: tuple[Player, ...], now_ms: int, style: TextStyle
 ) -> tuple[PlayerLine, PlayerLine]:
-    """Both players at ``now_ms`` of the server's time."""
+    """Return both players at ``now_ms`` of the server's time."""
     glyphs = side_glyphs(game, style)
 
     def line(player: Player) -> PlayerLine:
@@ -119,26 +110,15 @@ def _presence(head: RoomHead, seat: SeatView, player: Player, now_ms: int) -> st
 
 
 def claim_text(head: RoomHead, own_seats: tuple[Player, ...], now_ms: int) -> str:
-    """What a claim would bring now, with its key; empty when none is worth sending."""
-    if not can_claim(head, own_seats, now_ms):
+    """Return the gain of a claim now, with its key; empty when none is worth sending."""
+    due_ms = claim_due_ms(head, own_seats)
+    if due_ms is None or now_ms < due_ms:
         return ""
-    gain = "ends the match" if head.match is not None and head.match.can_abort else "claims the win"
-    return f"your opponent has been away for long: C {gain}"
-
-
-def can_claim(head: RoomHead, own_seats: tuple[Player, ...], now_ms: int) -> bool:
-    """Whether the one opponent has been away for as long as the room asks, and no computer stands in for them."""
-    if head.phase != "playing" or len(own_seats) != 1 or head.settings.stand_in_level is not None:
-        return False
-    seat = head.seats[1 if own_seats[0] == 0 else 0]
-    since_ms = seat.away_since_ms
-    return (
-        seat.holder.kind == "person" and since_ms is not None and now_ms - since_ms >= head.settings.away_after_ms
-    )
+    return f"your opponent has been away for long: C {claim_gain(head)}"
 
 
 def brief_text(lines: tuple[PlayerLine, PlayerLine]) -> str:
-    """Both players on one line, for windows without room for more."""
+    """Return both players on one line, for windows without room for more."""
 
     def brief(line: PlayerLine) -> str:
         clock = "" if line.clock is None else f" {line.clock.text}"

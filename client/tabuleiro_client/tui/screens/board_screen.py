@@ -17,14 +17,14 @@ from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tabuleiro.rules.view import BoardView
-from tabuleiro_client.models.turn_composer import Target
+from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.layout import fitting_layout
 from tabuleiro_client.tui.present.notes import cell_note
-from tabuleiro_client.tui.widgets.bars import Choices, KeyBar, Line, TopBar
+from tabuleiro_client.tui.widgets.bars import KeyBar, Line, TopBar
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
 from tabuleiro_client.tui.widgets.chat import Entry
+from tabuleiro_client.tui.widgets.panel import Choices
 
 if TYPE_CHECKING:
     from tabuleiro_client.tui.app import TabuleiroApp
@@ -38,6 +38,7 @@ OTHER_ROWS: Final = 6
 class BoardScreen(Screen[None]):
     """A board with a panel; below the board whose turn it is, what to do, and what is under the cursor."""
 
+    AUTO_FOCUS = "#board"
     BINDINGS: ClassVar[list[BindingType]] = [keys.BACK]
     DEFAULT_CSS = """
     BoardScreen #table { height: 1fr; }
@@ -90,8 +91,8 @@ class BoardScreen(Screen[None]):
         return ()
 
     def on_mount(self) -> None:
-        self.query_one(TopBar).show_connection(self.client.session)
-        self.board.focus()
+        for bar in self.query(TopBar):  # a screen that is left at once has lost it already
+            bar.show_connection(self.client.session)
 
     def on_resize(self, event: events.Resize) -> None:
         self.part_columns(event.size)

@@ -13,23 +13,23 @@ from textual.widgets import Static
 
 from tabuleiro.errors import NotationError, TabuleiroError
 from tabuleiro.notation.record import MatchRecord, RecordPlayer
-from tabuleiro.rules.view import BoardView
+from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.models.timeline import picture_of
-from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer, Target
+from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer
+from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.sentences import side_glyphs
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.places import problem_text
 from tabuleiro_client.tui.present.notes import facts, hints_of_cell, match_text
 from tabuleiro_client.tui.present.overlay import Overlay
 from tabuleiro_client.tui.replay_model import ReplayModel
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
 from tabuleiro_client.tui.screens.export import ExportScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
-from tabuleiro_client.tui.widgets.bars import Choices, TopBar
+from tabuleiro_client.tui.widgets.bars import TopBar
 from tabuleiro_client.tui.widgets.chat import Entry
-from tabuleiro_client.tui.widgets.panel import Moves
+from tabuleiro_client.tui.widgets.panel import Choices, Moves
 
 _MATCH_KEYS = frozenset({"why", "type", "pass_turn"})
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from tabuleiro.protocol.settings import RoomSettings
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.settings_form import SettingsForm

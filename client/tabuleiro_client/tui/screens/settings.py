@@ -11,14 +11,15 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from tabuleiro.descriptors import NO, YES
 from tabuleiro.errors import NotationError
 from tabuleiro.protocol.names import NAME_RULE, parse_name
-from tabuleiro_client.models.turn_composer import Target
+from tabuleiro.rules.view import Target
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import login_name
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay
-from tabuleiro_client.tui.room_form import NO, YES, Field
+from tabuleiro_client.tui.room_form import Field
 from tabuleiro_client.tui.sample_positions import sample_view
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.settings import FILE_NAME, Settings

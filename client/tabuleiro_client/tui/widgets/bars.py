@@ -1,21 +1,18 @@
-"""Bars of one line: the top bar with the connection, the footer of keys, a row of choices, and a line of text."""
+"""Bars: the top bar with the connection, the footer of keys, a line of text, and scroll bars of whole cells."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-from rich.style import Style
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
+from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.widgets import Footer, Static
 from textual.widgets._footer import FooterKey
 
-from tabuleiro_client.models.turn_composer import Choice
 from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.tui.session import Session
 
@@ -125,7 +122,7 @@ class TopBar(Vertical):
 
     def show_connection(self, session: Session) -> None:
         """Write how the connection of ``session`` is now."""
-        if not self.query("#banner"):
+        if not (self.query("#banner") and self.query("#connection")):
             return  # not composed yet, or gone already
         is_lost = session.state is LinkState.RECONNECTING or bool(session.reason)
         connection = self.query_one("#connection", Static)
@@ -154,25 +151,13 @@ def connection_text(session: Session) -> str:
             return f"{name}: {session.state.value}"
 
 
-class Choices(Static):
-    """Shows the choices that :meth:`show` was given last; a click runs the action of the screen."""
+class WholeCellBars(ScrollBarRender):
+    """Draws spaces of two colours only: the usual bars end in block characters, whose width is ambiguous."""
 
-    DEFAULT_CSS = """
-    Choices { height: 1; padding: 0 1; link-style: none; link-style-hover: bold; }
-    """
+    VERTICAL_BARS: ClassVar[list[str]] = [" "]
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "]
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__("", id=id)
-        self._shown: Sequence[Choice] | None = None
 
-    def show(self, choices: Sequence[Choice]) -> None:
-        """Offer ``choices``; nothing is drawn when they are the same."""
-        if choices == self._shown:
-            return
-        self._shown = list(choices)
-        text = Text()
-        for choice in choices:
-            click = Style(meta={"@click": f"screen.{choice.action}"}, bold=True, reverse=True)
-            text.append(f" {choice.key} {choice.label} ", style=click)
-            text.append("  ")
-        self.update(text)
+def use_whole_cells() -> None:
+    """Draw all scroll bars of this process so."""
+    ScrollBar.renderer = WholeCellBars

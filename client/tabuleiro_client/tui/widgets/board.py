@@ -16,8 +16,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tabuleiro.rules.view import BoardView, CellView, EdgeSide, Mark
-from tabuleiro_client.models.turn_composer import Target
+from tabuleiro.rules.view import BoardView, CellView, EdgeSide, Mark, Target
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.ink import GlyphSet, Row
 from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout
@@ -86,7 +85,7 @@ class Board(Widget, can_focus=True):
 
     @property
     def target(self) -> Target | None:
-        """What is pointed at: by the mouse, or else by the cursor."""
+        """The target pointed at: by the mouse, or else by the cursor."""
         return self.cursor if self.hover is None else self.hover
 
     def show(self, view: BoardView, make_overlay: OverlayMaker) -> None:
@@ -182,13 +181,13 @@ class Board(Widget, can_focus=True):
         return Strip([Segment(lines[y], base + Style(bold=True))]).adjust_cell_length(self.size.width, base)
 
     def target_at(self, x: int, y: int) -> Target | None:
-        """What lies at column ``x`` of row ``y`` of this widget."""
+        """Return the target at column ``x`` of row ``y`` of this widget."""
         if self.layout_shown is None:
             return None
         return self.layout_shown.hit(x - self._left, y)
 
     def place_of(self, target: Target) -> tuple[int, int] | None:
-        """The column and row of this widget at which ``target`` is drawn; ``None`` while it is not."""
+        """Return the column and row of this widget at which ``target`` is drawn; ``None`` while it is not."""
         place = self.layout_shown.place(target) if self.layout_shown is not None else None
         return None if place is None else (place[0] + self._left, place[1])
 
@@ -227,7 +226,7 @@ class Board(Widget, can_focus=True):
         self._pointed()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does something now; the footer shows those that do."""
+        """Return whether a key does something now; the footer shows those that do."""
         return self.can_choose or action not in ("choose", "jump_legal")
 
     def action_choose(self) -> None:
@@ -293,7 +292,7 @@ class Board(Widget, can_focus=True):
             self._put_cursor(indexes[0])
 
     def _first_cursor(self, view: BoardView) -> int:
-        """A cell in the middle of the board."""
+        """Return a cell in the middle of the board."""
         xs, ys = [cell.x for cell in view.cells], [cell.y for cell in view.cells]
         x, y = (min(xs) + max(xs)) / 2, max(ys) / 2
         middle = min(view.cells, key=lambda cell: (abs(cell.x - x) + 2 * abs(cell.y - y), cell.index))

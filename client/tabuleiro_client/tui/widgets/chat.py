@@ -1,4 +1,4 @@
-"""What was said in the room, and the line to say or type something."""
+"""The chat of the room, and the line to say or type something."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class Entry(Input):
 
 
 def chat_problem(text: str) -> str:
-    """Why ``text`` cannot be said; empty when it can.
+    """Return the reason why ``text`` cannot be said; empty when it can.
 
     >>> chat_problem("hello"), chat_problem("o" * 301)
     ('', 'that is 301 characters long: at most 300 can be said at once')
@@ -178,6 +178,6 @@ def chat_problem(text: str) -> str:
 
 
 def _end_of_word(text: str, start: int) -> int:
-    """Where the word that begins at ``start`` ends."""
+    """Return the end of the word that begins at ``start``."""
     end = text.find(" ", start)
     return len(text) if end < 0 else end

@@ -114,7 +114,7 @@ class FieldRow(Horizontal):
         self.show(self.field, self._value, self._problem)
 
     def fits(self, field: Field) -> bool:
-        """Whether :meth:`show` can show ``field`` in this row."""
+        """Return whether :meth:`show` can show ``field`` in this row."""
         own = self.field
         return (own.name, own.label, own.heading, own.choices is None) == (
             field.name,
@@ -129,7 +129,7 @@ class FieldRow(Horizontal):
 
     @property
     def text(self) -> str:
-        """What is filled in, also before :class:`Filled` has told of it."""
+        """The value that is filled in, also before :class:`Filled` has told of it."""
         if self.field.choices is not None:
             return self.query_one(Chooser).value
         return self.query_one(Input).value
@@ -173,7 +173,7 @@ class FieldRow(Horizontal):
 
 
 def widgets_of(field: Field, value: str) -> list[Widget]:
-    """The row of a field, below its heading if it has one; both have the field's name."""
+    """Return the row of a field, below its heading if it has one; both have the field's name."""
     row = FieldRow(field, value, "")
     if not field.heading:
         return [row]

@@ -26,12 +26,12 @@ EntryT = TypeVar("EntryT", bound=Hashable)
 
 @lru_cache(maxsize=256)
 def _place(column: int) -> Style:
-    """The mark of a text that begins at ``column``, by which the library selects texts."""
+    """Return the mark of a text that begins at ``column``, by which the library selects texts."""
     return Style(meta={"offset": (column, 0)})
 
 
 def _placed(segments: Iterable[Segment]) -> list[Segment]:
-    """The same texts, each marked with its place; making such a mark takes longer than all the rest."""
+    """Return the same texts, each marked with its place; making such a mark takes longer than all the rest."""
     placed: list[Segment] = []
     column = 0
     for text, style, _ in segments:
@@ -61,7 +61,7 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
         self._blank = Strip([])
 
     def content_of(self, entry: EntryT) -> Content:
-        """What is written for an entry."""
+        """Return the text of an entry."""
         raise NotImplementedError
 
     @property
@@ -114,13 +114,13 @@ class LineList(ScrollView, Generic[EntryT], can_focus=False):
         self.refresh()
 
     def _wrapped(self, width: int) -> list[Strip]:
-        """The lines of all entries; lines of the same width are taken from the last time."""
+        """Return the lines of all entries; lines of the same width are taken from the last time."""
         known = self._known.get(width, {})
         self._known[width] = {entry: known.get(entry) or self._lines_of(entry, width) for entry in self._entries}
         return [strip for entry in self._entries for strip in self._known[width][entry]]
 
     def _lines_of(self, entry: EntryT, width: int) -> list[Strip]:
-        """The lines of one entry, wrapped at ``width`` and with the padding on both sides."""
+        """Return the lines of one entry, wrapped at ``width`` and with the padding on both sides."""
         content, style = self.content_of(entry), self.visual_style
         if content.cell_length <= width and "\n" not in content.plain:
             # As most do; having it wrapped all the same would take several times as long.

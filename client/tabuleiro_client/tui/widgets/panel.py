@@ -1,4 +1,4 @@
-"""The panel beside the board: the players with their clocks, and the list of turns."""
+"""The panel at the board: the players with their clocks, the list of turns, and the row of choices."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, ClassVar, Final, cast
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
 from textual import events
 from textual.content import Content
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Static
 
-from tabuleiro_client.models.timeline import TurnLine
+from tabuleiro.notation.record import RecordTurn
+from tabuleiro_client.models.turn_composer import Choice
 from tabuleiro_client.tui.present.ink import Ink, Role
 from tabuleiro_client.tui.present.notes import MoveRow, move_rows
 from tabuleiro_client.tui.present.players import ClockFace, PlayerLine, Urgency
@@ -83,7 +86,7 @@ class Players(Widget):
         return Strip([side, *(Segment(text, style + its) for text, its in row), side])
 
     def _written(self, width: int) -> list[list[_Word]]:
-        """The words of all lines, each line ``width`` columns."""
+        """Return the words of all lines, each line ``width`` columns."""
         lines, is_stone = self._shown
         clocks = [self._clock(line.clock) for line in lines]
         clock_width = max((cell_len(text) for text, _ in clocks), default=0)
@@ -145,14 +148,14 @@ class Moves(LineList[MoveRow]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._shown: object = None
-        self._given: tuple[Sequence[TurnLine], tuple[str, str], int] = ((), ("", ""), 0)
+        self._given: tuple[Sequence[RecordTurn], tuple[str, str], int] = ((), ("", ""), 0)
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)
         self._shown = None  # with other rows to see, the turn on the board may be out of sight
         self.show(*self._given)
 
-    def show(self, turns: Sequence[TurnLine], glyphs: tuple[str, str], ply: int) -> None:
+    def show(self, turns: Sequence[RecordTurn], glyphs: tuple[str, str], ply: int) -> None:
         """List ``turns`` and mark the one that led to ``ply``."""
         self._given = (turns, glyphs, ply)
         width = max(self.size.width - 1, 12)  # a column for the bar that scrolls
@@ -167,3 +170,27 @@ class Moves(LineList[MoveRow]):
 
     def content_of(self, entry: MoveRow) -> Content:
         return Content.styled(entry.text, "bold") if entry.is_shown else Content(entry.text)
+
+
+class Choices(Static):
+    """Shows the choices that :meth:`show` was given last; a click runs the action of the screen."""
+
+    DEFAULT_CSS = """
+    Choices { height: 1; padding: 0 1; link-style: none; link-style-hover: bold; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__("", id=id)
+        self._shown: Sequence[Choice] | None = None
+
+    def show(self, choices: Sequence[Choice]) -> None:
+        """Offer ``choices``; nothing is drawn when they are the same."""
+        if choices == self._shown:
+            return
+        self._shown = list(choices)
+        text = Text()
+        for choice in choices:
+            click = Style(meta={"@click": f"screen.{choice.action}"}, bold=True, reverse=True)
+            text.append(f" {choice.key} {choice.label} ", style=click)
+            text.append("  ")
+        self.update(text)

@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 
 def finished(widget: Widget, strips: Iterable[Strip], crop: Region) -> list[Strip]:
-    """The lines of ``crop`` as :meth:`Widget.render_lines` returns them, from the same lines of the whole width.
+    """Return the lines of ``crop`` for :meth:`Widget.render_lines`, from the same lines of the whole width.
 
     Lines of another width are made fit: a widget is drawn at its new size before it is told of that.
     """

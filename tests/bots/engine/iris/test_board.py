@@ -36,14 +36,14 @@ def compared_scores(board: Board, tables: IrisTables) -> int:
 
 
 def assert_same(state: IrisState, board: Board, tables: IrisTables) -> None:
-    """Everything that the two say about a position."""
+    """Compare all that rules and kernels know of a position."""
     assert legal(board, tables) == list(state.legal_actions())
     assert bool(board[IS_OVER]) == state.is_terminal
     if not state.is_terminal:
         assert board[MOVER] == state.to_move
     black, white = state.scores()
     assert compared_scores(board, tables) == (black > white) - (black < white)
-    # A board packed anew means the same as the one played on, in whatever order its lists are.
+    # A fresh board means the same as the one played on; the order of its lists does not matter.
     packed = kernels.pack_iris(state)
     stones = slice(HEADER, HEADER + len(tables.is_rim) + 1)
     assert packed[stones].tolist() == board[stones].tolist()

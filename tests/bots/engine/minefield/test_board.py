@@ -31,7 +31,7 @@ def legal(board: Board, tables: MinefieldTables) -> list[int]:
 
 
 def assert_same(state: MinefieldState, board: Board, tables: MinefieldTables) -> None:
-    """Everything that the two say about a position."""
+    """Compare all that rules and kernels know of a position."""
     for either in (board, kernels.pack_minefield(state, tables)):
         assert legal(either, tables) == list(state.legal_actions())
         assert bool(either[IS_OVER]) == state.is_terminal

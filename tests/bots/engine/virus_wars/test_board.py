@@ -51,7 +51,7 @@ def assert_equal_along_a_random_game(game: VirusWars, rng: random.Random) -> Non
 
 
 def preferred(state: VirusWarsState, rng: random.Random) -> tuple[int, ...]:
-    """Often the absorptions alone, which random games otherwise have too few of."""
+    """Return often only the absorptions, which are rare in random games otherwise."""
     absorptions = tuple(a for a in state.legal_actions() if state.viruses[1 - state.mover] >> a & 1)
     return absorptions if absorptions and rng.random() < 0.5 else state.legal_actions()
 

@@ -35,7 +35,7 @@ def start_of(game: XeroG) -> XeroGState:
 
 
 def iter_random_game(variant: str, seed: int) -> Iterator[tuple[XeroGState, int]]:
-    """Positions of a random game with the action played, which enters a base only where nothing else is left."""
+    """Yield the positions and actions of a random game, which enters a base only if nothing else is left."""
     rng, state = random.Random(seed), start_of(game_of(variant, setup="random", seed=seed))
     for _ in range(LONGEST_GAME):
         actions = state.legal_actions()

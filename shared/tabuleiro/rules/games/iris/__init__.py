@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Self
 
+from tabuleiro.descriptors import GameOption, NumberSetting, PositionSetting
 from tabuleiro.ids import Player
 from tabuleiro.rules.board import cells_of, position_error, split_position
 from tabuleiro.rules.games.iris.state import IrisRules, IrisState
-from tabuleiro.rules.options import IntOption, Options, OptionSpec, OptionValue, PositionOption, check_options
+from tabuleiro.rules.options import Options, OptionValue, check_options
 
 __all__ = ["Iris", "IrisState"]
 
@@ -45,9 +46,9 @@ class Iris(IrisRules):
     name = "iris"
     title = "Iris"
     sides = ("black", "white")
-    option_specs: ClassVar[tuple[OptionSpec, ...]] = (
-        IntOption("side", 5, 8, 6, "cells on each side of the board"),
-        PositionOption("start from this position"),
+    option_specs: ClassVar[tuple[GameOption, ...]] = (
+        NumberSetting("side", "cells on each side of the board", low=5, high=8, default=6),
+        PositionSetting("position", "start from this position"),
     )
     presets: ClassVar[Mapping[str, Options]] = {}
     rules_page = _RULES_PAGE

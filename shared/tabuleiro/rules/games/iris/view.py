@@ -8,6 +8,7 @@ from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.rules.board import bit_indexes
 from tabuleiro.rules.games.iris.board import HexBoard
 from tabuleiro.rules.view import Hint, Piece
+from tabuleiro.text import counted
 
 Groups = tuple[tuple[int, int], ...]
 """Groups of one player: (score, cells as a bit set)."""
@@ -42,8 +43,7 @@ def group_hints(sides: tuple[str, str], groups: tuple[Groups, Groups]) -> list[H
     hints = []
     for player in PLAYERS:
         for score, cells in groups[player]:
-            count = cells.bit_count()
-            stones = f"{count} {sides[player]} stone{'s' if count > 1 else ''}"
+            stones = counted(cells.bit_count(), f"{sides[player]} stone")
             hints.append(Hint("group", f"a group of {stones} scores {score}", bit_indexes(cells), player))
     return hints
 

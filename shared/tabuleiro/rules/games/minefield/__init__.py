@@ -8,20 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Self
 
+from tabuleiro.descriptors import ChoiceSetting, GameOption, NumberSetting, PositionSetting
 from tabuleiro.ids import PLAYERS, Player, opponent
 from tabuleiro.rules.board import cells_of, position_error, split_position
 from tabuleiro.rules.games.minefield.areas import Stones, name_stones
 from tabuleiro.rules.games.minefield.connection import deciding_cells, is_joined
 from tabuleiro.rules.games.minefield.state import MinefieldRules, MinefieldState
-from tabuleiro.rules.options import (
-    ChoiceOption,
-    IntOption,
-    Options,
-    OptionSpec,
-    OptionValue,
-    PositionOption,
-    check_options,
-)
+from tabuleiro.rules.options import Options, OptionValue, check_options
 
 __all__ = ["Minefield", "MinefieldState"]
 
@@ -57,10 +50,12 @@ class Minefield(MinefieldRules):
     name = "minefield"
     title = "Minefield"
     sides = ("black", "white")
-    option_specs: ClassVar[tuple[OptionSpec, ...]] = (
-        IntOption("size", 5, 19, 13, "rows and columns of the board"),
-        ChoiceOption("rules", ("standard", "beginner"), "standard", "with or without forbidden cells"),
-        PositionOption("start from this position"),
+    option_specs: ClassVar[tuple[GameOption, ...]] = (
+        NumberSetting("size", "rows and columns of the board", low=5, high=19, default=13),
+        ChoiceSetting(
+            "rules", "with or without forbidden cells", choices=("standard", "beginner"), default="standard"
+        ),
+        PositionSetting("position", "start from this position"),
     )
     presets: ClassVar[Mapping[str, Options]] = {
         f"feup-{size}": {"size": size, "rules": "standard"} for size in (10, 13, 16)

@@ -13,6 +13,7 @@ from typing import Final
 
 from tabuleiro.ids import Player
 from tabuleiro.rules.board import SquareBoard, bit_indexes, square_board
+from tabuleiro.text import listed
 
 HARD_CORNER: Final = "hard-corner"
 SWITCH: Final = "switch"
@@ -182,7 +183,7 @@ def _seen_from_each(corners: tuple[int, int, int, int]) -> Iterator[tuple[int, i
 def name_stones(board: SquareBoard, cells: int, stones: Stones) -> str:
     """Name the stones on ``cells``, one at least, in words: ``black b2, white b3 and white c2``."""
     names = [f"{'black' if stones[0] >> cell & 1 else 'white'} {board.names[cell]}" for cell in bit_indexes(cells)]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return listed(names)
 
 
 @cache

@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Self
 
+from tabuleiro.descriptors import ChoiceSetting, GameOption, NumberSetting, PositionSetting
 from tabuleiro.errors import GameOptionError
 from tabuleiro.rules.board import cells_of, position_error, split_position
 from tabuleiro.rules.games.virus_wars.state import VirusWarsRules, VirusWarsState
-from tabuleiro.rules.options import (
-    ChoiceOption,
-    IntOption,
-    Options,
-    OptionSpec,
-    OptionValue,
-    PositionOption,
-    check_options,
-)
+from tabuleiro.rules.options import Options, OptionValue, check_options
 
 __all__ = ["VirusWars", "VirusWarsState"]
 
@@ -49,13 +42,13 @@ class VirusWars(VirusWarsRules):
     name = "virus-wars"
     title = "Virus Wars"
     sides = ("blue", "red")
-    option_specs: ClassVar[tuple[OptionSpec, ...]] = (
-        IntOption("rows", 4, 19, 11, "rows of the board"),
-        IntOption("cols", 4, 19, 11, "columns of the board"),
-        IntOption("steps", 1, 9, 5, "actions in a turn"),
-        IntOption("first_turn_steps", 1, 9, None, "actions in the first turn (default: as many as steps)"),
-        ChoiceOption("opening", ("corners", "edges"), "corners", "where the players start"),
-        PositionOption("start from this position"),
+    option_specs: ClassVar[tuple[GameOption, ...]] = (
+        NumberSetting("rows", "rows of the board", low=4, high=19, default=11),
+        NumberSetting("cols", "columns of the board", low=4, high=19, default=11),
+        NumberSetting("steps", "actions in a turn", low=1, high=9, default=5),
+        NumberSetting("first_turn_steps", "actions in the first turn (default: as many as steps)", low=1, high=9),
+        ChoiceSetting("opening", "where the players start", choices=("corners", "edges"), default="corners"),
+        PositionSetting("position", "start from this position"),
     )
     presets: ClassVar[Mapping[str, Options]] = {
         "feup-a": {"rows": 10, "cols": 10, "steps": 3, "opening": "edges"},

@@ -8,6 +8,7 @@ from typing import Final
 from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.rules.board import SquareBoard, bit_indexes
 from tabuleiro.rules.view import EdgeSide, EdgeView, Hint, Piece
+from tabuleiro.text import counted
 
 PIECES: Final = (
     Piece("x", "blue virus", 0),
@@ -42,7 +43,6 @@ def chain_hints(
                 chain = wider
             rest ^= chain
             condition = "awake" if chain & awake else "asleep"
-            count = chain.bit_count()
-            text = f"{count} zombie{'s' if count > 1 else ''} of {sides[player]}, {condition}"
+            text = f"{counted(chain.bit_count(), 'zombie')} of {sides[player]}, {condition}"
             hints.append(Hint(f"zombies-{condition}", text, bit_indexes(chain), player))
     return tuple(hints)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar, Self, TypeVar
 
+from tabuleiro.descriptors import ChoiceSetting, GameOption, NumberSetting, PositionSetting
 from tabuleiro.rules.board import position_error, split_position
 from tabuleiro.rules.games.xero_g.moves import BOARD, SIDE, VALUES
 from tabuleiro.rules.games.xero_g.state import (
@@ -14,15 +15,7 @@ from tabuleiro.rules.games.xero_g.state import (
     XeroGRules,
     XeroGState,
 )
-from tabuleiro.rules.options import (
-    ChoiceOption,
-    IntOption,
-    Options,
-    OptionSpec,
-    OptionValue,
-    PositionOption,
-    check_options,
-)
+from tabuleiro.rules.options import Options, OptionValue, check_options
 
 __all__ = ["XeroG", "XeroGState"]
 
@@ -63,11 +56,21 @@ class XeroG(XeroGRules):
     name = "xero-g"
     title = "Xero-G"
     sides = ("south", "north")
-    option_specs: ClassVar[tuple[OptionSpec, ...]] = (
-        ChoiceOption("variant", ("xero-g", "gyges"), "xero-g", "gyges: no drop beyond the opponent's home row"),
-        ChoiceOption("setup", ("manual", "random"), "manual", "whether the players place the ships themselves"),
-        IntOption("seed", 0, 2**32 - 1, None, "what shuffles the random setup; a room draws one if left open"),
-        PositionOption("start from this position, after the setup"),
+    option_specs: ClassVar[tuple[GameOption, ...]] = (
+        ChoiceSetting(
+            "variant",
+            "gyges: no drop beyond the opponent's home row",
+            choices=("xero-g", "gyges"),
+            default="xero-g",
+        ),
+        ChoiceSetting(
+            "setup",
+            "ships placed by the players, or shuffled",
+            choices=("manual", "random"),
+            default="manual",
+        ),
+        NumberSetting("seed", "seed of the random setup; a room draws one if left open", low=0, high=2**32 - 1),
+        PositionSetting("position", "start from this position, after the setup"),
     )
     presets: ClassVar[Mapping[str, Options]] = {
         "gyges": {"variant": "gyges"},
@@ -105,9 +108,14 @@ class XeroG(XeroGRules):
         return XeroGState(self, 0, ships, _occupied(ships), 0, 1, NO_PAST, None)
 
     def _read_position(self, text: str) -> XeroGState:
-        """Read a position after the setup. One that was won by entering a base names that ship in a third part."""
-        base_field = ["value of the ship in the base"] if len(text.split()) > 2 else []
-        cells, mover, fields = split_position(text, BOARD.row_lengths, "0123", base_field)
+        """Read a position after the setup. One that was won by entering a base names that ship in a third part.
+
+        Without the player to move, as the Universal Gyges Interface writes positions, that is player 0.
+        """
+        parts = text.split()
+        whole = f"{text} 0" if len(parts) == 1 and "/" in text else text
+        base_field = ["value of the ship in the base"] if len(parts) > 2 else []
+        cells, mover, fields = split_position(whole, BOARD.row_lengths, "0123", base_field)
         if fields and fields[0] not in ("1", "2", "3"):
             raise position_error(text, f"1, 2 or 3 as the value of the ship in the base, got {fields[0][:9]!a}")
         ships, base_ship = bytes(map(int, cells)), int(fields[0]) if fields else 0

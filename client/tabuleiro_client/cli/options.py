@@ -1,0 +1,63 @@
+"""Options and arguments that several commands share, and the game that they choose together.
+
+The games are loaded when one is chosen, so that a command without one starts quickly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from tabuleiro.rules import Game
+from tabuleiro.rules.options import OptionValue
+
+ServerOption = Annotated[
+    str | None,
+    typer.Option("--server", "-s", metavar="URL", help="The server, e.g. ws://HOST:8765."),
+]
+NameOption = Annotated[str | None, typer.Option("--name", "-n", metavar="NAME", help="Who you are on the server.")]
+PlainOption = Annotated[bool, typer.Option("--plain", help="Line by line, for screen readers and scripts.")]
+SpokenOption = Annotated[
+    bool, typer.Option("--spoken", help="Each event in one line of words, no boards; line by line.")
+]
+SecretOption = Annotated[
+    str | None, typer.Option("--secret", metavar="SECRET", help="The secret part of a private room.")
+]
+AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.")]
+SourceArgument = Annotated[
+    str, typer.Argument(metavar="CODE|FILE", help="The code of a room, a file with a record, or - .")
+]
+MatchOption = Annotated[
+    int | None, typer.Option("--match", metavar="N", min=1, help="Which match of the room; else the last one.")
+]
+PresetOption = Annotated[
+    str | None, typer.Option("--preset", metavar="NAME", help="Start from the options of a preset.")
+]
+GameOptions = Annotated[
+    list[str] | None,
+    typer.Option("--option", "-o", metavar="NAME=VALUE", help="Set an option of the game; may be repeated."),
+]
+
+
+def chosen_options(
+    name: str, preset_name: str | None, option_texts: Sequence[str] | None
+) -> dict[str, OptionValue]:
+    """Return the options that a preset and ``name=value`` texts give together; the texts win, no defaults.
+
+    Raises: GameOptionError for an unknown game, preset or option, or a value out of its range.
+    """
+    from tabuleiro.rules import registry
+
+    return registry.read_options(name, option_texts or (), preset_name)
+
+
+def chosen_game(name: str, preset_name: str | None, option_texts: Sequence[str] | None) -> Game:
+    """Return the game that a name, a preset and ``name=value`` texts choose together.
+
+    Raises: GameOptionError as :func:`chosen_options`, or for options that don't fit each other.
+    """
+    from tabuleiro.rules import registry
+
+    return registry.load(name, chosen_options(name, preset_name, option_texts))

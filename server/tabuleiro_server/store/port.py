@@ -1,0 +1,195 @@
+"""The promises of a store, whatever keeps it, and the values that go into it and come out.
+
+A store keeps the events of every room, the rows that follow from them, and the accounts of guests. It does not
+know what a room is: events and summaries are bytes to it. ``sqlite`` is an adapter of this port; the tests in
+``tests/store/test_port.py`` hold for every adapter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from typing import Final, Protocol
+
+import msgspec
+
+from tabuleiro.ids import AccountId, DurationMs, RoomCode, Seq, TimestampMs
+from tabuleiro_server.metrics import CommitMetrics
+
+BEFORE_FIRST: Final = Seq(0)
+"""The place before a room's first event."""
+
+STOP_LIMIT_MS: Final = DurationMs(5_000)
+
+
+class StoredEvent(msgspec.Struct, frozen=True, gc=False):
+    """An event of a room. ``version`` is the version of the payload's format; ``payload`` is opaque here."""
+
+    seq: Seq
+    at_ms: TimestampMs
+    version: int
+    payload: bytes
+
+
+class RoomRow(msgspec.Struct, frozen=True, gc=False):
+    """The facts about a room that lists and the restart need without loading it.
+
+    ``phase`` is a word that the room chooses; ``next_deadline_ms`` is the moment at which the room must be woken,
+    ``None`` when nothing is awaited; ``summary`` is opaque here.
+    """
+
+    code: RoomCode
+    phase: str
+    is_listed: bool
+    created_at_ms: TimestampMs
+    updated_at_ms: TimestampMs
+    next_deadline_ms: TimestampMs | None
+    summary: bytes
+
+
+class PlayerRow(msgspec.Struct, frozen=True, gc=False):
+    """The holder of a seat in a match. ``account`` is ``None`` for bots, ``bot_level`` is ``None`` for people."""
+
+    account: AccountId | None
+    name: str
+    bot_level: str | None = None
+
+
+class MatchRow(msgspec.Struct, frozen=True, gc=False):
+    """One match of a room, ``number`` counted from 1 in the room; ``players`` in the order of the seats.
+
+    ``ended_at_ms`` and ``termination`` are ``None`` while the match goes on; ``winner`` is ``None`` then and for a
+    draw. ``action_count`` is the number of actions played.
+    """
+
+    room: RoomCode
+    number: int
+    game: str
+    options_json: str
+    players: tuple[PlayerRow, PlayerRow]
+    started_at_ms: TimestampMs
+    ended_at_ms: TimestampMs | None
+    winner: int | None
+    termination: str | None
+    action_count: int
+
+
+class Rows(msgspec.Struct, frozen=True, gc=False):
+    """The rows that follow from the events of a room; of its matches those that have changed."""
+
+    room: RoomRow
+    matches: Sequence[MatchRow] = ()
+
+
+Replay = Callable[[RoomCode, Sequence[StoredEvent]], Rows]
+"""Works out the rows of a room, of all its matches, from all its events.
+
+Raises a TabuleiroError for events that cannot be; runs in another thread."""
+
+
+class Account(msgspec.Struct, frozen=True, gc=False):
+    """A guest. The hash of the token stays in the store."""
+
+    id: AccountId
+    name: str
+    created_at_ms: TimestampMs
+    last_seen_ms: TimestampMs
+
+
+class Accounts(Protocol):
+    """The guests: a name, a hashed token, and when they were last seen.
+
+    Making ids, tokens and hashes, and checking names, is up to the caller. A name is unique here, whatever its
+    case or its Unicode form.
+    """
+
+    async def create(self, id: AccountId, name: str, token_hash: bytes, now_ms: TimestampMs) -> Account:
+        """Store a new guest, seen now.
+
+        Raises: NameTakenError; StoreError when the id or the hash is in use; StorageUnavailableError.
+        """
+
+    async def find_by_token_hash(self, token_hash: bytes) -> Account | None:
+        """Return the guest with this token, ``None`` when there is none. Raises: StorageUnavailableError."""
+
+    async def touch(self, id: AccountId, now_ms: TimestampMs) -> None:
+        """Note that the guest is here now. Raises: StoreError for an unknown guest; StorageUnavailableError."""
+
+    async def touch_all(self, ids: Collection[AccountId], now_ms: TimestampMs) -> None:
+        """Note that these guests are here now; unknown ones don't matter. Raises: StorageUnavailableError."""
+
+    async def free_unused(self, before_ms: TimestampMs) -> int:
+        """Remove the guests who never played a match and were last seen before ``before_ms``; return the count.
+
+        Their names are free again. A guest who only sits in a room where no match has begun has never played.
+        Raises: StorageUnavailableError.
+        """
+
+
+class Store(Protocol):
+    """The events of all rooms and what follows from them, with the guests."""
+
+    @property
+    def accounts(self) -> Accounts:
+        """The guests."""
+
+    @property
+    def metrics(self) -> CommitMetrics:
+        """Counts of commits, group sizes and durations."""
+
+    @property
+    def last_alive_ms(self) -> int | None:
+        """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new store."""
+
+    def beat(self) -> None:
+        """Note that the store is being served now; cheap, and not on the way of any commit. Raises: OSError."""
+
+    def append(
+        self, room: RoomCode, expected_seq: Seq, events: Sequence[StoredEvent], rows: Rows
+    ) -> asyncio.Future[None]:
+        """Add ``events`` behind ``expected_seq`` (0: a new room) and write ``rows``: done after the commit.
+
+        All of it is stored or nothing. The events are numbered on from ``expected_seq`` without a gap. Appends to
+        one room are stored in the order of the calls. When this is cancelled the events may be stored or not: load
+        the room again.
+
+        Raises, here or when it is awaited: ConflictError when ``expected_seq`` is not the room's last event;
+        StorageUnavailableError when the storage refuses (in both cases nothing of it is stored, and a later append
+        may succeed); StoreError for values that cannot be stored; ValueError for events that are not numbered on.
+        """
+
+    async def load(self, room: RoomCode, after_seq: Seq = BEFORE_FIRST) -> list[StoredEvent]:
+        """Return the room's events behind ``after_seq`` in order, none for an unknown room.
+
+        Raises: DamagedRoomError for a gap or an altered event; StorageUnavailableError.
+        """
+
+    async def openings(self, phases: Collection[str]) -> dict[RoomCode, StoredEvent]:
+        """Return the first event of every room in any of ``phases``, damaged rooms left out.
+
+        Raises: StorageUnavailableError.
+        """
+
+    async def rooms(self, phases: Collection[str] | None = None) -> list[RoomRow]:
+        """Return the rows of the rooms in any of ``phases`` (``None``: of all rooms), by code.
+
+        Raises: StorageUnavailableError.
+        """
+
+    async def room(self, code: RoomCode) -> RoomRow | None:
+        """Return the room's row, ``None`` when there is none. Raises: StorageUnavailableError."""
+
+    async def due_rooms(self, before_ms: TimestampMs) -> list[RoomCode]:
+        """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first.
+
+        Raises: StorageUnavailableError.
+        """
+
+    async def matches(self, room: RoomCode) -> list[MatchRow]:
+        """Return the room's matches by number. Raises: StorageUnavailableError."""
+
+    async def stop(self, limit_ms: DurationMs = STOP_LIMIT_MS) -> None:
+        """Refuse new writes and commit those that wait, for ``limit_ms`` at most. A second call does nothing."""
+
+    async def close(self) -> None:
+        """Give everything back that the store holds; stop it before. A second call does nothing."""

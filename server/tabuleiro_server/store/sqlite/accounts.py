@@ -1,0 +1,83 @@
+"""The guests in the table of accounts."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection
+
+from tabuleiro.errors import NameTakenError, StoreError
+from tabuleiro.ids import AccountId, TimestampMs
+from tabuleiro.protocol.names import name_key
+from tabuleiro_server.store.port import Account, Accounts
+from tabuleiro_server.store.sqlite.connection import Reader
+from tabuleiro_server.store.sqlite.writer import Writer
+
+
+class SqliteAccounts(Accounts):
+    """The guests in one file; see :class:`.Accounts` for what each method promises."""
+
+    def __init__(self, reader: Reader, writer: Writer) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def create(self, id: AccountId, name: str, token_hash: bytes, now_ms: TimestampMs) -> Account:
+        """Store a new guest, seen now."""
+
+        def insert(connection: sqlite3.Connection) -> None:
+            _check_name_is_free(connection, id, name)
+            connection.execute(
+                "INSERT INTO accounts (id, name, name_key, token_hash, created_at_ms, last_seen_ms)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (id, name, name_key(name), token_hash, now_ms, now_ms),
+            )
+
+        await self._writer.call(insert)
+        return Account(id, name, now_ms, now_ms)
+
+    async def find_by_token_hash(self, token_hash: bytes) -> Account | None:
+        """Return the guest with this token, ``None`` when there is none."""
+
+        def select(connection: sqlite3.Connection) -> Account | None:
+            query = "SELECT id, name, created_at_ms, last_seen_ms FROM accounts WHERE token_hash = ?"
+            found = connection.execute(query, (token_hash,)).fetchone()
+            return None if found is None else Account(*found)
+
+        return await self._reader.read(select)
+
+    async def touch(self, id: AccountId, now_ms: TimestampMs) -> None:
+        """Note that the guest is here now."""
+
+        def update(connection: sqlite3.Connection) -> None:
+            changed = connection.execute("UPDATE accounts SET last_seen_ms = ? WHERE id = ?", (now_ms, id))
+            _check_is_known(changed, id)
+
+        await self._writer.call(update)
+
+    async def touch_all(self, ids: Collection[AccountId], now_ms: TimestampMs) -> None:
+        """Note that these guests are here now."""
+        rows = [(now_ms, id) for id in ids]
+        query = "UPDATE accounts SET last_seen_ms = ? WHERE id = ?"
+        await self._writer.call(lambda connection: connection.executemany(query, rows).rowcount)
+
+    async def free_unused(self, before_ms: TimestampMs) -> int:
+        """Remove the guests who never played and were last seen before ``before_ms``; return the count."""
+
+        def delete(connection: sqlite3.Connection) -> int:
+            query = (
+                "DELETE FROM accounts WHERE last_seen_ms < ?"
+                " AND NOT EXISTS (SELECT 1 FROM players WHERE players.account_id = accounts.id)"
+            )
+            return connection.execute(query, (before_ms,)).rowcount
+
+        return await self._writer.call(delete)
+
+
+def _check_name_is_free(connection: sqlite3.Connection, id: AccountId, name: str) -> None:
+    query = "SELECT 1 FROM accounts WHERE name_key = ? AND id <> ?"
+    if connection.execute(query, (name_key(name), id)).fetchone() is not None:
+        raise NameTakenError(name)
+
+
+def _check_is_known(changed: sqlite3.Cursor, id: AccountId) -> None:
+    if changed.rowcount == 0:
+        raise StoreError(f"there is no account {id}")

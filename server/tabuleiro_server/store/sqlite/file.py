@@ -1,0 +1,335 @@
+"""The file that is served: locked for one process, and watched over for as long as it is open.
+
+The lock is the operating system's, on ``PATH.lock``: SQLite's own locks last for a transaction, and two servers
+that take turns would each believe they alone know the rooms. It is freed when the process ends, however it
+ends. The file itself stays, for deleting it would let two processes lock two files of the same name. Symbolic
+links to one database share the lock of the file that they lead to. A database that is mounted alone into two
+containers has a ``PATH.lock`` in each of them: the database itself is locked too for that, where this does not
+get into the way of SQLite's own locks.
+
+Whoever removes the database of a running server, or puts a backup in its place, leaves the server with a file
+that nobody can find again. SQLite goes on writing to it, and what is acknowledged would be gone at the next
+start. The same with the write-ahead log, but that can be made good: what it holds is brought to the file, and a
+new one begun.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, TypeVar
+
+import structlog
+
+from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
+from tabuleiro_server.store.sqlite.connection import StandingConnection, ThreadConnection
+
+T = TypeVar("T")
+
+LOOK_EVERY_S: Final = 0.1
+"""Time between two looks for the log: a kill takes what was stored since the last one, if the log is gone."""
+
+log = structlog.get_logger(__name__)
+
+if sys.platform == "win32":
+    import msvcrt
+
+    _LOCKED_BYTE: Final = 1 << 30
+    """Far behind the process id, which others may read while the byte is locked."""
+
+    def _lock(descriptor: int) -> None:
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+
+    def claim_file(descriptor: int) -> None:
+        """Do nothing: a lock here would keep SQLite's own connections out."""
+else:
+    import fcntl
+
+    _PROBED_BYTE: Final = 0x4000_1000
+    """Behind the bytes that SQLite locks."""
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def claim_file(descriptor: int) -> None:
+        """Lock an open database, until it is closed, against other claims of the same file by any path.
+
+        Where there is no such lock, or one that SQLite's connections would run into (that of network file systems
+        and of BSD), the file is served without. SQLite must not have the file open in this process yet.
+
+        Raises: BlockingIOError when somebody else has claimed it.
+        """
+        try:
+            _lock(descriptor)
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            log.info("database not locked against other paths to it", reason=error.strerror)
+            return
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _PROBED_BYTE)
+            fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, _PROBED_BYTE)
+        except OSError as error:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            log.info("database not locked against other paths to it", reason=error.strerror)
+
+
+_PID_BYTES: Final = 20
+
+_HELD_ERRNOS: Final = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK})
+"""The errors of a lock that somebody else holds; the last two on Windows."""
+
+
+class LockFile:
+    """The exclusive right to a database, from the constructor to :meth:`release`.
+
+    ``is_serving`` is false for work on the file without serving it: `last_alive_ms` goes on telling of the last
+    server.
+    """
+
+    def __init__(self, database_path: Path, *, is_serving: bool = True) -> None:
+        """Take the lock of ``database_path``.
+
+        Raises: DatabaseLockedError when another process (or this one, elsewhere) holds it;
+        StorageUnavailableError when the lock file cannot be made, or the file system has no locks.
+        """
+        if database_path.is_dir():
+            raise StorageUnavailableError(f"cannot open {database_path}: it is a folder, expected a file")
+        self._path = path = os.path.realpath(database_path) + ".lock"
+        try:
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        except OSError as error:
+            raise StorageUnavailableError(f"cannot open {path}: {error.strerror}") from error
+        try:
+            _lock(self._descriptor)
+        except OSError as error:
+            holder_pid = _read_pid(self._descriptor)
+            os.close(self._descriptor)
+            if error.errno in _HELD_ERRNOS:
+                raise DatabaseLockedError(str(database_path), holder_pid) from error
+            raise StorageUnavailableError(f"cannot lock {path}: {error.strerror}") from error
+        self.last_alive_ms = _touched_ms(self._descriptor)
+        """The time at which the last holder of the lock was last known to run, ``None`` if it was never held."""
+        self._is_held = True
+        touched_ns = os.fstat(self._descriptor).st_mtime_ns
+        # The number only makes the message to a refused process better: a full disk is no reason to stop here.
+        with suppress(OSError):
+            os.ftruncate(self._descriptor, 0)
+            os.write(self._descriptor, str(os.getpid()).encode("ascii"))
+        if not is_serving:
+            os.utime(self._touchable(), ns=(touched_ns, touched_ns))
+
+    def beat(self) -> None:
+        """Note that this process runs now; the next one reads it in `last_alive_ms`."""
+        if self._is_held:
+            os.utime(self._touchable())
+
+    def _touchable(self) -> int | str:
+        return self._descriptor if os.utime in os.supports_fd else self._path
+
+    def release(self) -> None:
+        """Give the lock back. A second call does nothing."""
+        if self._is_held:
+            self._is_held = False
+            os.close(self._descriptor)
+
+
+def _touched_ms(descriptor: int) -> int | None:
+    status = os.fstat(descriptor)
+    return status.st_mtime_ns // 1_000_000 if status.st_size else None
+
+
+def _read_pid(descriptor: int) -> int | None:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    text = os.read(descriptor, _PID_BYTES)
+    return int(text) if text.isdigit() else None
+
+
+class FileEmptiedError(sqlite3.OperationalError):
+    """The file was emptied while it was served. Nothing has been asked of SQLite yet."""
+
+    sqlite_errorcode = sqlite3.SQLITE_LOCKED
+    """The connection stays open: closed, it would write what the log holds into nothing, and remove the log."""
+
+
+class LogLostError(sqlite3.OperationalError):
+    """The write-ahead log was removed or replaced while it was in use. Nothing has been asked of SQLite yet."""
+
+    sqlite_errorcode = sqlite3.SQLITE_LOCKED
+    """The connection is well, and must stay open: nobody else can read the log that it has."""
+
+
+class ServedFile:
+    """The database file, kept open and claimed: it is made if it is missing, readable by its owner alone.
+
+    It must be opened before any connection to it in this process, and closed after all of them: on POSIX systems
+    closing it takes their locks away.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open and claim the file.
+
+        Raises: StorageUnavailableError when it cannot be opened; DatabaseFormatError when it has hard links, or is
+        empty and has a write-ahead log; DatabaseLockedError when it is served by a path with another lock file.
+        """
+        self._path = path
+        self._log_paths = tuple(os.path.realpath(path) + ending for ending in ("-wal", "-shm"))
+        self._log: tuple[os.stat_result, ...] | None = None
+        self._looks_at_s = 0.0
+        self._connections: list[ServedConnection] = []
+        self._rescuing = asyncio.Lock()
+        try:
+            _check_has_one_name(path)
+            # Tokens are kept hashed, but chat is not: others shall not read it.
+            self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            self._opened = os.fstat(self._descriptor)
+        except OSError as error:
+            raise StorageUnavailableError(f"cannot open {path}: {error.strerror}") from error
+        try:
+            claim_file(self._descriptor)
+            self._check_has_what_its_log_changes()
+        except BlockingIOError as error:
+            self.close()
+            raise DatabaseLockedError(str(path), None) from error
+        except DatabaseFormatError:
+            self.close()
+            raise
+
+    def _check_has_what_its_log_changes(self) -> None:
+        """Refuse an empty file that has a write-ahead log, which SQLite would throw away."""
+        log_path = self._log_paths[0]
+        if not self._opened.st_size and os.path.exists(log_path) and os.path.getsize(log_path):
+            reason = f"this file is missing or empty, and {log_path} is not; put the file back, or remove both"
+            raise DatabaseFormatError(str(self._path), reason)
+
+    def add(self, connection: ServedConnection) -> None:
+        """Take in a connection that works on this file."""
+        self._connections.append(connection)
+
+    def check(self) -> None:
+        """Check that file and log are those that were opened.
+
+        Raises: LogLostError; FileEmptiedError; sqlite3.OperationalError when the path leads elsewhere now.
+        """
+        # Every look at the disk lets go of the interpreter, and may have to wait for it: as few as possible.
+        found = _status(self._path)
+        if found is None or not os.path.samestat(self._opened, found):
+            raise sqlite3.OperationalError(
+                "the file was removed or replaced while it was served; put it back, or restart"
+            )
+        if not found.st_size:
+            raise FileEmptiedError("the file was emptied while it was served; stop, and put a backup in its place")
+        if time.monotonic() >= self._looks_at_s:
+            if self._is_log_lost():
+                raise LogLostError("the write-ahead log was removed while it was in use")
+            self._looks_at_s = time.monotonic() + LOOK_EVERY_S
+
+    def note_log(self) -> None:
+        """Note which log, and which index of it, the connections have open, after SQLite has used them."""
+        if self._log is None:
+            with suppress(OSError):  # what SQLite has done is done: it is noted the next time
+                self._log = tuple([os.stat(path) for path in self._log_paths])
+
+    def _is_log_lost(self) -> bool:
+        if self._log is None:
+            return False
+        found = [_status(path) for path in self._log_paths]
+        return not all(now and os.path.samestat(then, now) for then, now in zip(self._log, found, strict=True))
+
+    async def rescue_log(self) -> None:
+        """Bring a lost log to the file, and close all connections, to be opened again; do nothing if it is there.
+
+        While one of them is open SQLite knows of what is in the lost log, and none must look for it in a new one.
+        Raises: sqlite3.Error when the file does not take it, and then the connections stay as they are.
+        """
+        async with self._rescuing:
+            if not self._is_log_lost():
+                return
+            flushed = [await connection.flush() for connection in self._connections]
+            for connection in self._connections:
+                await connection.close()
+            self._log = None
+            if any(flushed):  # else SQLite itself has removed it, with the last connection
+                log.warning("write-ahead log was removed: what it held is in the file", path=str(self._path))
+
+    def close(self) -> None:
+        """Let the file go. A second call does nothing."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _status(path: Path | str) -> os.stat_result | None:
+    """Return the status of ``path``, ``None`` when nothing is there. Raises: sqlite3.OperationalError."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise sqlite3.OperationalError(f"the file cannot be reached: {error.strerror}") from error
+
+
+def _check_has_one_name(path: Path) -> None:
+    """Refuse hard links: by another name, neither the lock nor the write-ahead log is shared."""
+    with suppress(FileNotFoundError):
+        names_count = os.stat(path).st_nlink
+        if names_count > 1:
+            reason = f"this file has {names_count} names (hard links); serve a copy, or remove the others"
+            raise DatabaseFormatError(str(path), reason)
+
+
+class ServedConnection(StandingConnection):
+    """A standing connection that works on the served file only."""
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection], file: ServedFile) -> None:
+        super().__init__(connect)
+        self._file = file
+        file.add(self)
+
+    async def run(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``function`` after a check of the file.
+
+        Raises: sqlite3.Error, also when the file is no longer the one served.
+        """
+
+        def checked(connection: sqlite3.Connection) -> T:
+            self._file.check()
+            outcome = function(connection)
+            self._file.note_log()
+            return outcome
+
+        while True:
+            try:
+                return await super().run(checked)
+            except LogLostError:
+                await self._file.rescue_log()
+
+    async def open(self) -> ThreadConnection:
+        """Open the connection on a log that is in its place. Raises: sqlite3.Error."""
+        await self._file.rescue_log()
+        return await super().open()
+
+    async def flush(self) -> bool:
+        """Bring all that is committed from the log to the file; return False when the connection is not open.
+
+        Raises: sqlite3.Error when that is not possible now.
+        """
+        if self._connection is None:
+            return False
+        await self._connection.run(_flush)
+        return True
+
+
+def _flush(connection: sqlite3.Connection) -> None:
+    is_busy, log_pages_count, flushed_count = connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
+    if is_busy or log_pages_count != flushed_count:
+        raise sqlite3.OperationalError("the write-ahead log was removed, and cannot be written to the file yet")

@@ -1,0 +1,158 @@
+"""The SQL of the query tables: rooms, matches and players, as functions on a plain connection.
+
+What they hold follows from the events and can be rebuilt from them. They run inside whatever transaction the
+caller has begun; ``sqlite3.Error`` passes through.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+from tabuleiro.ids import RoomCode
+from tabuleiro_server.store.port import MatchRow, PlayerRow, RoomRow
+from tabuleiro_server.store.sqlite.connection import insert_rows
+
+_UPSERT_ROOMS: Final = (
+    "INSERT INTO rooms (code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary)",
+    " ON CONFLICT (code) DO UPDATE SET phase = excluded.phase, is_listed = excluded.is_listed,"
+    " created_at_ms = excluded.created_at_ms, updated_at_ms = excluded.updated_at_ms,"
+    " next_deadline_ms = excluded.next_deadline_ms, summary = excluded.summary",
+)
+_UPSERT_MATCH: Final = (
+    "INSERT INTO matches (room, number, game, options_json, started_at_ms, ended_at_ms, winner, termination,"
+    " action_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (room, number) DO UPDATE SET game = excluded.game, options_json = excluded.options_json,"
+    " started_at_ms = excluded.started_at_ms, ended_at_ms = excluded.ended_at_ms, winner = excluded.winner,"
+    " termination = excluded.termination, action_count = excluded.action_count"
+)
+_UPSERT_PLAYER: Final = (
+    "INSERT INTO players (room, match_number, seat, account_id, name, bot_level) VALUES (?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (room, match_number, seat) DO UPDATE SET account_id = excluded.account_id,"
+    " name = excluded.name, bot_level = excluded.bot_level"
+)
+_ROOM_COLUMNS: Final = "code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary"
+_SELECT_MATCHES: Final = (
+    "SELECT matches.room, number, game, options_json, started_at_ms, ended_at_ms, winner, termination,"
+    " action_count, first.account_id, first.name, first.bot_level, second.account_id, second.name,"
+    " second.bot_level FROM matches"
+    " JOIN players AS first ON first.room = matches.room AND first.match_number = number AND first.seat = 0"
+    " JOIN players AS second ON second.room = matches.room AND second.match_number = number AND second.seat = 1"
+)
+
+
+def upsert_rooms(connection: sqlite3.Connection, rows: Sequence[RoomRow]) -> None:
+    """Write the rooms' rows; of two for the same room the later one counts."""
+    head, tail = _UPSERT_ROOMS
+    insert_rows(
+        connection,
+        head,
+        [
+            (
+                row.code,
+                row.phase,
+                int(row.is_listed),
+                row.created_at_ms,
+                row.updated_at_ms,
+                row.next_deadline_ms,
+                row.summary,
+            )
+            for row in rows
+        ],
+        tail,
+    )
+
+
+def upsert_matches(connection: sqlite3.Connection, rows: Sequence[MatchRow]) -> None:
+    """Write the matches' rows with their players; of two for the same match the later one counts."""
+    if not rows:  # as nearly always, and a statement costs time even so
+        return
+    connection.executemany(
+        _UPSERT_MATCH,
+        [
+            (
+                row.room,
+                row.number,
+                row.game,
+                row.options_json,
+                row.started_at_ms,
+                row.ended_at_ms,
+                row.winner,
+                row.termination,
+                row.action_count,
+            )
+            for row in rows
+        ],
+    )
+    connection.executemany(
+        _UPSERT_PLAYER,
+        [
+            (row.room, row.number, seat, player.account, player.name, player.bot_level)
+            for row in rows
+            for seat, player in enumerate(row.players)
+        ],
+    )
+
+
+def select_rooms(connection: sqlite3.Connection, phases: Collection[str] | None = None) -> list[RoomRow]:
+    """Return the rows of all rooms in any of ``phases`` (``None``: any phase), by code."""
+    if phases is None:
+        found = connection.execute(f"SELECT {_ROOM_COLUMNS} FROM rooms ORDER BY code")
+    else:
+        places = ", ".join("?" * len(phases))
+        query = f"SELECT {_ROOM_COLUMNS} FROM rooms WHERE phase IN ({places}) ORDER BY code"
+        found = connection.execute(query, tuple(phases))
+    return [_room_row(values) for values in found.fetchall()]
+
+
+def select_codes(connection: sqlite3.Connection, phases: Collection[str]) -> list[RoomCode]:
+    """Return the codes of all rooms in any of ``phases``, ascending."""
+    places = ", ".join("?" * len(phases))
+    query = f"SELECT code FROM rooms WHERE phase IN ({places}) ORDER BY code"
+    return [code for (code,) in connection.execute(query, tuple(phases)).fetchall()]
+
+
+def select_room(connection: sqlite3.Connection, code: RoomCode) -> RoomRow | None:
+    """Return the room's row, ``None`` when there is none."""
+    found = connection.execute(f"SELECT {_ROOM_COLUMNS} FROM rooms WHERE code = ?", (code,)).fetchone()
+    return None if found is None else _room_row(found)
+
+
+def _room_row(values: Sequence[Any]) -> RoomRow:
+    code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary = values
+    return RoomRow(code, phase, bool(is_listed), created_at_ms, updated_at_ms, next_deadline_ms, summary)
+
+
+def select_due_rooms(connection: sqlite3.Connection, before_ms: int) -> list[RoomCode]:
+    """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first."""
+    query = "SELECT code FROM rooms WHERE next_deadline_ms <= ? ORDER BY next_deadline_ms, code"
+    return [code for (code,) in connection.execute(query, (before_ms,)).fetchall()]
+
+
+def select_matches(connection: sqlite3.Connection, room: RoomCode) -> list[MatchRow]:
+    """Return the room's matches by number."""
+    found = connection.execute(f"{_SELECT_MATCHES} WHERE matches.room = ? ORDER BY number", (room,))
+    return [_match_row(values) for values in found.fetchall()]
+
+
+def _match_row(values: Sequence[Any]) -> MatchRow:
+    room, number, game, options_json, started_at_ms, ended_at_ms, winner, termination, action_count = values[:9]
+    return MatchRow(
+        room=room,
+        number=number,
+        game=game,
+        options_json=options_json,
+        players=(PlayerRow(*values[9:12]), PlayerRow(*values[12:15])),
+        started_at_ms=started_at_ms,
+        ended_at_ms=ended_at_ms,
+        winner=winner,
+        termination=termination,
+        action_count=action_count,
+    )
+
+
+def delete_rows_of(connection: sqlite3.Connection, room: RoomCode) -> None:
+    """Remove the room's rows, the matches' and the players' from the query tables; its events stay."""
+    connection.execute("DELETE FROM matches WHERE room = ?", (room,))
+    connection.execute("DELETE FROM rooms WHERE code = ?", (room,))

@@ -1,0 +1,194 @@
+"""The store in one SQLite file: opened for serving, with one connection that writes and one that reads."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import structlog
+
+from tabuleiro.errors import DatabaseFormatError
+from tabuleiro.ids import DurationMs, RoomCode, Seq, TimestampMs
+from tabuleiro_server.metrics import CommitMetrics
+from tabuleiro_server.store.port import (
+    BEFORE_FIRST,
+    STOP_LIMIT_MS,
+    MatchRow,
+    Replay,
+    RoomRow,
+    Rows,
+    Store,
+    StoredEvent,
+)
+from tabuleiro_server.store.sqlite.accounts import SqliteAccounts
+from tabuleiro_server.store.sqlite.admin import copy_database
+from tabuleiro_server.store.sqlite.connection import ConnectionSettings, Reader, Synchronous, storage_error
+from tabuleiro_server.store.sqlite.event_log import select_events, select_openings
+from tabuleiro_server.store.sqlite.file import LockFile, ServedConnection, ServedFile
+from tabuleiro_server.store.sqlite.queries import (
+    select_codes,
+    select_due_rooms,
+    select_matches,
+    select_room,
+    select_rooms,
+)
+from tabuleiro_server.store.sqlite.repair import mend_query_tables, take_up_marked_rows
+from tabuleiro_server.store.sqlite.schema import (
+    MIGRATIONS,
+    Migration,
+    apply_migrations,
+    check_format,
+    schema_version,
+)
+from tabuleiro_server.store.sqlite.writer import Append, Writer
+
+log = structlog.get_logger(__name__)
+
+
+class SqliteStore(Store):
+    """A file that this process alone serves; see :class:`.Store` for what each method promises."""
+
+    def __init__(self, settings: ConnectionSettings, lock: LockFile, file: ServedFile) -> None:
+        """Wrap a file that is ready. Use :meth:`open`."""
+        self._lock = lock
+        self._file = file
+        self._reading = ServedConnection(settings.connect_reader, file)
+        self._writing = ServedConnection(settings.connect, file)
+        self.reader = Reader(self._reading, settings.path)
+        self.writer = Writer(self._writing, settings.path)
+        self._accounts = SqliteAccounts(self.reader, self.writer)
+
+    @classmethod
+    async def open(
+        cls,
+        path: Path,
+        replay: Replay,
+        *,
+        synchronous: Synchronous = "FULL",
+        busy_timeout_ms: int = 2_000,
+        migrations: Sequence[Migration] = MIGRATIONS,
+        connection_class: type[sqlite3.Connection] = sqlite3.Connection,
+    ) -> SqliteStore:
+        """Lock the file, make it if it is missing, bring its schema to the newest version, and open it.
+
+        Damaged query tables are rebuilt by ``replay``. A file that needs migrating is copied first, to
+        ``NAME.schema-N.backup`` beside it. The folder must exist. See :class:`.ConnectionSettings` for
+        ``synchronous``, ``busy_timeout_ms`` and ``connection_class``.
+
+        Raises: DatabaseLockedError when another server has it; DatabaseFormatError when it is not ours or newer
+        than this program, is damaged or has hard links; StorageUnavailableError when it cannot be opened or
+        written.
+        """
+        settings = ConnectionSettings(path, synchronous, busy_timeout_ms, connection_class)
+        lock = LockFile(path)
+        try:
+            file = ServedFile(path)
+        except BaseException:
+            lock.release()
+            raise
+        store = cls(settings, lock, file)
+        try:
+            await asyncio.to_thread(_prepare, settings, migrations, replay)
+            await store._writing.open()
+            await store._reading.open()
+        except sqlite3.Error as error:
+            await store.close()
+            raise storage_error(error, path) from error
+        except BaseException:
+            await store.close()
+            raise
+        store.writer.start()
+        return store
+
+    async def stop(self, limit_ms: DurationMs = STOP_LIMIT_MS) -> None:
+        """Refuse new writes and commit those that wait."""
+        await self.writer.stop(limit_ms)
+
+    async def close(self) -> None:
+        """Close both connections and free the lock.
+
+        All of it is done also when the waiting is cancelled: a process waits for the threads of its connections.
+        """
+        async with contextlib.AsyncExitStack() as stack:
+            stack.callback(self._lock.release)
+            stack.callback(self._file.close)
+            stack.push_async_callback(self._writing.close)
+            stack.push_async_callback(self._reading.close)
+            await self.stop()
+
+    @property
+    def accounts(self) -> SqliteAccounts:
+        """The guests."""
+        return self._accounts
+
+    @property
+    def metrics(self) -> CommitMetrics:
+        """Counts of commits, group sizes and durations."""
+        return self.writer.metrics
+
+    @property
+    def last_alive_ms(self) -> int | None:
+        """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new file."""
+        return self._lock.last_alive_ms
+
+    def beat(self) -> None:
+        """Note on the lock file that the database is being served now."""
+        self._lock.beat()
+
+    def append(
+        self, room: RoomCode, expected_seq: Seq, events: Sequence[StoredEvent], rows: Rows
+    ) -> asyncio.Future[None]:
+        """Add events and their rows in the next group: done after its commit."""
+        for wanted, event in enumerate(events, start=expected_seq + 1):
+            if event.seq != wanted:
+                raise ValueError(f"room {room}: event {event.seq} stands in the place of event {wanted}")
+        return self.writer.append(Append(room, expected_seq, events, rows))
+
+    async def load(self, room: RoomCode, after_seq: Seq = BEFORE_FIRST) -> list[StoredEvent]:
+        """Return the room's events behind ``after_seq`` in order."""
+        return await self.reader.read(lambda connection: select_events(connection, room, after_seq))
+
+    async def openings(self, phases: Collection[str]) -> dict[RoomCode, StoredEvent]:
+        """Return the first event of every room in any of ``phases``, damaged rooms left out."""
+        return await self.reader.read(
+            lambda connection: select_openings(connection, select_codes(connection, phases))
+        )
+
+    async def rooms(self, phases: Collection[str] | None = None) -> list[RoomRow]:
+        """Return the rows of the rooms in any of ``phases``, by code."""
+        return await self.reader.read(lambda connection: select_rooms(connection, phases))
+
+    async def room(self, code: RoomCode) -> RoomRow | None:
+        """Return the room's row, ``None`` when there is none."""
+        return await self.reader.read(lambda connection: select_room(connection, code))
+
+    async def due_rooms(self, before_ms: TimestampMs) -> list[RoomCode]:
+        """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first."""
+        return await self.reader.read(lambda connection: select_due_rooms(connection, before_ms))
+
+    async def matches(self, room: RoomCode) -> list[MatchRow]:
+        """Return the room's matches by number."""
+        return await self.reader.read(lambda connection: select_matches(connection, room))
+
+
+def _prepare(settings: ConnectionSettings, migrations: Sequence[Migration], replay: Replay) -> None:
+    path = settings.path
+    with contextlib.closing(settings.connect()) as connection:
+        version = check_format(connection, str(path), migrations[-1].number)
+        mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        if mode != "wal":
+            raise DatabaseFormatError(
+                str(path), "this file system does not allow a write-ahead log; choose another"
+            )
+        if version:
+            mend_query_tables(connection, path, replay)
+            version = schema_version(connection)
+        if 0 < version < migrations[-1].number:
+            backup = path.with_name(f"{path.name}.schema-{version}.backup")
+            copy_database(connection, backup)
+            log.info("database copied before it is changed", copy=str(backup), from_schema=version)
+        apply_migrations(connection, migrations, version)
+        take_up_marked_rows(connection, replay)

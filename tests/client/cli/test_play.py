@@ -1,0 +1,85 @@
+"""`tabuleiro play` as a process of its own: what only a process can show."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+
+import pytest
+
+from tests.client.cli.command_line import run
+
+COMMAND = [sys.executable, "-m", "tabuleiro_client"]
+
+
+@pytest.fixture
+def environment(tmp_path):
+    return {
+        **os.environ,
+        "TABULEIRO_CONFIG_DIR": str(tmp_path / "config"),
+        "TABULEIRO_DATA_DIR": str(tmp_path / "data"),
+        "PYTHONIOENCODING": "utf-8",
+    }
+
+
+async def start(environment, *arguments, command=COMMAND):
+    return await asyncio.create_subprocess_exec(
+        *command,
+        *arguments,
+        env=environment,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
+async def test_ctrl_c_in_the_middle_of_a_match_leaves_with_a_sentence_and_status_130(environment):
+    process = await start(environment, "play", "--bot", "random", "--option", "rows=5", "--option", "cols=5")
+    while b"your turn" not in (line := await process.stdout.readline()):
+        assert line, (await process.stderr.read()).decode()
+    process.send_signal(signal.SIGINT)
+    output, errors = await process.communicate()
+    assert b"you leave and keep your seat; to come back:" in output
+    assert (errors, process.returncode) == (b"", 130)
+
+
+async def test_without_the_server_extra_one_line_says_what_to_install(environment):
+    without_extra = (
+        "import sys; sys.modules['aiosqlite'] = None; "
+        "from tabuleiro_client.cli.main import exit_status; sys.exit(exit_status(['play', '--bot', 'random']))"
+    )
+    process = await start(environment, command=[sys.executable, "-c", without_extra])
+    output, errors = await process.communicate(b"")
+    assert errors.decode() == (
+        "tabuleiro: this needs aiosqlite, which is not installed: pip install 'tabuleiro[server]'\n"
+    )
+    assert (output, process.returncode) == (b"", 2)
+
+
+async def test_a_closed_standard_input_ends_the_game_like_its_end(environment):
+    closing = "import os, sys; os.close(0); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    command = [sys.executable, "-c", closing, "-m", "tabuleiro_client"]
+    process = await start(environment, "play", "--bot", "random", command=command)
+    output, errors = await process.communicate()
+    assert b"you leave and keep your seat" in output
+    assert (errors, process.returncode) == (b"", 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["play", "--game", "go"], "option game: 'go' is not possible"),
+        (["play", "--seat", "third"], "option seat: 'third' is not possible, expected first, second, or one of"),
+        (["play", "--server", "ftp://x"], "--server: 'ftp://x': expected an address"),
+        (["play", "--room", "K7MQ4", "--bot", "random"], "--room: 'K7MQ4': expected no --game"),
+        (["play", "--option", "rows=2"], "option rows: '2' is not possible"),
+        (["rooms", "--game", "go"], "option game: 'go' is not possible"),
+    ],
+)
+async def test_wrong_wishes_are_one_line_and_status_2(arguments, message):
+    status, output, errors = await run(*arguments)
+    assert message in errors
+    assert errors.count("\n") == 1
+    assert (output, status) == ("", 2)

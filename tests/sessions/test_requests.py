@@ -1,0 +1,206 @@
+"""What requests do beyond the room core: hello, entering, leaving, secrets, and who is told what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from tabuleiro.errors import StorageUnavailableError
+from tabuleiro.protocol import messages
+from tabuleiro.protocol.events import ActionsPlayed, SeatDisconnected, Withheld
+from tabuleiro.protocol.messages import RoomEntered, SeatRequest, Update
+from tabuleiro.settings import LateBot, RoomSettings
+
+IN_A_ROOM: tuple[tuple[Any, dict[str, Any]], ...] = (
+    (messages.Play, {"match": 1, "ply": 0, "actions": ("a3",)}),
+    (messages.Undo, {"match": 1, "ply": 0}),
+    (messages.TakeHint, {"match": 1, "ply": 0}),
+    (messages.Resign, {"match": 1}),
+    (messages.Abort, {"match": 1}),
+    (messages.ClaimWin, {"match": 1}),
+    (messages.Offer, {"kind": "draw"}),
+    (messages.Answer, {"kind": "draw", "accept": True}),
+    (messages.SeatBot, {"seat": 1, "level": "random"}),
+    (messages.SwapSeats, {}),
+    (messages.ChangeSettings, {"settings": RoomSettings()}),
+    (messages.Say, {"text": "hello"}),
+    (messages.Mute, {"name": "rui"}),
+)
+entered_only = pytest.mark.parametrize(
+    ("make", "fields"), IN_A_ROOM, ids=lambda value: getattr(value, "__name__", "")
+)
+
+
+@entered_only
+async def test_whoever_acts_in_a_room_has_entered_it(match_of: Any, make: Any, fields: Any) -> None:
+    """Else somebody could play, and count as away all the same."""
+    stage, _, _, code = match_of
+    desk = stage.client("ana")
+    seq = (await stage.room(code)).state.seq
+    assert (await desk.ask(make, room=code, **fields)).code == "not-watching"
+    assert (await stage.room(code)).state.seq == seq
+
+
+@entered_only
+async def test_requests_for_no_room_are_refused(stage: Any, make: Any, fields: Any) -> None:
+    assert (await stage.client("ana").ask(make, room="ABCDE", **fields)).code == "no-such-room"
+
+
+async def test_requests_reach_the_room(match_of: Any) -> None:
+    stage, ana, rui, code = match_of
+    room = await stage.room(code)
+    requests: tuple[tuple[Any, Any, dict[str, Any]], ...] = (
+        (ana, messages.Play, {"match": 1, "ply": 0, "actions": ("a3",)}),
+        (ana, messages.Undo, {"match": 1, "ply": 0}),
+        (ana, messages.Play, {"match": 1, "ply": 0, "actions": ("a3", "a2"), "revision": 1}),
+        (ana, messages.Offer, {"kind": "takeback"}),
+        (rui, messages.Answer, {"kind": "takeback", "accept": True}),
+        (rui, messages.Say, {"text": "hello"}),
+        (ana, messages.Mute, {"name": "rui"}),
+        (rui, messages.Abort, {"match": 1}),
+        (ana, messages.SwapSeats, {}),
+        (ana, messages.ChangeSettings, {"settings": RoomSettings(late_bot=LateBot("random", 0))}),
+        (rui, messages.LeaveRoom, {}),
+        (ana, messages.SeatBot, {"seat": 0, "level": "random"}),
+        (ana, messages.Offer, {"kind": "rematch"}),
+        (ana, messages.Resign, {"match": 2}),
+    )
+    for client, make, fields in requests:
+        assert await client.ask(make, room=code, **fields) is None
+    assert (room.state.match.number, room.state.match.termination) == (2, "resignation")
+    assert (await ana.ask(messages.ClaimWin, room=code, match=2)).code == "wrong-phase"
+
+
+async def test_nothing_is_answered_before_hello_and_hello_only_once(stage: Any) -> None:
+    ana = stage.client("ana")
+    assert (await ana.ask(messages.Hello, name="ana")).code == "hello-first"
+    ana.session.account_id = ""
+    assert (await ana.ask(messages.ListRooms)).code == "hello-first"
+    welcome = await ana.ask(messages.Hello, name="Ana")
+    assert (welcome.name, bool(welcome.token)) == ("Ana", True)
+
+
+async def test_a_guest_comes_back_with_the_token_and_a_wrong_one_disturbs_nobody(stage: Any) -> None:
+    def stranger() -> Any:
+        client = stage.client("nobody")
+        client.session.account_id = ""
+        return client
+
+    first, second, third = stranger(), stranger(), stranger()
+    welcome = await first.ask(messages.Hello, name="Ana")
+    code = (await first.create()).head.room
+    seq = (await stage.room(code)).state.seq
+    assert (await second.ask(messages.Hello, token="wrong")).code == "bad-token"
+    assert (await second.ask(messages.Hello, name="ANA")).code == "name-taken"
+    assert (await second.ask(messages.Hello, name="a")).code == "bad-name"
+    assert (await second.ask(messages.Hello)).code == "bad-name"
+    assert (await stage.room(code)).state.seq == seq
+    again = await third.ask(messages.Hello, token=welcome.token)
+    assert (again.account, again.token) == (welcome.account, None)
+    assert (await third.watch(code)).seat == 0
+
+
+async def test_a_known_guest_comes_back_while_nothing_can_be_stored(
+    stage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Symptom: with a full disk nobody could even come in and look on."""
+    first, second, third = stage.client("nobody"), stage.client("nobody"), stage.client("nobody")
+    for client in (first, second, third):
+        client.session.account_id = ""
+    welcome = await first.ask(messages.Hello, name="Ana")
+    code = (await first.create()).head.room
+
+    async def refuse(*_: Any) -> Any:
+        raise StorageUnavailableError("database or disk is full")
+
+    monkeypatch.setattr(stage.store.writer, "call", refuse)
+    assert (await second.ask(messages.Hello, token=welcome.token)).account == welcome.account
+    assert (await second.watch(code)).seat == 0
+    assert (await third.ask(messages.Hello, name="Eva")).code == "storage-unavailable"
+
+
+async def test_a_guest_whom_the_disk_keeps_out_is_told_to_the_log(
+    stage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Symptom: with a damaged table of guests nobody came in, and the log had no word of it."""
+    client = stage.client("nobody")
+    client.session.account_id = ""
+    refusal = StorageUnavailableError("the guests cannot be read")
+
+    async def refuse(*_: Any) -> Any:
+        raise refusal
+
+    monkeypatch.setattr(stage.store.reader, "read", refuse)
+    with capture_logs() as lines:
+        assert (await client.ask(messages.Hello, token="any")).code == "storage-unavailable"
+    assert [line["reason"] for line in lines] == [str(refusal)]
+
+
+async def test_secrets_are_told_to_the_host_only(stage: Any) -> None:
+    ana, rui, eva = stage.client("ana"), stage.client("rui"), stage.client("eva")
+    entered = await ana.create(settings=RoomSettings(is_private=True))
+    code, secrets = entered.head.room, entered.secrets
+    assert secrets is not None
+    assert (await rui.join(code)).code == (await eva.watch(code)).code == "bad-secret"
+    assert (await eva.join(code, secret=secrets.watch)).code == "bad-secret"
+    joined = await rui.join(code, secret=secrets.invite)
+    watched = await eva.watch(code, secret=secrets.watch, since=0)
+    assert joined.secrets is watched.secrets is None
+    assert len(watched.events) == watched.head.seq
+    for client in (rui, eva):
+        assert secrets.invite not in repr(client.heard)
+        assert secrets.watch not in repr(client.heard)
+    assert (await stage.client("ana").watch(code)).secrets == secrets
+    assert (await ana.create()).secrets is None
+
+
+async def test_watchers_talk_is_hidden_from_players_in_updates_snapshots_and_on_resuming(stage: Any) -> None:
+    ana, rui, eva = stage.client("ana"), stage.client("rui"), stage.client("eva")
+    code = (await ana.create(settings=RoomSettings(hides_watcher_chat=True))).head.room
+    await rui.join(code)
+    since = (await eva.watch(code)).head.seq
+    await eva.ask(messages.Say, room=code, text="b2 wins")
+    await rui.hear_event(Withheld)
+    resumed = await stage.client("ana").watch(code, since=since)
+    fresh = await stage.client("ana").watch(code)
+    assert "b2 wins" not in repr((ana.heard, rui.heard, resumed, fresh))
+    assert [event.seq for event in resumed.events] == list(range(since + 1, resumed.head.seq + 1))
+    assert "b2 wins" in repr((await stage.client("dom").watch(code)).snapshot)
+    await rui.ask(messages.Resign, room=code, match=1)
+    after = await stage.client("rui").watch(code)
+    assert [line.text for line in after.snapshot.chat] == ["b2 wins"]
+
+
+async def test_leaving_a_running_match_keeps_the_seat_and_counts_as_away(match_of: Any) -> None:
+    _, ana, rui, code = match_of
+    assert await rui.ask(messages.LeaveRoom, room=code) is None
+    assert not rui.session.is_in(code)
+    assert await ana.hear_event(SeatDisconnected) == SeatDisconnected(1)
+    heard_count = len(rui.heard)
+    await ana.play(code, 0, "a3", "a2")
+    await ana.hear_event(ActionsPlayed)
+    assert not [said for said in rui.heard[heard_count:] if isinstance(said, Update) and said.events]
+    assert (await rui.join(code)).seat == 1
+
+
+async def test_whoever_makes_a_room_without_sitting_down_watches_it(stage: Any) -> None:
+    entered = await stage.client("ana").create(seats=(SeatRequest(), SeatRequest("bot", "random")))
+    assert isinstance(entered, RoomEntered)
+    assert (entered.seat, entered.head.phase) == (None, "waiting")
+
+
+async def test_a_level_that_no_bot_of_the_game_has_is_refused(stage: Any) -> None:
+    seats = (SeatRequest("me"), SeatRequest("bot", "genius"))
+    answer = await stage.client("ana").ask(messages.CreateRoom, game="virus-wars", seats=seats)
+    assert answer.code == "unknown-level"
+
+
+async def test_the_log_tells_which_program_says_hello(stage: Any) -> None:
+    newcomer = stage.client("ana")
+    newcomer.session.account_id = ""
+    with capture_logs() as entries:
+        answer = await newcomer.ask(messages.Hello, name="ana", client="robo \x1b[31m1.0")
+    told = [entry for entry in entries if entry["event"] == "hello"]
+    assert [(entry["client"], entry["account"]) for entry in told] == [("robo 1.0", answer.account)]

@@ -1,0 +1,173 @@
+"""The file and its log in the hands of others while they are served: moved, replaced, emptied, closed off."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import shutil
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError
+from tabuleiro.ids import RoomCode, Seq
+from tabuleiro_server.store.sqlite import file
+from tabuleiro_server.store.sqlite.admin import back_up
+from tabuleiro_server.store.sqlite.store import SqliteStore
+from tests.store.replays import no_replay
+
+ROOM = RoomCode("K7MQ4")
+OTHER = RoomCode("W2XYZ")
+
+
+@pytest.fixture(autouse=True)
+def looks_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have what is wrong noticed at once."""
+    monkeypatch.setattr(file, "LOOK_EVERY_S", 0.0)
+
+
+async def begin(store: SqliteStore, make: Any) -> None:
+    await store.append(ROOM, Seq(0), make.events(1, 1), make.rows(ROOM))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file can be neither removed nor replaced there")
+async def test_file_that_is_moved_away_is_not_written_to_until_it_is_back(
+    open_store: Any, make: Any, database_path: Path
+) -> None:
+    """Symptom: what was acknowledged after somebody had moved the file away was gone at the next start."""
+    away = database_path.with_name("away.db")
+    async with open_store() as store:
+        await begin(store, make)
+        os.rename(database_path, away)
+        for _ in range(2):
+            with pytest.raises(StorageUnavailableError):
+                await store.append(ROOM, Seq(1), make.events(2, 2), make.rows(ROOM))
+        with pytest.raises(StorageUnavailableError):
+            await store.load(ROOM)
+        os.rename(away, database_path)
+        with capture_logs() as lines:
+            assert await store.load(ROOM) == make.events(1, 1)
+        assert lines == []
+        await store.append(ROOM, Seq(1), make.events(2, 3), make.rows(ROOM))
+        assert await store.load(ROOM) == make.events(1, 3)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file can be neither removed nor replaced there")
+async def test_file_that_is_emptied_is_not_written_to_nor_served(
+    open_store: Any, make: Any, database_path: Path
+) -> None:
+    """Symptom: moves were acknowledged, and the next start began with nothing and threw the log away as well."""
+    log_path = database_path.with_name("rooms.db-wal")
+    async with open_store() as store:
+        await begin(store, make)
+        os.truncate(database_path, 0)
+        with pytest.raises(StorageUnavailableError, match="emptied while it was served"):
+            await store.append(ROOM, Seq(1), make.events(2, 2), make.rows(ROOM))
+        with pytest.raises(StorageUnavailableError, match="emptied while it was served"):
+            await store.load(ROOM)
+        held = log_path.read_bytes()
+    os.truncate(database_path, 0)
+    log_path.write_bytes(held)
+    for _ in range(2):
+        with pytest.raises(DatabaseFormatError, match=r"missing or empty, and .*-wal is not; put the file back"):
+            await SqliteStore.open(database_path, no_replay)
+        database_path.unlink(missing_ok=True)  # noqa: ASYNC240
+    assert log_path.read_bytes() == held
+    log_path.unlink()
+    async with open_store() as store:
+        await begin(store, make)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file can be neither removed nor replaced there")
+async def test_file_that_is_replaced_is_not_written_to(open_store: Any, make: Any, database_path: Path) -> None:
+    copy = database_path.with_name("copy.db")
+    async with open_store() as store:
+        await begin(store, make)
+        await back_up(database_path, copy)
+        await store.append(ROOM, Seq(1), make.events(2, 2), make.rows(ROOM))
+        os.replace(copy, database_path)
+        for _ in range(2):
+            with pytest.raises(StorageUnavailableError, match="removed or replaced while it was served"):
+                await store.append(ROOM, Seq(2), make.events(3, 3), make.rows(ROOM))
+        with pytest.raises(StorageUnavailableError, match="removed or replaced while it was served"):
+            await store.load(ROOM)
+
+
+@pytest.mark.parametrize("name", ["rooms.db", "rooms.db-wal"])
+async def test_file_that_cannot_be_reached_for_a_while_is_read_and_written_to_later(
+    open_store: Any, make: Any, database_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Symptom: a room that was to be loaded while the folder was closed to the server stayed in quarantine."""
+    real_stat = os.stat
+
+    def stat(path: Any, *args: Any, **kwargs: Any) -> os.stat_result:
+        if str(path) == str(database_path.with_name(name)):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return real_stat(path, *args, **kwargs)
+
+    async with open_store() as store:
+        await begin(store, make)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "stat", stat)
+            for _ in range(2):
+                with pytest.raises(StorageUnavailableError, match="cannot be reached: Permission denied"):
+                    await store.load(ROOM)
+                with pytest.raises(StorageUnavailableError, match="cannot be reached: Permission denied"):
+                    await store.append(ROOM, Seq(1), make.events(2, 2), make.rows(ROOM))
+        assert await store.load(ROOM) == make.events(1, 1)
+        await store.append(ROOM, Seq(1), make.events(2, 3), make.rows(ROOM))
+        assert await store.load(ROOM) == make.events(1, 3)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")
+@pytest.mark.parametrize("ending", ["-wal", "-shm"])
+async def test_write_ahead_log_that_is_removed_loses_nothing(
+    open_store: Any, make: Any, database_path: Path, tmp_path: Path, ending: str
+) -> None:
+    """Symptom: all that was acknowledged since then was gone after a crash, and some that was before.
+
+    Without the index beside it other processes take the log for theirs, and write over what the server wrote.
+    """
+    async with open_store() as store:
+        await begin(store, make)
+        assert await store.load(ROOM) == make.events(1, 1)
+        for seq in (1, 2):
+            os.unlink(f"{database_path}{ending}")
+            with capture_logs() as lines:
+                await asyncio.gather(
+                    store.load(ROOM),
+                    store.append(ROOM, Seq(seq), make.events(seq + 1, seq + 1), make.rows(ROOM)),
+                    store.load(OTHER),
+                )
+            assert [line["event"] for line in lines] == [
+                "write-ahead log was removed: what it held is in the file"
+            ]
+        crashed = tmp_path / "crashed.db"
+        for name in ("", "-wal"):
+            shutil.copy(f"{database_path}{name}", f"{crashed}{name}")
+        assert await store.load(ROOM) == make.events(1, 3)
+    async with open_store(crashed) as store:
+        assert await store.load(ROOM) == make.events(1, 3)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")
+async def test_write_ahead_log_that_is_removed_stays_open_until_the_file_takes_what_it_held(
+    open_store: Any, make: Any, database_path: Path, script: Any
+) -> None:
+    async with open_store(connection_class=script.connection_class()) as store:
+        await begin(store, make)
+        os.unlink(database_path.with_name("rooms.db-wal"))
+        script.fail("PRAGMA wal_checkpoint(FULL)", sqlite3.SQLITE_FULL, "database or disk is full")
+        for _ in range(2):
+            with pytest.raises(StorageUnavailableError, match="full"):
+                await store.load(ROOM)
+            with pytest.raises(StorageUnavailableError, match="full"):
+                await store.append(ROOM, Seq(1), make.events(2, 2), make.rows(ROOM))
+        script.before.clear()
+        await store.append(ROOM, Seq(1), make.events(2, 3), make.rows(ROOM))
+        assert await store.load(ROOM) == make.events(1, 3)

@@ -1,0 +1,290 @@
+"""The promises of every store, whatever keeps it: see :mod:`tabuleiro_server.store.port`.
+
+An adapter takes part by a line in ``ADAPTERS`` of ``conftest.py``. Cases speak of two owners of a room; where one
+process owns the data, both are the same store, and the second one is merely ignorant of what the first has done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from tabuleiro.errors import ConflictError, StorageUnavailableError, StoreError
+from tabuleiro.ids import RoomCode, Seq, TimestampMs
+from tabuleiro_server.store.port import Rows, Store, StoredEvent
+
+ROOM = RoomCode("K7MQ4")
+OTHER = RoomCode("W2XYZ")
+
+Owners = tuple[Store, Store]
+
+
+async def outcomes(*appends: asyncio.Future[None]) -> list[type]:
+    """Wait for all appends; return the types of their results."""
+    return [type(result) for result in await asyncio.gather(*appends, return_exceptions=True)]
+
+
+# Events
+
+
+async def test_appended_events_are_loaded_in_order_with_all_their_fields(any_store: Store, make: Any) -> None:
+    first = [StoredEvent(Seq(1), TimestampMs(17), 3, b"\x00\xff"), StoredEvent(Seq(2), TimestampMs(16), 4, b"")]
+    await any_store.append(ROOM, Seq(0), first, make.rows(ROOM))
+    await any_store.append(OTHER, Seq(0), make.events(1, 1), make.rows(OTHER))
+    await any_store.append(ROOM, Seq(2), make.events(3, 150), make.rows(ROOM))
+    assert await any_store.load(ROOM) == first + make.events(3, 150)
+    assert await any_store.load(ROOM, after_seq=Seq(149)) == make.events(150, 150)
+    assert await any_store.load(ROOM, after_seq=Seq(150)) == []
+    assert await any_store.load(RoomCode("AAAAA")) == []
+
+
+async def test_long_payloads_and_many_events_at_once_are_kept(any_store: Store, make: Any) -> None:
+    events = make.events(1, 300, bytes(range(256)) * 40)
+    await any_store.append(ROOM, Seq(0), events, make.rows(ROOM))
+    assert await any_store.load(ROOM) == events
+
+
+async def test_everything_is_there_again_after_closing_and_opening(open_any: Any, make: Any) -> None:
+    match = make.match(ROOM)
+    async with open_any() as store:
+        await store.append(ROOM, Seq(0), make.events(1, 3), Rows(make.room(ROOM), [match]))
+    async with open_any() as store:
+        assert (await store.room(ROOM), await store.matches(ROOM)) == (make.room(ROOM), [match])
+        await store.append(ROOM, Seq(3), make.events(4, 4), make.rows(ROOM))
+        assert await store.load(ROOM) == make.events(1, 4)
+
+
+async def test_events_that_are_not_numbered_on_are_refused_at_once(any_store: Store, make: Any) -> None:
+    for events in (make.events(3, 3), [*make.events(2, 2), *make.events(4, 4)], make.events(1, 2)):
+        with pytest.raises(ValueError, match="stands in the place of event"):
+            await any_store.append(ROOM, Seq(1), events, make.rows(ROOM))
+    assert await any_store.load(ROOM) == []
+
+
+async def test_append_is_seen_by_everybody_once_it_is_done(owners: Owners, make: Any) -> None:
+    mine, others = owners
+    for seq in range(1, 31):
+        await mine.append(ROOM, Seq(seq - 1), make.events(seq, seq), Rows(make.room(ROOM, summary=b"%d" % seq)))
+        assert await others.load(ROOM) == make.events(1, seq)
+        row = await others.room(ROOM)
+        assert row is not None
+        assert row.summary == b"%d" % seq
+
+
+# Conflicts
+
+
+@pytest.mark.parametrize("expected", [0, 2, 4])
+async def test_append_in_the_wrong_place_is_refused_and_changes_nothing(
+    any_store: Store, make: Any, expected: int
+) -> None:
+    await any_store.append(ROOM, Seq(0), make.events(1, 3), make.rows(ROOM))
+    rows = Rows(make.room(ROOM, "changed", deadline_ms=1, summary=b"changed"), [make.match(ROOM)])
+    with pytest.raises(ConflictError) as caught:
+        await any_store.append(ROOM, Seq(expected), make.events(expected + 1, expected + 2, b"new"), rows)
+    assert (caught.value.expected_seq, caught.value.actual_seq) == (expected, 3)
+    assert await any_store.load(ROOM) == make.events(1, 3)
+    assert (await any_store.room(ROOM), await any_store.matches(ROOM)) == (make.room(ROOM), [])
+    await any_store.append(ROOM, Seq(3), make.events(4, 4), make.rows(ROOM))
+
+
+@pytest.mark.parametrize("taken_count", [1, 2, 3, 5])
+async def test_append_whose_first_number_another_owner_has_taken_writes_nothing(
+    owners: Owners, make: Any, taken_count: int
+) -> None:
+    """None of three events may land behind the other owner's, though the later numbers are free."""
+    mine, others = owners
+    await mine.append(ROOM, Seq(0), make.events(1, 3), make.rows(ROOM))
+    theirs = make.events(4, 3 + taken_count, b"theirs")
+    await others.append(ROOM, Seq(3), theirs, Rows(make.room(ROOM, summary=b"theirs")))
+    rows = Rows(make.room(ROOM, summary=b"mine"), [make.match(ROOM)])
+    with pytest.raises(ConflictError) as caught:
+        await mine.append(ROOM, Seq(3), make.events(4, 6, b"mine"), rows)
+    assert (caught.value.expected_seq, caught.value.actual_seq) == (3, 3 + taken_count)
+    for store in owners:
+        assert await store.load(ROOM) == make.events(1, 3) + theirs
+        assert (await store.room(ROOM), await store.matches(ROOM)) == (make.room(ROOM, summary=b"theirs"), [])
+
+
+async def test_new_room_whose_code_is_taken_is_refused(owners: Owners, make: Any) -> None:
+    mine, others = owners
+    await others.append(ROOM, Seq(0), make.events(1, 1, b"theirs"), make.rows(ROOM))
+    with pytest.raises(ConflictError):
+        await mine.append(ROOM, Seq(0), make.events(1, 3, b"mine"), make.rows(ROOM))
+    assert await mine.load(ROOM) == make.events(1, 1, b"theirs")
+
+
+async def test_conflict_is_found_by_a_store_that_has_not_seen_the_room_before(open_any: Any, make: Any) -> None:
+    async with open_any() as store:
+        await store.append(ROOM, Seq(0), make.events(1, 3), make.rows(ROOM))
+    async with open_any() as store:
+        with pytest.raises(ConflictError, match="it is 3"):
+            await store.append(ROOM, Seq(0), make.events(1, 1), make.rows(ROOM))
+
+
+async def test_append_that_is_sent_again_is_stored_once(owners: Owners, make: Any) -> None:
+    """Whoever lost the answer to an append reads the log, and finds its own events there."""
+    mine, others = owners
+    await mine.append(ROOM, Seq(0), make.events(1, 3), make.rows(ROOM))
+    for store in (mine, others):
+        with pytest.raises(ConflictError) as caught:
+            await store.append(ROOM, Seq(0), make.events(1, 3), make.rows(ROOM))
+        assert caught.value.actual_seq == 3
+        assert await store.load(ROOM) == make.events(1, 3)
+
+
+async def test_of_two_appends_for_one_place_at_one_moment_one_wins(owners: Owners, make: Any) -> None:
+    mine, others = owners
+    results = await outcomes(
+        mine.append(ROOM, Seq(0), make.events(1, 1, b"short"), Rows(make.room(ROOM, summary=b"short"))),
+        others.append(ROOM, Seq(0), make.events(1, 3, b"long"), Rows(make.room(ROOM, summary=b"long"))),
+        mine.append(OTHER, Seq(0), make.events(1, 2), make.rows(OTHER)),
+    )
+    assert sorted(kind.__name__ for kind in results) == ["ConflictError", "NoneType", "NoneType"]
+    won = b"short" if results[0] is type(None) else b"long"
+    assert await mine.load(ROOM) == make.events(1, 1 if won == b"short" else 3, won)
+    assert await mine.room(ROOM) == make.room(ROOM, summary=won)
+    assert await mine.load(OTHER) == make.events(1, 2)
+
+
+async def test_appends_to_one_room_are_stored_in_the_order_of_the_calls(any_store: Store, make: Any) -> None:
+    results = await outcomes(
+        *(
+            any_store.append(ROOM, Seq(seq - 1), make.events(seq, seq), Rows(make.room(ROOM, summary=b"%d" % seq)))
+            for seq in range(1, 101)
+        )
+    )
+    assert results == [type(None)] * 100
+    assert await any_store.load(ROOM) == make.events(1, 100)
+    assert await any_store.room(ROOM) == make.room(ROOM, summary=b"100")
+
+
+async def test_appends_that_build_on_a_refused_one_are_refused_too(any_store: Store, make: Any) -> None:
+    await any_store.append(ROOM, Seq(0), make.events(1, 1), make.rows(ROOM))
+    assert await outcomes(
+        any_store.append(ROOM, Seq(0), make.events(1, 2, b"late"), make.rows(ROOM)),
+        any_store.append(ROOM, Seq(2), make.events(3, 3, b"late"), make.rows(ROOM)),
+        any_store.append(OTHER, Seq(0), make.events(1, 1), make.rows(OTHER)),
+    ) == [ConflictError, ConflictError, type(None)]
+    assert await any_store.load(ROOM) == make.events(1, 1)
+
+
+@pytest.mark.parametrize("phase", ["\ud800", 2**70], ids=["lone surrogate", "too big"])
+async def test_values_that_cannot_be_stored_refuse_their_own_append_alone(
+    any_store: Store, make: Any, phase: Any
+) -> None:
+    assert await outcomes(
+        any_store.append(OTHER, Seq(0), make.events(1, 2), make.rows(OTHER)),
+        any_store.append(ROOM, Seq(0), make.events(1, 1), Rows(make.room(ROOM, phase))),
+        any_store.append(RoomCode("CCCCC"), Seq(5), make.events(6, 6), make.rows("CCCCC")),
+    ) == [type(None), StoreError, ConflictError]
+    assert [row.code for row in await any_store.rooms()] == [OTHER]
+    assert await any_store.load(ROOM) == []
+    await any_store.append(ROOM, Seq(0), make.events(1, 1), make.rows(ROOM))
+
+
+async def test_cancelled_append_is_stored_whole_or_not_at_all(any_store: Store, make: Any) -> None:
+    await any_store.append(ROOM, Seq(0), make.events(1, 1), make.rows(ROOM))
+    cancelled = any_store.append(ROOM, Seq(1), make.events(2, 4), make.rows(ROOM))
+    cancelled.cancel()
+    await any_store.append(OTHER, Seq(0), make.events(1, 1), make.rows(OTHER))
+    stored = await any_store.load(ROOM)
+    assert stored in (make.events(1, 1), make.events(1, 4))
+    last = len(stored)
+    await any_store.append(ROOM, Seq(last), make.events(last + 1, last + 1), make.rows(ROOM))
+
+
+# Rows
+
+
+async def test_rows_are_kept_with_the_events_and_the_latest_counts(any_store: Store, make: Any) -> None:
+    running, ended = make.match(ROOM), make.match(ROOM, winner=1)
+    await any_store.append(ROOM, Seq(0), make.events(1, 1), Rows(make.room(ROOM, "waiting"), [running]))
+    assert await any_store.matches(ROOM) == [running]
+    rows = Rows(make.room(ROOM, summary=b"more"), [ended, make.match(ROOM, 2)])
+    await any_store.append(ROOM, Seq(1), make.events(2, 2), rows)
+    assert await any_store.room(ROOM) == make.room(ROOM, summary=b"more")
+    assert await any_store.matches(ROOM) == [ended, make.match(ROOM, 2)]
+    await any_store.append(ROOM, Seq(2), make.events(3, 3), make.rows(ROOM))
+    assert await any_store.matches(ROOM) == [ended, make.match(ROOM, 2)]
+    assert await any_store.room(OTHER) is None
+    assert await any_store.matches(OTHER) == []
+
+
+@pytest.mark.parametrize(
+    ("phases", "found"),
+    [
+        (None, ["AAAAA", "BBBBB", "CCCCC", "DDDDD"]),
+        ({"waiting", "playing"}, ["AAAAA", "BBBBB", "DDDDD"]),
+        ((), []),
+    ],
+)
+async def test_rooms_are_found_by_phase(
+    any_store: Store, make: Any, phases: Collection[str] | None, found: list[str]
+) -> None:
+    for code, phase in (("BBBBB", "playing"), ("AAAAA", "waiting"), ("DDDDD", "playing"), ("CCCCC", "over")):
+        await any_store.append(RoomCode(code), Seq(0), make.events(1, 1), Rows(make.room(code, phase)))
+    assert [row.code for row in await any_store.rooms(phases)] == found
+
+
+async def test_rooms_are_due_from_their_deadline_on(any_store: Store, make: Any) -> None:
+    for code, deadline_ms in (("AAAAA", 500), ("BBBBB", None), ("CCCCC", 300), ("DDDDD", 501)):
+        rows = Rows(make.room(code, deadline_ms=deadline_ms))
+        await any_store.append(RoomCode(code), Seq(0), make.events(1, 1), rows)
+    assert await any_store.due_rooms(TimestampMs(299)) == []
+    assert await any_store.due_rooms(TimestampMs(500)) == ["CCCCC", "AAAAA"]
+    await any_store.append(RoomCode("CCCCC"), Seq(1), make.events(2, 2), make.rows("CCCCC"))
+    assert await any_store.due_rooms(TimestampMs(500)) == ["AAAAA"]
+
+
+async def test_openings_are_the_first_events_of_the_rooms_asked_for(any_store: Store, make: Any) -> None:
+    for code, phase in (("AAAAA", "waiting"), ("BBBBB", "playing"), ("CCCCC", "finished")):
+        events = make.events(1, 2, payload=code.encode())
+        await any_store.append(RoomCode(code), Seq(0), events, Rows(make.room(code, phase)))
+    found = await any_store.openings(("waiting", "playing"))
+    assert found == {code: make.events(1, 1, payload=code.encode())[0] for code in ("AAAAA", "BBBBB")}
+
+
+# Stopping, and what is measured
+
+
+async def test_stopping_stores_what_waits_and_refuses_what_comes(open_any: Any, make: Any) -> None:
+    async with open_any() as store:
+        waiting = [
+            store.append(RoomCode(f"R{n:04}"), Seq(0), make.events(1, 1), make.rows(f"R{n:04}")) for n in range(20)
+        ]
+        await store.stop()
+        assert await outcomes(*waiting) == [type(None)] * 20
+        with pytest.raises(StorageUnavailableError):
+            await store.append(ROOM, Seq(0), make.events(1, 1), make.rows(ROOM))
+        await store.stop()
+    await store.close()
+    async with open_any() as store:
+        assert len(await store.rooms()) == 20
+        assert await store.load(ROOM) == []
+
+
+async def test_store_tells_the_next_server_when_it_was_last_served(open_any: Any) -> None:
+    async with open_any() as store:
+        assert store.last_alive_ms is None
+        store.beat()
+    async with open_any() as store:
+        first_ms = store.last_alive_ms
+        assert first_ms is not None
+        store.beat()
+    async with open_any() as store:
+        assert store.last_alive_ms >= first_ms
+
+
+async def test_commits_are_counted(any_store: Store, make: Any) -> None:
+    await outcomes(
+        any_store.append(ROOM, Seq(0), make.events(1, 3), make.rows(ROOM)),
+        any_store.append(ROOM, Seq(0), make.events(1, 1), make.rows(ROOM)),
+    )
+    metrics = any_store.metrics
+    assert (metrics.append_count, metrics.event_count, metrics.conflict_count) == (1, 3, 1)
+    assert metrics.commit_count == metrics.commit_durations_us.observed_count >= 1
+    assert (metrics.waiting_count, metrics.failed_commit_count) == (0, 0)

@@ -1,0 +1,1 @@
+"""Programs for the developers of tabuleiro; none of them is installed with it."""

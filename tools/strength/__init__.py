@@ -1,0 +1,1 @@
+"""The generator of server/STRENGTH.md: games between levels, and a page of their scores."""

@@ -1,0 +1,102 @@
+"""The page on strength as Markdown: the scores of the pairs of levels beside their aims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tabuleiro.rules import registry
+from tabuleiro_server.arena.standings import Tally, elo_difference
+from tabuleiro_server.bots.levels import SEARCH_LEVELS
+from tools.strength.games import NEXT_LEVEL_AIM, REPORT_LEVEL_AIM, LevelPair
+
+_COLUMNS = (
+    "stronger",
+    "nodes",
+    "weaker",
+    "nodes",
+    "games",
+    "won",
+    "drawn",
+    "lost",
+    "score",
+    "95 %",
+    "Elo",
+    "aim",
+    "",
+)
+
+
+def format_page(tallies: Mapping[LevelPair, Tally], games: int, command: str) -> str:
+    """Return the page about pairs of ``games`` games each; ``command`` is the command that makes it."""
+    played = sum(tally.game_count for tally in tallies.values())
+    names = list(dict.fromkeys(pair.game for pair in tallies))
+    lines = [
+        "# How strong the levels are",
+        "",
+        "Each level plays the one below, and `expert` the best computer player of the game's report: "
+        f"{games} games a pair, sides swapped after each, with the default options of the game. Made by",
+        "",
+        f"    {command}",
+        "",
+        "Levels have limits of nodes here and not of time, and all seeds are fixed, so every machine "
+        "plays the same games. The score counts a draw as half a win; its 95 % interval is after Wilson. A level "
+        f"must score {NEXT_LEVEL_AIM:.0%} against the one below, `expert` {REPORT_LEVEL_AIM:.0%} against the "
+        "report's player.",
+        "",
+        "`nodes` is the most that a level searches in a turn. `expert` gets fewer here than in a match, "
+        "and is stronger with more: such games would take days. Against the report's player it gets no more than "
+        "the nodes of the level below.",
+        "",
+        f"**{_verdict(tallies)}** {played} of {games * len(tallies)} games are played.",
+    ]
+    for name in names:
+        lines += [
+            "",
+            *_section(name, {pair: tally for pair, tally in tallies.items() if pair.game == name}, games),
+        ]
+    return "\n".join([*lines, ""])
+
+
+def _verdict(tallies: Mapping[LevelPair, Tally]) -> str:
+    reached = sum(_is_reached(pair, tally) for pair, tally in tallies.items())
+    return f"{reached} of {len(tallies)} pairs reach their aim."
+
+
+def _is_reached(pair: LevelPair, tally: Tally) -> bool:
+    return tally.score is not None and tally.score >= pair.aim
+
+
+def _section(name: str, tallies: Mapping[LevelPair, Tally], games: int) -> list[str]:
+    told = [
+        f"`{level.name}` {level.max_nodes} in {level.limit_ms / 1000:g} s at most" for level in SEARCH_LEVELS[name]
+    ]
+    return [
+        f"## {registry.game_type(name).title}",
+        "",
+        f"Nodes a turn in a real match: {', '.join(told)}.",
+        "",
+        *_table([_COLUMNS, *(_row(pair, tally, games) for pair, tally in tallies.items())]),
+    ]
+
+
+def _row(pair: LevelPair, tally: Tally, games: int) -> Sequence[str]:
+    count = str(games) if tally.game_count == games else f"{tally.game_count} of {games}"
+    nodes = ["-" if budget is None else str(budget) for budget in pair.budgets]
+    first = [pair.stronger, nodes[0], pair.weaker, nodes[1], count]
+    first += [str(tally.wins), str(tally.draws), str(tally.losses)]
+    if tally.score is None or tally.interval is None:
+        return [*first, "-", "-", "-", f"{pair.aim:.0%}", "not played"]
+    low, high = tally.interval
+    return [
+        *first,
+        f"{tally.score:.1%}",
+        f"{low:.1%}..{high:.1%}",
+        f"{elo_difference(tally.score):+.0f}",
+        f"{pair.aim:.0%}",
+        "reached" if _is_reached(pair, tally) else "**missed**",
+    ]
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return [lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]]
