@@ -1,6 +1,6 @@
 """The actions of Xero-G as numbers and as texts. Source: RULES.md, "Xero-G".
 
-Says how an action is written, not whether it is legal: that is :mod:`tabuleiro.rules.games.xero_g`'s.
+Legality is left to ``state``.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class Move(NamedTuple):
 
 
 def placement_number(value: int, square: int) -> int:
-    """The number of the action that puts a ship of ``value`` on ``square``."""
+    """Return the number of the action that puts a ship of ``value`` on ``square``."""
     return square * len(VALUES) + value - 1
 
 
 def move_number(start: int, target: int, drop: int) -> int:
-    """The number of a move; numbers ascend by start, then target, then drop.
+    """Return the number of a move; numbers ascend by start, then target, then drop.
 
     >>> move_number(0, 0, 0) == FIRST_MOVE
     True
@@ -60,7 +60,11 @@ def move_number(start: int, target: int, drop: int) -> int:
 
 
 def action_of(number: int) -> Placement | Move:
-    """What ``number`` stands for. Raises: ValueError for a number that names no action."""
+    """Return the action with this number.
+
+    Raises:
+        ValueError: The number names no action.
+    """
     if 0 <= number < FIRST_MOVE:
         square, value = divmod(number, len(VALUES))
         return Placement(value + 1, square)
@@ -73,7 +77,10 @@ def action_of(number: int) -> Placement | Move:
 
 
 def format_action(number: int) -> str:
-    """The canonical text of an action. Raises: ValueError for a number that names no action.
+    """Return the canonical text of an action.
+
+    Raises:
+        ValueError: The number names no action.
 
     >>> format_action(move_number(0, 13, NO_DROP)), format_action(move_number(0, 13, 20))
     ('a1-b3', 'a1xb3@c4')
@@ -89,7 +96,8 @@ def format_action(number: int) -> str:
 def parse_action(text: str) -> int:
     """Read an action: canonical text, any case, spaces around its parts, cells also as ``(row,column)`` and so on.
 
-    Raises: NotationError when the text names no action.
+    Raises:
+        NotationError: The text names no action.
 
     >>> format_action(parse_action("[1, 3]-[3, 2]"))
     'c1-b3'
@@ -110,5 +118,5 @@ def parse_action(text: str) -> int:
 
 
 def target_name(target: int) -> str:
-    """The name of a square, ``base`` for :data:`~tabuleiro.rules.games.xero_g.moves.BASE`."""
+    """Return the name of a square, ``base`` for :data:`~tabuleiro.rules.games.xero_g.moves.BASE`."""
     return "base" if target == BASE else BOARD.names[target]
