@@ -26,6 +26,7 @@
     └── ClientError              something that the person at the client has to know
         ├── GuestNameTakenError  somebody else has the wanted name on the server
         └── ConnectionLostError  no connection to the server, or it broke
+            └── UnknownOutcomeError  it broke before the answer: what was asked for may have been done
 
 ``str()`` of each is written for the person who reads it: it names the fault and the remedy.
 """
@@ -243,6 +244,14 @@ class GuestNameTakenError(ClientError):
 
 class ConnectionLostError(ClientError):
     """There is no connection to the server, or it broke before the answer came."""
+
+
+class UnknownOutcomeError(ConnectionLostError):
+    """The connection broke after a request was sent and before its answer came; ``reason`` says how it broke."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"no answer came, so it is not known whether this was done: {reason}")
 
 
 def shown(value: object, limit_chars: int = 60) -> str:

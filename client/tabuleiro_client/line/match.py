@@ -41,6 +41,7 @@ from tabuleiro_client.net.room import (
     Said,
 )
 from tabuleiro_client.net.server import Signposts
+from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.sentences import Notice, timed_notices
 
 ACTIONS_HELP: Final = "type the actions of your turn, one or several on a line, e.g. c3 d4; or:"
@@ -340,29 +341,23 @@ class PlainMatch:
         elif not actions:
             self._screen.say(NOTHING_PLAYED)
         else:
+            if self._sending is None and not self._is_linked:
+                self._screen.say("not connected now: this is sent as soon as the connection is back")
             self._send(self._room.play(format_turn(state, actions).split(" ")))
 
     def _send(self, sending: Coroutine[Any, Any, None]) -> None:
         if self._sending is not None:
             sending.close()
             self._screen.say("what you sent before is still on its way")
-            return
-        if not self._is_linked:
-            self._screen.say("not connected now: this is sent as soon as the connection is back")
-        self._sending = asyncio.create_task(sending)
+        else:
+            self._sending = asyncio.create_task(sending)
 
     def _take_answer(self, sent: asyncio.Task[None]) -> None:
         try:
             sent.result()
-        except CommandError as error:
-            self._screen.say(f"the server refuses: {error.message}")
-        except ConnectionLostError:
-            raise
-        except ClientError as error:
-            self._screen.say(str(error))
-        else:
-            return
-        self._report.show_turn()
+        except (CommandError, ClientError) as error:
+            self._screen.say(problem_text(error))
+            self._report.show_turn()
 
     async def _leave(self, how: Stay) -> None:
         """Give up a seat that is not played from now, or say how to come back to it."""

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from textual.screen import Screen
-
 from tabuleiro.errors import TabuleiroError
-from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, SeatRequest
+from tabuleiro.protocol.messages import WatchRoom
 from tabuleiro_client.models.play_options import PlayWishes
 from tabuleiro_client.net.addresses import default_server, named_room
+from tabuleiro_client.net.room import enter
 from tabuleiro_client.text.terminal import detect_style
 from tabuleiro_client.tui.app import FirstScreen, TabuleiroApp
 from tabuleiro_client.tui.entrance import screen_of_room
@@ -86,50 +85,27 @@ async def _wished_screen(app: TabuleiroApp, wishes: PlayWishes, name: str | None
         from tabuleiro_client.tui.screens.lobby import LobbyScreen
 
         return lambda: LobbyScreen(venue)
-    request, secret = _room_request(wishes, is_local=venue.is_local)
-    entered = await venue.link.enter(request)
-    return lambda: screen_of_room(venue, entered, secret, is_to_watch=False)
-
-
-def _room_request(wishes: PlayWishes, *, is_local: bool) -> tuple[CreateRoom | JoinRoom | QuickPlay, str | None]:
-    """What to ask the server for, and the secret of a private room, ``None`` otherwise."""
-    if wishes.room is not None:
-        code, secret = named_room(wishes.room)
-        secret = wishes.secret or secret
-        return JoinRoom(id=0, room=code, seat=wishes.seat, secret=secret), secret
-    from tabuleiro.rules import registry
-
-    game, options = wishes.game or registry.names()[0], dict(wishes.options)
-    if wishes.is_quick:
-        return QuickPlay(id=0, game=game, options=options, settings=wishes.settings), None
-    me = SeatRequest("me")
-    if wishes.level is not None:
-        other = SeatRequest("bot", wishes.level)
-    else:
-        other = me if is_local else SeatRequest("open")
-    seats = (other, me) if wishes.seat == 1 else (me, other)
-    return CreateRoom(id=0, game=game, options=options, seats=seats, settings=wishes.settings), None
+    room = await enter(venue.link, wishes.request(is_local=venue.is_local))
+    return lambda: screen_of_room(venue, room, app.writing, is_to_watch=False)
 
 
 async def watch_in_room(
     url: str, code: str, *, name: str | None, is_ascii: bool, secret: str | None = None
 ) -> int:
     """Watch the room ``code`` of a server, which may hold the secret. Raises: ClientError, CommandError."""
-    from tabuleiro_client.net.room import watch_room
+    from tabuleiro_client.tui.open_room import OpenRoom
     from tabuleiro_client.tui.screens.watch import WatchScreen
 
-    def first(app: TabuleiroApp) -> Screen[Any]:
-        assert app.session.venue is not None
-        link = app.session.venue.link
-        return WatchScreen(lambda: watch_room(link, room, secret or written))
-
-    room, written = named_room(code)
-
-    app = TabuleiroApp(lambda: first(app), force_ascii=is_ascii_wanted(is_ascii))
-    if name is None:
-        await app.session.go_looking_on(url)
-    else:
-        await app.session.go_online(url, name)
+    room_code, written = named_room(code)
+    app = TabuleiroApp(
+        lambda: WatchScreen(OpenRoom(room, app.writing, is_watching=True)), force_ascii=is_ascii_wanted(is_ascii)
+    )
+    try:
+        venue = await (app.session.go_looking_on(url) if name is None else app.session.go_online(url, name))
+        room = await enter(venue.link, WatchRoom(id=0, room=room_code, secret=secret or written))
+    except BaseException:
+        await app.session.leave()
+        raise
     return await run(app)
 
 

@@ -42,6 +42,10 @@ class SeatRequest(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     level: Level | None = None
 
 
+ME: Final = SeatRequest("me")
+OPEN: Final = SeatRequest("open")
+
+
 class Request(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True, kw_only=True, gc=False):
     """Base of all client messages."""
 
@@ -64,7 +68,7 @@ class CreateRoom(Request, frozen=True, tag="create-room"):
 
     game: ShortText
     options: OptionTexts = {}
-    seats: tuple[SeatRequest, SeatRequest] = (SeatRequest("me"), SeatRequest())
+    seats: tuple[SeatRequest, SeatRequest] = (ME, OPEN)
     settings: RoomSettings = RoomSettings()
 
 
@@ -460,10 +464,14 @@ class BaseServerMessage(msgspec.Struct, frozen=True, tag_field="type", gc=False)
 
 
 class Ok(BaseServerMessage, frozen=True, tag="ok", omit_defaults=True):
-    """The request was done, and its changes are on disk."""
+    """The request was done, and its changes are on disk.
+
+    ``seq`` is the last event of the room in which something was done: a client that has it has the change, too.
+    """
 
     id: int
     result: Welcome | RoomEntered | RoomList | RecordPlayed | HintGiven | None = None
+    seq: Seq | None = None
 
 
 class Error(BaseServerMessage, frozen=True, tag="error"):

@@ -156,7 +156,6 @@ async def test_a_match_left_is_listed_and_can_be_gone_on_with():
         await until(at.pilot, lambda: at.app.session.venue is not None and at.app.screen.form.errors() == {})
         await at.press("ctrl+s")
         match = await at.arrive(MatchScreen)
-        await until(at.pilot, lambda: match.model is not None)
         code = match.room.code
         await at.press("escape", "y")
         await at.arrive(HomeScreen)

@@ -9,7 +9,6 @@ from textual.widgets import DataTable, Input, OptionList
 from tabuleiro.errors import ClientError
 from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro.notation.record import MatchRecord, RecordPlayer, format_record
-from tabuleiro.protocol.messages import Resign
 from tabuleiro.rules import registry
 from tabuleiro_client.models.records import RoomMatches
 from tabuleiro_client.models.saved_matches import MatchShelf, ShelvedMatch
@@ -197,7 +196,7 @@ async def test_an_own_match_is_replayed_from_the_server(real_server):
         await until(at.pilot, lambda: room.room is not None)
         async with rui.join(room.room.code) as other:
             await at.arrive(MatchScreen)
-            await other.request(Resign(id=0, room=other.code, match=1))
+            await other.resign()
             await until(at.pilot, lambda: room.room.mirror.head.phase == "finished")
         for kind in (RoomScreen, LobbyScreen, HomeScreen):
             await at.press("escape")

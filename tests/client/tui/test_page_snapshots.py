@@ -15,6 +15,7 @@ from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro_client.models.saved_matches import MatchShelf, ShelvedMatch
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import Identity, IdentityFolder
+from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.room_form import RoomForm
 from tabuleiro_client.tui.screens.connect import ConnectScreen
@@ -29,7 +30,7 @@ from tabuleiro_client.tui.screens.settings import SettingsScreen
 from tabuleiro_client.tui.screens.try_board import TryScreen
 from tabuleiro_client.tui.settings import Settings
 from tests.client.tui.frozen import NOW_MS
-from tests.client.tui.frozen_server import LEVELS, URL, FrozenRoomScreen, frozen_venue
+from tests.client.tui.frozen_server import LEVELS, URL, frozen_room_screen, frozen_venue
 from tests.client.tui.tables import until
 
 SMALL, LARGE = (80, 24), (120, 40)
@@ -50,7 +51,7 @@ SCREENS: dict[str, Callable[[], Screen[Any]]] = {
     "wrong form": lambda: NewMatchScreen(form(option__rows="99")),
     "quick play": lambda: NewMatchScreen(form(is_quick=True, game="xero-g")),
     "lobby": lambda: LobbyScreen(frozen_venue()),
-    "room": lambda: FrozenRoomScreen(frozen_venue(), RoomCode("K7MQ4"), None),
+    "room": lambda: frozen_room_screen(TextStyle(color=True, ascii=False)),
     "settings": SettingsScreen,
     "rules": RulesScreen,
     "try": lambda: TryScreen("minefield", {"size": 7}),

@@ -11,7 +11,7 @@ mover wants to enter. A set of targets is an ``int`` with bit ``i`` set for targ
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -252,6 +252,23 @@ def boost_reach(ships: bytes, others: int, mover: Player, start: int, booster: i
         if leg.run is not None:
             found |= leg.run.end_bit
     return found & ~(1 << booster)
+
+
+def unreached_stop(ships: bytes, others: int, mover: Player, stops: Sequence[int]) -> int | None:
+    """Return the place of the first of ``stops`` that a route through them all does not get to; ``None`` if none.
+
+    A run of the ship on ``stops[0]`` ends on each, and a ship on each between the first and the last boosts it on.
+    """
+    used_sets = {0}
+    for place in range(1, len(stops)):
+        square, stop = stops[place - 1], stops[place]
+        if place > 1 and not others >> square & 1:
+            return place
+        runs = [run.edges for run in _iter_open(_key(mover, ships[square], square), others) if run.end == stop]
+        used_sets = {used | edges for used in used_sets for edges in runs if not used & edges}
+        if not used_sets:
+            return place
+    return None
 
 
 def _iter_legs(ships: bytes, others: int, mover: Player, firsts: Iterable[Leg]) -> Iterator[Leg]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
+from tabuleiro.errors import NotationError
 from tabuleiro.ids import PLAYERS, Player, opponent
 from tabuleiro.rules.base import Game, Outcome, State, Termination
 from tabuleiro.rules.games.xero_g.actions import (
@@ -37,6 +38,7 @@ from tabuleiro.rules.games.xero_g.moves import (
     reach,
     shortest_route,
     target_indexes,
+    unreached_stop,
 )
 from tabuleiro.rules.games.xero_g.view import PIECES, base_view, home_note, supply_note
 from tabuleiro.rules.options import OptionValue
@@ -372,7 +374,15 @@ class XeroGState(State):
         return format_action(action)
 
     def string_to_action(self, text: str) -> int:
-        return parse_action(text)
+        action, stops = parse_action(text, self.mover)
+        if len(stops) > 2 and self.is_legal(action):
+            others = self.occupied ^ 1 << stops[0]
+            place = unreached_stop(self.ships, others, self.mover, stops)
+            if place is not None:
+                before, stop = target_name(stops[place - 1]), target_name(stops[place])
+                expected = f"stops that one run after the other leads to: none goes on from {before} to {stop}"
+                raise NotationError(text, expected)
+        return action
 
     def pieces(self) -> tuple[tuple[Piece, int], ...]:
         squares = [0] * (len(VALUES) + 1)
