@@ -313,7 +313,7 @@ class RoomAnswers:
             self._screen.say(f"{name} may be played now")
             return
         targets = {cell.index for cell in view.cells if cell.name == name}
-        reasons = [hint.text for hint in view.hints if hint.target in targets]
+        reasons = [note.text for note in view.notes if note.target in targets]
         self._screen.say(*(reasons or [f"{name}: {state.illegal_reason(action)}"]))
 
     def show_who(self, now_ms: int) -> None:

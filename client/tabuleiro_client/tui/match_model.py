@@ -41,7 +41,7 @@ from tabuleiro_client.text.board import TextStyle, scores_text
 from tabuleiro_client.text.endings import result_text
 from tabuleiro_client.text.sentences import Cast, sentence_to
 from tabuleiro_client.text.terminal import showable
-from tabuleiro_client.tui.present.notes import hints_of_cell
+from tabuleiro_client.tui.present.notes import notes_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, composed_overlay
 
 
@@ -152,7 +152,7 @@ class MatchModel:
             return Overlay(cursor=cursor, hover=hover, targets=frozenset(), last=last)
         reasons: frozenset[int] = frozenset()
         if self._reasons_of is not None:
-            cells = [cell for hint in hints_of_cell(self.view, self._reasons_of) for cell in hint.cells]
+            cells = [cell for hint in notes_of_cell(self.view, self._reasons_of) for cell in hint.cells]
             reasons = frozenset(cells)
         elif not self.composer.actions:
             reasons = self._hinted
@@ -284,7 +284,7 @@ class MatchModel:
             self._reasons_of = None
             self.point(None)
             return
-        hints = hints_of_cell(self.view, target)
+        hints = notes_of_cell(self.view, target)
         self._reasons_of = target if hints else None
         self._say_of(target, " ".join(hint.text for hint in hints) or self._why_not(target))
 
