@@ -23,7 +23,7 @@ from tabuleiro.errors import (
     shown,
 )
 from tabuleiro.notation.actions import format_turn, parse_turn
-from tabuleiro_client.line.commands import CommandGroup, CommandTable, Doubt, RoomCommand, RoomDesk
+from tabuleiro_client.line.commands import CommandGroup, CommandTable, Doubt, RoomCommand, RoomCommands
 from tabuleiro_client.line.reports import MatchReport, RoomAnswers
 from tabuleiro_client.line.ships import answered, open_move, question_lines, sight_of
 from tabuleiro_client.line.terminal import Line, LineReader, Screen
@@ -59,7 +59,7 @@ class Stay(Enum):
     INPUT_ENDED = "input ended"
 
 
-class PlainMatch:
+class LineMatch:
     """A stay in ``room``; ``signposts`` are the commands that lead there, ``levels`` those of the server's bots.
 
     With ``is_watching`` nothing can be played even if this guest holds a seat.
@@ -83,7 +83,7 @@ class PlainMatch:
         self._report = MatchReport(room.mirror, screen, signposts, is_watching=is_watching)
         answers = RoomAnswers(room.mirror, screen, self._report)
         self._answers = answers
-        desk = RoomDesk(room, screen, self._report, answers, levels, self._send, self._confirm)
+        desk = RoomCommands(room, screen, self._report, answers, levels, self._send, self._confirm)
         self._desk = desk
         self._commands = CommandTable((*desk.groups(), CommandGroup("leaving", self._leaving_commands())))
         self._is_linked = True

@@ -26,7 +26,7 @@ def levels_to_offer(levels: Sequence[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayWishes:
+class PlayOptions:
     """What the command line of `tabuleiro play` says; ``None`` and empty stand for nothing said.
 
     ``server`` is a checked URL, ``options`` those of the preset and of the single options together. ``secret``
