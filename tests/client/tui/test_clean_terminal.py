@@ -109,9 +109,9 @@ async def test_a_crash_on_a_terminal_that_takes_nothing_ends_the_program(tmp_pat
 
 LITTLE_WAITS = """
 from tabuleiro_client.cli.main import main
-from tabuleiro_client.tui import terminal_output
+from tabuleiro_client.tui import terminal
 
-terminal_output.WAITING_MAX_CHARS = 100
+terminal.WAITING_MAX_CHARS = 100
 main()
 """
 
