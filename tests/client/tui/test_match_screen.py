@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from tabuleiro.ids import AccountId, Ply
 from tabuleiro.protocol.events import HintTaken, SequencedEvent
-from tabuleiro.protocol.messages import Error, Play, Update, WatchRoom
+from tabuleiro.protocol.messages import Error, Offer, Play, Say, Update, WatchRoom
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings
 from tabuleiro_client.net.mirror import Mirror
@@ -358,6 +358,51 @@ async def test_a_turn_sent_while_the_connection_breaks_is_played_once(server, fa
 
 
 @pytest.mark.slow
+async def test_an_offer_made_while_the_connection_breaks_is_said_to_be_unknown_and_shown_after_coming_back(
+    server, faulty_app
+):
+    async with faulty_app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen) and faulty_app.screen.is_whole)
+        screen = faulty_app.screen
+        server.lets_in.clear()
+        server.cut_before_reply_to = Offer
+        await pilot.press("d")
+        await until(pilot, lambda: "not known whether it was done" in said_by(screen))
+        server.lets_in.set()
+        await until(pilot, lambda: said_by(screen) == "connected again: look whether what you asked for was done")
+        await until(pilot, lambda: "n withdraws" in str(screen.query_one("#offer", Static).render()))
+    assert len([message for message in server.received if isinstance(message, Offer)]) == 1
+
+
+async def test_an_offer_made_without_a_connection_is_said_not_to_be_sent(server, faulty_app):
+    async with faulty_app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen) and faulty_app.screen.is_whole)
+        screen = faulty_app.screen
+        server.lets_in.clear()
+        await server.cut()
+        await until(pilot, lambda: not screen.model.is_linked)
+        await pilot.press("d")
+        await until(pilot, lambda: said_by(screen) == "not connected to the server now: nothing was sent")
+        server.lets_in.set()
+        await until(pilot, lambda: said_by(screen) == "connected again")
+    assert not [message for message in server.received if isinstance(message, Offer)]
+
+
+async def test_a_line_of_chat_whose_answer_is_lost_is_there_again_to_be_sent(server, faulty_app):
+    async with faulty_app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen) and faulty_app.screen.is_whole)
+        screen = faulty_app.screen
+        server.cut_before_reply_to = Say
+        await pilot.press("t", *"hello", "enter")
+        await until(pilot, lambda: screen.query_one(Entry).value == "hello")
+        await until(pilot, lambda: screen.model.mirror.chat)
+    assert len([message for message in server.received if isinstance(message, Say)]) == 1
+
+
+def said_by(screen: MatchScreen) -> str:
+    return str(screen.query_one("#say", Static).render())
+
+
 async def test_a_refused_turn_is_visibly_taken_back(server, faulty_app):
     def refuse(message, connection):
         return Error(message.id, "wrong-phase", "the time is up") if isinstance(message, Play) else None

@@ -21,7 +21,7 @@ from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.sentences import side_glyphs
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.present.notes import facts, hints_of_cell, match_text
+from tabuleiro_client.tui.present.notes import facts, match_text, notes_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay
 from tabuleiro_client.tui.replay_model import ReplayModel
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
@@ -260,7 +260,7 @@ class ReplayScreen(BoardScreen):
         """Say what is known of the cell that is pointed at."""
         target = self.board.target
         if isinstance(target, int):
-            hints = hints_of_cell(self.model.view, target)
+            hints = notes_of_cell(self.model.view, target)
             self.model.message = (
                 " ".join(hint.text for hint in hints) or "there is nothing more to say of this cell"
             )

@@ -74,7 +74,8 @@ class RoomView(Screen[None]):
         try:
             await request
         except (CommandError, ClientError) as error:
-            self.model.is_in_doubt = isinstance(error, UnknownOutcomeError)
+            if isinstance(error, UnknownOutcomeError):
+                self.model.is_in_doubt = True
             self._refuse(problem_text(error), line)
         else:
             if said:
