@@ -25,9 +25,9 @@ from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
-from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
-from tabuleiro_server.sessions.lifecycle import Caretaker, Lifecycle
+from tabuleiro_server.sessions.lifecycle import Janitor, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
 from tabuleiro_server.sessions.services import Services
@@ -40,7 +40,7 @@ OpenStore = Callable[[Config], Awaitable[Store]]
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A server that accepts connections; it ends with the context that gave it."""
+    """A server that accepts connections; it ends with its context."""
 
     host: str
     port: int
@@ -52,12 +52,12 @@ class RunningServer:
 
     @property
     def url(self) -> str:
-        """Where clients connect to."""
+        """The address for clients."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"ws://{host}:{self.port}"
 
     async def wind_down(self) -> None:
-        """Tell every client, go on for the notice without new rooms, and let bots finish their thoughts."""
+        """Announce the stop to every client, go on for the notice without new rooms, and let bots finish."""
         self.lifecycle.begin_stop(self._notice_ms if self._sockets.connections_count else 0)
         announcement = self.lifecycle.announcement
         assert announcement is not None
@@ -67,7 +67,7 @@ class RunningServer:
 
 
 def now_ms() -> TimestampMs:
-    """The time of day in milliseconds since 1970 UTC."""
+    """Return the time of day in milliseconds since 1970 UTC."""
     return TimestampMs(time.time_ns() // 1_000_000)
 
 
@@ -86,9 +86,16 @@ async def running_server(
     """Run a server for as long as the context lasts.
 
     On the way out connections are told to come back, commands that wait are stored, and every task and process
-    that was started is ended, each within its limit. ``lifecycle`` is given by whoever wants to hurry that.
+    that was started is ended, each within its limit.
 
-    Raises: StoreError when the database cannot be used, ConfigError when the address cannot be had.
+    Args:
+        config: The settings.
+        lifecycle: Given by a caller who wants to hurry the stop.
+        open_store: Opens the store.
+
+    Raises:
+        StoreError: The database cannot be used.
+        ConfigError: The address cannot be used.
     """
     lifecycle = lifecycle or Lifecycle(config, now_ms)
     async with AsyncExitStack() as stack:
@@ -116,9 +123,9 @@ async def running_server(
         sockets = _sockets(config, services, store, pool, probe)
         await sockets.start()
         at_the_end(sockets.stop, "connections")
-        caretaker = Caretaker(store, services.directory, services.guests, config, now_ms)
-        caretaker.start()
-        at_the_end(caretaker.stop, "the caretaker")
+        janitor = Janitor(store, services.directory, services.guests, config, now_ms)
+        janitor.start()
+        at_the_end(janitor.stop, "the janitor")
         yield RunningServer(
             config.host, sockets.port, services.directory, lifecycle, sockets, bot_seats, config.shutdown_notice_ms
         )
@@ -127,12 +134,12 @@ async def running_server(
 async def _rooms(
     config: Config, store: Store, bot_seats: BotSeats, hints: Hints, lifecycle: Lifecycle
 ) -> Services:
-    """Put together what sessions talk to."""
+    """Put together the parts that sessions use."""
     journal = Journal(store)
     lobby = Lobby(await journal.summaries())
     quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
 
-    def on_change(room: RoomTask) -> None:
+    def on_change(room: LiveRoom) -> None:
         lobby.note(room.state.code, room.summary)
         quota.note(room.state)
         bot_seats.consider(room)
@@ -157,7 +164,7 @@ async def _rooms(
 def _sockets(
     config: Config, services: Services, store: Store, pool: BotPool, probe: LoopLagProbe
 ) -> WebSocketServer:
-    """Put together what is behind the port, and let what happens there be measured."""
+    """Put together the parts behind the port, and the metrics of all parts."""
     requests = Requests(services)
     metrics = NetMetrics()
     collector = ServerCollector(

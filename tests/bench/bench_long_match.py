@@ -36,7 +36,7 @@ from tabuleiro_server.room.views import Viewer, snapshot_of
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.journal import Journal, rows_of
-from tabuleiro_server.rooms.room_task import RoomTask, new_chance
+from tabuleiro_server.rooms.live_room import LiveRoom, new_chance
 from tabuleiro_server.store.sqlite.store import SqliteStore
 from tests.e2e.stored_rooms import room_code
 
@@ -138,7 +138,7 @@ class Visitor:
         """Nothing is kept."""
 
 
-async def enter(room: RoomTask, since: Seq | None) -> None:
+async def enter(room: LiveRoom, since: Seq | None) -> None:
     """Let a visitor in, and write what it is answered."""
     visitor = Visitor()
 

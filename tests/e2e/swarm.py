@@ -31,7 +31,7 @@ from tabuleiro_client.net.library import Client, connect
 from tabuleiro_client.net.link import Backoff, LinkSettings
 from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_server.config import Config
-from tabuleiro_server.rooms import room_task
+from tabuleiro_server.rooms import live_room
 from tabuleiro_server.wiring import RunningServer, running_server
 from tests.e2e.faulty_network import FaultyNetwork, faulty_network
 from tests.e2e.ledger import Ledger, StoredRooms
@@ -116,7 +116,7 @@ class Swarm:
 
     async def run(self) -> StoredRooms:
         """Let everybody play to the end, and check what is left and what is stored; return that."""
-        with nothing_above_info(), patch.object(room_task, "DEPARTURE_INTERVAL_MS", DEPARTURE_INTERVAL_MS):
+        with nothing_above_info(), patch.object(live_room, "DEPARTURE_INTERVAL_MS", DEPARTURE_INTERVAL_MS):
             async with (
                 asyncio.timeout(LIMIT_S),
                 running_server(Config(db=str(self._db), port=0, **_SERVER)) as server,

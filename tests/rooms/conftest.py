@@ -23,7 +23,7 @@ from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
-from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
@@ -178,7 +178,7 @@ class Stage:
         self.store = store
         self.journal = Journal(store)
         self.lobby = Lobby()
-        self.changes: list[RoomTask] = []
+        self.changes: list[LiveRoom] = []
         self._changed = asyncio.Event()
         self.faults: list[dict[str, Any]] = []
         self.directory = Directory(self.journal, config, self.clock, self._on_change, TimestampMs(last_alive_ms))
@@ -209,7 +209,7 @@ class Stage:
             raise found
         return found
 
-    def _on_change(self, room: RoomTask) -> None:
+    def _on_change(self, room: LiveRoom) -> None:
         self.hints.consider(room)
         self.changes.append(room)
         self._changed.set()
@@ -222,7 +222,7 @@ class Stage:
         self.lobby.arrive(name)
         return client
 
-    async def room(self, code: str) -> RoomTask:
+    async def room(self, code: str) -> LiveRoom:
         return await self.directory.find(code)
 
     async def until(self, is_so: Callable[[], bool]) -> None:

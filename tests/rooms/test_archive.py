@@ -11,9 +11,9 @@ from tabuleiro.errors import CommandError, DamagedRoomError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import Event, MatchStarted, RoomOpened, Said, SeatInfo, SequencedEvent
 from tabuleiro_server.room.commands import Watch
-from tabuleiro_server.rooms import pieces
+from tabuleiro_server.rooms import journal
 from tabuleiro_server.rooms.archive import Archive
-from tabuleiro_server.rooms.pieces import AT_ONCE_COUNT
+from tabuleiro_server.rooms.journal import CHUNK_COUNT
 from tests.patience import LIMIT_S
 
 PIECES_COUNT = 20
@@ -22,9 +22,9 @@ ANA = AccountId("ana-id")
 
 
 def long_story(options: dict[str, int | str]) -> list[SequencedEvent]:
-    """A running match, and so much talk in its room that it takes many pieces to replay."""
+    """A running match, and so much talk in its room that it takes many chunks to replay."""
     seat = SeatInfo("person", ANA, "ana")
-    talk = [Said(ANA, "ana", "hello", True)] * (PIECES_COUNT * AT_ONCE_COUNT)
+    talk = [Said(ANA, "ana", "hello", True)] * (PIECES_COUNT * CHUNK_COUNT)
     events: list[Event] = [
         RoomOpened(CODE, "minefield", options, ANA, "ana", (seat, seat)),
         MatchStarted(1),
@@ -50,7 +50,7 @@ class Shelf:
 
 async def test_others_have_their_turn_while_a_long_match_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Symptom: who asked for a match of thousands of actions, again and again, held everybody up."""
-    monkeypatch.setattr(pieces, "PIECE_NS", 0)
+    monkeypatch.setattr(journal, "CHUNK_NS", 0)
     shelf: Any = Shelf()
     archive, turns_count = Archive(shelf), 0
     asking = asyncio.create_task(archive.find(CODE, None, Watch(ANA)))
@@ -73,7 +73,7 @@ async def test_what_cannot_be_replayed_is_called_damaged_and_not_to_be_tried_aga
 
 
 async def test_matches_are_replayed_for_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "PIECE_NS", 0)
+    monkeypatch.setattr(journal, "CHUNK_NS", 0)
     shelf: Any = Shelf()
     archive = Archive(shelf)
     asking = [asyncio.create_task(archive.find(CODE, None, Watch(ANA))) for _ in range(3)]

@@ -94,7 +94,7 @@ async def test_bots_without_an_answer_are_busy_and_no_hint_was_taken(hinting: An
     stage, ana, _, code = hinting
     stage.suggested.put_nowait(failure)
     refused = await ana.ask(messages.TakeHint, room=code, match=1, ply=0)
-    assert (refused.code, refused.message) == ("busy", "the computer players are busy: ask again in a while")
+    assert (refused.code, refused.message) == ("busy", "all bots are busy; try again in a moment")
     assert (await stage.room(code)).state.match.hinted_at_ms == (None, None)
 
 

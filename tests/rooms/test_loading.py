@@ -1,4 +1,4 @@
-"""Rooms are loaded by replaying their events, in pieces between which all other rooms have their turn."""
+"""Rooms are loaded by replaying their events, in chunks between which all other rooms have their turn."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from tabuleiro.protocol.events import ActionsPlayed, Event, MatchStarted, RoomOp
 from tabuleiro.rules import registry
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms import journal as journal_module
-from tabuleiro_server.rooms import pieces as pieces_module
-from tabuleiro_server.rooms.pieces import AT_ONCE_COUNT
+from tabuleiro_server.rooms.journal import CHUNK_COUNT
 
 PLIES_COUNT = 300
 
@@ -44,35 +43,35 @@ async def stored(stage: Any) -> RoomState:
     return appended.room
 
 
-async def test_many_events_are_replayed_in_pieces(
+async def test_many_events_are_replayed_in_chunks(
     stage: Any, stored: RoomState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pieces: list[list[Seq]] = []
+    chunks: list[list[Seq]] = []
     replay = journal_module.replay
 
     def noted(events: Any, room: RoomState | None = None) -> RoomState:
         events = list(events)
-        pieces.append([event.seq for event in events])
+        chunks.append([event.seq for event in events])
         return replay(events, room)
 
     monkeypatch.setattr(journal_module, "replay", noted)
     assert await stage.journal.load(stored.code) == stored
-    assert max(map(len, pieces)) == AT_ONCE_COUNT
-    assert [seq for piece in pieces for seq in piece] == list(range(1, stored.seq + 1))
+    assert max(map(len, chunks)) == CHUNK_COUNT
+    assert [seq for chunk in chunks for seq in chunk] == list(range(1, stored.seq + 1))
 
 
 async def test_others_have_their_turn_while_a_long_match_is_loaded(
     stage: Any, stored: RoomState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Symptom: all rooms waited while the match of one was replayed in one go."""
-    monkeypatch.setattr(pieces_module, "PIECE_NS", 0)
+    monkeypatch.setattr(journal_module, "CHUNK_NS", 0)
     loading = asyncio.create_task(stage.journal.load(stored.code))
     turns_count = 0
     while not loading.done():
         turns_count += 1
         await asyncio.sleep(0)
     assert await loading == stored
-    assert turns_count > PLIES_COUNT // AT_ONCE_COUNT
+    assert turns_count > PLIES_COUNT // CHUNK_COUNT
 
 
 async def test_a_client_resumes_from_events_of_long_ago(stage: Any, stored: RoomState) -> None:

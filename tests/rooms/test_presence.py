@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tabuleiro.ids import AccountId, TimestampMs
-from tabuleiro_server.rooms.room_task import DEPARTURE_INTERVAL_MS, Departures
+from tabuleiro_server.rooms.live_room import DEPARTURE_INTERVAL_MS, Departures
 
 ANA, RUI = AccountId("ana-id"), AccountId("rui-id")
 DAY_MS = 86_400_000

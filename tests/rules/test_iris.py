@@ -25,7 +25,7 @@ def start(**options: int | str) -> IrisState:
 
 
 def position(black: str, white: str, rest: str = "0 - 0", side: int = SIDE) -> str:
-    """The position text with these stones, given as cell names parted by spaces."""
+    """Return the position text with these stones, given as cell names parted by spaces."""
     board, owners = hex_board(side), dict.fromkeys(black.split(), "b") | dict.fromkeys(white.split(), "w")
     assert owners.keys() <= set(board.names)
     rows: list[str] = ["" for _ in board.row_lengths]
@@ -35,7 +35,7 @@ def position(black: str, white: str, rest: str = "0 - 0", side: int = SIDE) -> s
 
 
 def neutral_full_but(*free: str) -> str:
-    """All neutral cells except ``free``, parted by spaces."""
+    """Return all neutral cells except ``free``, parted by spaces."""
     return " ".join(name for name in NEUTRAL if name not in free)
 
 
@@ -244,8 +244,8 @@ def test_stones_of_the_other_colour_and_gaps_part_groups() -> None:
 
 
 def test_scoring_groups_are_hinted_with_their_score_best_first() -> None:
-    hints = start(position=position(f"{CHAIN} a1 i5 a3 i3", "e1 e9 d6")).view().hints
-    assert [(hint.kind, hint.owner, len(hint.cells), hint.text) for hint in hints] == [
+    notes = start(position=position(f"{CHAIN} a1 i5 a3 i3", "e1 e9 d6")).view().notes
+    assert [(note.kind, note.owner, len(note.cells), note.text) for note in notes] == [
         ("group", 0, 9, "a group of 9 black stones scores 2"),
         ("group", 0, 1, "a group of 1 black stone scores 1"),
         ("group", 0, 1, "a group of 1 black stone scores 1"),

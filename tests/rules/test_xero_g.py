@@ -11,7 +11,7 @@ from tabuleiro.rules.games.xero_g import XeroG, XeroGState
 
 
 def fleet(*rows: str, mover: int = 0) -> str:
-    """A position with these rows from row 1 up, and the ships still missing on row 6, then on row 5."""
+    """Return a position with these rows from row 1 up, and the ships still missing on row 6, then on row 5."""
     missing = list("111122223333")
     for digit in "".join(rows).replace("0", ""):
         missing.remove(digit)
@@ -54,7 +54,7 @@ def square(name: str) -> int:
 
 
 def ends(state: XeroGState, ship: str) -> set[str]:
-    """The names of the places where the ship can land."""
+    """Return the names of the places where the ship can land."""
     return {landing.name for landing in state.landings_of(square(ship))}
 
 
@@ -291,6 +291,13 @@ def test_an_illegal_move_is_refused_with_its_reason(text: str, reason: str) -> N
         ("(1,1)x(3,2)@(4,3)", "a1xb3@c4"),
         ("[6,3] - BASE", "c6-base"),
         ("6-3-base", "c6-base"),
+        ("c6-g", "c6-base"),
+        ("C6 - Goal", "c6-base"),
+        ("a1xb3(c4)", "a1xb3@c4"),
+        ("a1-b3@c4", "a1xb3@c4"),
+        ("a1 x b3 - c4", "a1xb3@c4"),
+        ("0|14", "a1-c3"),
+        ("0|1|9", "a1xb1@d2"),
     ],
 )
 def test_actions_are_read_in_all_forms(text: str, canonical: str) -> None:
@@ -299,19 +306,98 @@ def test_actions_are_read_in_all_forms(text: str, canonical: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a1", "a1-", "4@c1", "0@c1", "a1-g1", "a7-a1", "a1xb3", "a1xbase@c4", "base-a1", "(1,7)-(1,1)"]
+    "text",
+    [
+        "",
+        "a1",
+        "a1-",
+        "4@c1",
+        "0@c1",
+        "a1-g1",
+        "a7-a1",
+        "a1xb3",
+        "a1xbase@c4",
+        "base-a1",
+        "(1,7)-(1,1)",
+        "a1-g-b1",
+        "a1-b1xg@c1",
+        "a1@c4",
+        "a1xb1-c1-d1",
+        "a1-b9-c1",
+        "0|",
+        "0|1|2|3",
+        "36|0",
+        "0|36",
+        "0|1|37",
+        "|",
+    ],
 )
 def test_text_that_names_no_action_is_refused(text: str) -> None:
     with pytest.raises(NotationError):
         start().string_to_action(text)
 
 
+SOUTH_STOPS = fleet("300000", "002100", "000100")
+NORTH_STOPS = "100000/000000/000000/300000/033111/222302 1"
+
+
+@pytest.mark.parametrize(
+    ("position", "text", "canonical"),
+    [
+        (SOUTH_STOPS, "a1-c2-c4", "a1-c4"),
+        (SOUTH_STOPS, "A1 - C2 - C4", "a1-c4"),
+        (SOUTH_STOPS, "a1-c2-d3-d4", "a1-d4"),
+        (SOUTH_STOPS, "a1-c2xd3@f4", "a1xd3@f4"),
+        (NORTH_STOPS, "a6-a4-a1-g", "a6-base"),
+        (NORTH_STOPS, "a6-a4-a1-goal", "a6-base"),
+        (NORTH_STOPS, "a6-a4-a1-b1", "a6-b1"),
+        (NORTH_STOPS, "a6-a4xa1@c3", "a6xa1@c3"),
+        (NORTH_STOPS, "a6-a4-a1(c3)", "a6xa1@c3"),
+        (NORTH_STOPS, "a6-a4xa1-c3", "a6xa1@c3"),
+        (NORTH_STOPS, "30|36", "a6-base"),
+        (NORTH_STOPS, "30|0|14", "a6xa1@c3"),
+    ],
+)
+def test_a_move_is_read_with_every_stop_of_its_route(position: str, text: str, canonical: str) -> None:
+    state = start(variant="gyges", position=position)
+    action = state.string_to_action(text)
+    assert state.action_to_string(action) == canonical
+    assert state.is_legal(action)
+
+
+@pytest.mark.parametrize(
+    ("position", "text", "message"),
+    [
+        (SOUTH_STOPS, "a1-c3-c4", "none goes on from a1 to c3"),
+        (SOUTH_STOPS, "a1-b3-c4", "none goes on from b3 to c4"),
+        (SOUTH_STOPS, "a1-c2-a3-c4", "none goes on from c2 to a3"),
+        (NORTH_STOPS, "a6-a4-g", "none goes on from a4 to base"),
+        (NORTH_STOPS, "30|37", "36 for the base"),
+        (SOUTH_STOPS, "35|36", "37 for the base"),
+    ],
+)
+def test_a_route_that_the_ships_cannot_run_is_not_read_as_another_move(
+    position: str, text: str, message: str
+) -> None:
+    with pytest.raises(NotationError, match=message):
+        start(variant="gyges", position=position).string_to_action(text)
+
+
+def test_a_route_to_where_no_move_ends_is_refused_as_that_move_is() -> None:
+    with pytest.raises(IllegalActionError, match="no run of the ship on a1, boosted or not, ends on f6"):
+        play(start(position=TURN_BACK), "a1-a2-f6")
+
+
+def test_a_position_without_the_player_to_move_is_player_0s() -> None:
+    assert start(position=LOOP.removesuffix(" 0")).to_position() == LOOP
+
+
 @pytest.mark.parametrize(
     ("position", "message"),
     [
         ("nonsense", "2 parts"),
-        ("112233/000000/000000/000000/000000/112233", "2 parts"),
         ("112233/000000/000000/000000/112233 0", "6 rows"),
+        ("112233/000000/000000/000000/112233", "6 rows"),
         ("112233/000000/000000/000000/000000/112234 0", "only '0123' in row 6"),
         ("112233/000000/000000/000000/000000/112233 2", "0 or 1"),
         ("112233/000000/000000/000000/000000/112230 0", "12 ships, as there are after the setup, got 11"),

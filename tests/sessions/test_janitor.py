@@ -1,4 +1,4 @@
-"""The caretaker's rounds go on, whatever one of them meets."""
+"""The janitor's rounds go on, whatever one of them meets."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from tabuleiro.errors import StorageUnavailableError
 from tabuleiro.ids import TimestampMs
 from tabuleiro_server.config import Config
-from tabuleiro_server.sessions.lifecycle import Caretaker
+from tabuleiro_server.sessions.lifecycle import Janitor
 from tests.patience import LIMIT_S
 
 
 class House:
-    """All that the caretaker looks after: its first round meets ``fault``."""
+    """All that the janitor looks after: its first round meets ``fault``."""
 
     def __init__(self, fault: Exception) -> None:
         self.faults = [fault]
@@ -37,11 +37,11 @@ class House:
 @pytest.mark.parametrize("fault", [StorageUnavailableError("disk full"), OSError("no lock"), KeyError("a bug")])
 async def test_a_round_that_fails_is_followed_by_the_next(fault: Exception) -> None:
     house: Any = House(fault)
-    caretaker = Caretaker(house, house, house, Config(lobby_wake_ms=1), lambda: TimestampMs(10**12))
-    caretaker.start()
+    janitor = Janitor(house, house, house, Config(lobby_wake_ms=1), lambda: TimestampMs(10**12))
+    janitor.start()
     try:
         async with asyncio.timeout(LIMIT_S):
             await house.is_well.wait()
     finally:
-        await caretaker.stop()
+        await janitor.stop()
     assert house.beat_count >= 2

@@ -25,7 +25,7 @@ from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.room.commands import Play
 from tabuleiro_server.room.state import Match, RoomState, bot_account
-from tabuleiro_server.rooms.room_task import RoomTask, RoomUnloadedError
+from tabuleiro_server.rooms.live_room import LiveRoom, RoomUnloadedError
 
 MARGIN_MS: Final = 500
 """The time that is kept on a clock; with less than four times as much, a quarter."""
@@ -110,7 +110,7 @@ class BotSeats:
         """The number of late answers in succession, by room."""
         self._is_finishing = False
 
-    def consider(self, room: RoomTask) -> None:
+    def consider(self, room: LiveRoom) -> None:
         """Handle a change of a room: start to think if a bot is to move, stop if it no longer is."""
         code, state = room.state.code, room.state
         moment = _moment(state)
@@ -144,7 +144,7 @@ class BotSeats:
         if running is not None and running[1] is task:
             del self._thoughts[code]
 
-    async def _move(self, room: RoomTask, moment: Moment) -> None:
+    async def _move(self, room: LiveRoom, moment: Moment) -> None:
         match = room.state.match
         assert match is not None
         assert match.to_move is not None
@@ -181,7 +181,7 @@ class BotSeats:
         except (BotError, CommandError) as error:
             log.error("bot did not move", room=room.state.code, reason=str(error))
 
-    async def _play(self, room: RoomTask, command: Play) -> None:
+    async def _play(self, room: LiveRoom, command: Play) -> None:
         """Have the move stored; try again as long as the disk refuses it.
 
         Raises: CommandError, for a disk that refuses only when the server stops; RoomUnloadedError.

@@ -20,6 +20,7 @@ from tabuleiro_server.room.state import (
     Match,
     MutedPerson,
     RoomState,
+    child_of,
     cut_checkpoints,
     state_after,
     with_checkpoint,
@@ -154,7 +155,7 @@ def _actions_played(room: RoomState, event: events.ActionsPlayed, at_ms: Timesta
         return room
     state = match.state
     for text in event.actions:
-        state = state.child(state.string_to_action(text))
+        state = child_of(state, state.string_to_action(text))
     clock = match.clock
     if state.actions_in_turn == 0 or state.is_terminal:
         clock = _next_turn(room, match, state.to_move, at_ms, event.lag_ms)

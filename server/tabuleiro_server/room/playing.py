@@ -12,7 +12,7 @@ from tabuleiro.protocol.events import ActionsPlayed, ActionsUndone, Events, Hint
 from tabuleiro.rules.base import Termination
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.permissions import acting_seat, held_seats, refuse, running_match
-from tabuleiro_server.room.state import Match, RoomState, bot_account, seat_of_bot_account, state_after
+from tabuleiro_server.room.state import Match, RoomState, bot_account, note_child, seat_of_bot_account, state_after
 
 HINT_PAUSE_MS: Final = 5_000
 """Shortest time between two hints of a player."""
@@ -113,6 +113,7 @@ def _played(room: RoomState, match: Match, command: commands.Play, player: Playe
             action = state.string_to_action(text)
             after = state.apply(action)
             texts.append(state.action_to_string(action))
+            note_child(state, action, after)
             state = after
         except NotationError as error:
             raise CommandError(ErrorCode.BAD_NOTATION, str(error)) from error

@@ -6,6 +6,7 @@ turn costs a handful of actions however long the match is, and what is kept stay
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
@@ -170,6 +171,22 @@ CHECKPOINT_EVERY_COUNT: Final = 16
 
 CHECKPOINTS_COUNT: Final = 32
 """Most checkpoints of a match; beyond that, every other one is dropped."""
+
+
+_LATEST: Final[deque[tuple[State, int, State]]] = deque(maxlen=4)
+
+
+def note_child(state: State, action: int, child: State) -> None:
+    """Remember a position that was made while deciding: evolving the room asks for it a moment later."""
+    _LATEST.append((state, action, child))
+
+
+def child_of(state: State, action: int) -> State:
+    """Return the position after a legal action."""
+    for before, made, after in _LATEST:
+        if before is state and made == action:
+            return after
+    return state.child(action)
 
 
 def with_checkpoint(checkpoints: tuple[Checkpoint, ...], ply: int, state: State) -> tuple[Checkpoint, ...]:

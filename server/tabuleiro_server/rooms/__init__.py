@@ -1,1 +1,1 @@
-"""Running rooms: tasks, directory, journal and archive around the pure room core."""
+"""Rooms in memory and on disk, around the pure room core."""

@@ -1,4 +1,4 @@
-"""Matches as they were played, read back from the events of their room."""
+"""Records of matches, read back from the events of their rooms."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ from tabuleiro_server.room.commands import Watch
 from tabuleiro_server.room.evolve import evolve
 from tabuleiro_server.room.seating import decide_watch
 from tabuleiro_server.room.state import Match, RoomState
-from tabuleiro_server.rooms.journal import Journal
-from tabuleiro_server.rooms.pieces import take_in_pieces
+from tabuleiro_server.rooms.journal import Journal, chunked
 from tabuleiro_server.rooms.refusals import code_of_room, damaged, no_such_room, unavailable
 
 log = structlog.get_logger(__name__)
 
 
 class Archive:
-    """All matches of all rooms, also of closed ones.
+    """All matches of all rooms, closed ones too.
 
-    Replaying a long match takes a while, and anybody may ask for it again and again: it is done in pieces, and for
-    one who asks after the other.
+    Replaying a long match takes a while, and anybody may ask for it again and again: it is done in chunks, and for
+    one request after the other.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -38,8 +37,8 @@ class Archive:
     async def find(self, code_text: str, number: int | None, watch: Watch) -> RecordPlayed:
         """Return a match of a room: the last one when ``number`` is ``None``.
 
-        Raises: CommandError when there is none, when ``watch`` is refused, when the disk refuses, or what is on
-        it cannot be replayed.
+        Raises:
+            CommandError: There is no such match, or ``watch`` is refused, or the room cannot be read.
         """
         code = code_of_room(code_text)
         async with self._replaying:
@@ -48,7 +47,8 @@ class Archive:
                 if not events:
                     raise no_such_room(code_text)
                 replayed = _Replay()
-                await take_in_pieces(events, replayed.take)
+                async for chunk in chunked(events):
+                    replayed.take(chunk)
                 room, records = replayed.result()
             except (DamagedRoomError, GameOptionError, NotationError) as error:
                 # What is stored cannot be read, or cannot be by the rules: waiting mends nothing.
@@ -72,7 +72,7 @@ def records_of(events: Iterable[SequencedEvent]) -> tuple[RoomState, list[Record
 
 
 class _Replay:
-    """A room that is being replayed, and its matches that have ended so far."""
+    """A room during its replay, and its matches that have ended so far."""
 
     def __init__(self) -> None:
         self._room: RoomState | None = None

@@ -1,4 +1,4 @@
-"""Which rooms there are: made here, found by their code, loaded from disk when they are touched."""
+"""The directory of rooms: opens them, finds them by their code, and loads them from disk."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tabuleiro_server.room.commands import OpenRoom, Resume
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.journal import Journal
+from tabuleiro_server.rooms.live_room import LiveRoom, RoomContext
 from tabuleiro_server.rooms.refusals import code_of_room, damaged, no_such_room, unavailable
-from tabuleiro_server.rooms.room_task import RoomContext, RoomTask
 
 log = structlog.get_logger(__name__)
 
 
 class Directory:
-    """The rooms in memory, by code, and the way to those on disk.
+    """The rooms in memory by code, and the way to those on disk.
 
-    ``last_alive_ms`` is when the server that ran before this one was last known to run.
+    ``last_alive_ms`` is the last time that the server before this one was known to run.
     """
 
     def __init__(
@@ -33,23 +33,27 @@ class Directory:
         journal: Journal,
         config: Config,
         now_ms: Callable[[], TimestampMs],
-        on_change: Callable[[RoomTask], None],
+        on_change: Callable[[LiveRoom], None],
         last_alive_ms: TimestampMs,
     ) -> None:
         self._started_ms = now_ms()
         self._last_alive_ms = last_alive_ms
         self._context = RoomContext(journal, config, now_ms, on_change, self._drop)
-        self._rooms: dict[RoomCode, RoomTask] = {}
+        self._rooms: dict[RoomCode, LiveRoom] = {}
         self._loading: dict[RoomCode, asyncio.Lock] = {}
         self._damaged: set[RoomCode] = set()
 
     @property
     def rooms_count(self) -> int:
-        """Rooms in memory."""
+        """The number of rooms in memory."""
         return len(self._rooms)
 
     async def new_code(self) -> RoomCode:
-        """Draw a room code that was never used. Raises: CommandError when the storage cannot tell."""
+        """Return a room code that was never used.
+
+        Raises:
+            CommandError: The disk fails.
+        """
         while True:
             letters = (secrets.choice(ROOM_CODE_LETTERS) for _ in range(ROOM_CODE_LENGTH))
             code = RoomCode("".join(letters))
@@ -59,8 +63,12 @@ class Directory:
             except StoreError as error:
                 raise unavailable(error) from error
 
-    async def open(self, command: OpenRoom) -> RoomTask:
-        """Make a room. Raises: CommandError when it is refused or cannot be stored."""
+    async def open(self, command: OpenRoom) -> LiveRoom:
+        """Make a room.
+
+        Raises:
+            CommandError: The room is refused or cannot be stored.
+        """
         now_ms = self._context.now_ms()
         events = tuple(
             SequencedEvent(Seq(number), now_ms, event) for number, event in enumerate(open_room(command), start=1)
@@ -74,12 +82,16 @@ class Directory:
         self._context.on_change(room)
         return room
 
-    def loaded(self, text: str) -> RoomTask | None:
-        """The room of this code if it is in memory and the code is written as usual; ``None``: :meth:`find` it."""
+    def loaded(self, text: str) -> LiveRoom | None:
+        """Return a room in memory whose code is written exactly so; ``None`` means to :meth:`find` it."""
         return self._rooms.get(RoomCode(text))
 
-    async def find(self, text: str) -> RoomTask:
-        """The room of this code. Raises: CommandError when there is none, or it cannot be loaded."""
+    async def find(self, text: str) -> LiveRoom:
+        """Return the room of this code.
+
+        Raises:
+            CommandError: There is none, or it cannot be loaded.
+        """
         room = self.loaded(text)
         if room is not None:
             return room
@@ -96,7 +108,11 @@ class Directory:
                 self._loading.pop(code, None)
 
     async def wake_due_rooms(self) -> None:
-        """Load the rooms in which something has to be done by now, or may have to be. Raises: StoreError."""
+        """Load the rooms whose deadline has passed or whose bot is to move.
+
+        Raises:
+            StoreError: The disk fails.
+        """
         for code in await self._context.journal.due_rooms(self._context.now_ms()):
             if code in self._damaged or self._sees_to_itself(code):
                 continue
@@ -109,15 +125,15 @@ class Directory:
                     self._context.on_change(room)
 
     def _sees_to_itself(self, code: RoomCode) -> bool:
-        """Whether the room is in memory, and wants nobody else to do anything."""
+        """Return True if the room is in memory and waits for no bot."""
         room = self._rooms.get(code)
         return room is not None and not room.state.is_bot_to_move
 
     async def stop(self) -> None:
-        """End all rooms, each after the commands that wait for it."""
+        """Unload all rooms, each after the commands that wait for it."""
         await asyncio.gather(*(room.stop() for room in tuple(self._rooms.values())))
 
-    async def _load(self, code: RoomCode) -> RoomTask:
+    async def _load(self, code: RoomCode) -> LiveRoom:
         if code in self._damaged:
             raise damaged(code)
         try:
@@ -134,22 +150,22 @@ class Directory:
         return self._rooms.get(code) or self._started(state, self._resumption(state))
 
     def _quarantined(self, code: RoomCode) -> CommandError:
-        """Leave a room alone until the next start; called where an exception is at hand, which is logged."""
+        """Leave a room alone until the next start, and log the exception that is being handled."""
         self._damaged.add(code)
         log.exception("room damaged", room=code)
         return damaged(code)
 
     def _resumption(self, state: RoomState) -> Resume | None:
-        """What a room must be told first that was last changed before this server started."""
+        """Return the command that a room last changed before this start has to perform first."""
         if state.updated_at_ms >= self._started_ms or state.phase == "finished":
             return None
         return Resume(TimestampMs(max(self._last_alive_ms, state.updated_at_ms)), self._started_ms)
 
-    def _started(self, state: RoomState, first: Resume | None) -> RoomTask:
-        room = self._rooms[state.code] = RoomTask(state, self._context, first)
+    def _started(self, state: RoomState, first: Resume | None) -> LiveRoom:
+        room = self._rooms[state.code] = LiveRoom(state, self._context, first)
         return room
 
-    def _drop(self, room: RoomTask) -> None:
+    def _drop(self, room: LiveRoom) -> None:
         if room.is_damaged:
             self._damaged.add(room.state.code)
         self._rooms.pop(room.state.code, None)

@@ -1,7 +1,7 @@
-"""Hints under way: thought out beside everything else, then noted in the room and answered.
+"""Hints in progress: computed beside everything else, then noted in the room and answered.
 
-At most one a player; it ends when the position moves on. What to suggest is left to ``suggest``, whether a player
-may have it to the room.
+Each player has at most one; it ends when the position moves on. `suggest` computes it; the room decides who may
+have it.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from tabuleiro.protocol.messages import HintGiven
 from tabuleiro_server.room.commands import TakeHint
 from tabuleiro_server.room.decide import decide
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.rooms.room_task import RoomTask, RoomUnloadedError
+from tabuleiro_server.rooms.live_room import LiveRoom, RoomUnloadedError
 
 log = structlog.get_logger(__name__)
 
 HINT_LIMIT_S: Final = 10.0
-"""A hint that is not thought out by then is given up; clients wait for an answer no longer than 15 seconds."""
+"""Time limit for computing a hint; clients wait for an answer no longer than 15 seconds."""
 
 Suggest = Callable[[RoomState], Awaitable[HintGiven]]
 Answer = Callable[[HintGiven | CommandError], None]
 
 _Place = tuple[int, int, int]
-"""Match number, ply and revision: what a hint is about."""
+"""Match number, ply and revision of the position that a hint is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class _Pending:
 
 
 class Hints:
-    """The hints that are being thought out, by account."""
+    """The hints in progress, by account."""
 
     def __init__(self, suggest: Suggest, now_ms: Callable[[], TimestampMs], limit_s: float = HINT_LIMIT_S) -> None:
         self._suggest = suggest
@@ -51,25 +51,30 @@ class Hints:
         self._limit_s = limit_s
         self._pending: dict[AccountId, _Pending] = {}
 
-    def start(self, room: RoomTask, wish: TakeHint, answer: Answer, is_wanted: Callable[[], bool]) -> None:
-        """Begin to think about a hint; ``answer`` is called once, when the hint is stored or it came to nothing.
+    def start(self, room: LiveRoom, command: TakeHint, answer: Answer, is_wanted: Callable[[], bool]) -> None:
+        """Start to compute a hint.
 
-        It is dropped when it is no longer ``is_wanted`` in the end.
+        Args:
+            room: The room of the match.
+            command: The command that notes the hint.
+            answer: Called once, with the hint when it is stored, or with the reason for having none.
+            is_wanted: Asked before the hint is stored; if it returns False, the hint is dropped.
 
-        Raises: CommandError when it is refused at once.
+        Raises:
+            CommandError: The hint is refused at once.
         """
-        if wish.account in self._pending:
+        if command.account in self._pending:
             raise CommandError(ErrorCode.BUSY, "your last hint is still being thought out")
-        # Nothing is stored yet: whoever may not have a hint is not to wait for it.
-        decide(room.state, wish, self._now_ms())
-        task = asyncio.create_task(self._give(room, wish, answer, is_wanted), name=f"hint in {room.state.code}")
-        place = (wish.match, wish.ply, wish.revision)
+        # Nothing is stored yet: a player who may not have a hint need not wait for it.
+        decide(room.state, command, self._now_ms())
+        task = asyncio.create_task(self._give(room, command, answer, is_wanted), name=f"hint in {room.state.code}")
+        place = (command.match, command.ply, command.revision)
         pending = _Pending(room.state.code, place, answer, task)
-        self._pending[wish.account] = pending
-        task.add_done_callback(lambda _: self._forget(wish.account, pending))
+        self._pending[command.account] = pending
+        task.add_done_callback(lambda _: self._forget(command.account, pending))
 
-    def consider(self, room: RoomTask) -> None:
-        """Look at a room that has changed: hints for a position that is no longer there end."""
+    def consider(self, room: LiveRoom) -> None:
+        """End hints of a changed room that are about another position than the present one."""
         if not self._pending:
             return
         match = room.state.match
@@ -95,25 +100,27 @@ class Hints:
         if self._pending.get(account) is pending:
             del self._pending[account]
 
-    async def _give(self, room: RoomTask, wish: TakeHint, answer: Answer, is_wanted: Callable[[], bool]) -> None:
+    async def _give(
+        self, room: LiveRoom, command: TakeHint, answer: Answer, is_wanted: Callable[[], bool]
+    ) -> None:
         task = asyncio.current_task()
         assert task is not None
 
         def acknowledge(_: RoomState) -> None:
-            # Whoever was told already that it came to nothing is told nothing more.
+            # A request that was refused meanwhile gets no second answer.
             if not task.cancelling():
-                self._pending.pop(wish.account, None)
+                self._pending.pop(command.account, None)
                 answer(given)
 
         try:
             async with asyncio.timeout(self._limit_s):
                 given = await self._suggest(room.state)
             if is_wanted():
-                await room.perform(wish, acknowledge)
+                await room.perform(command, acknowledge)
         except CommandError as error:
-            self._pending.pop(wish.account, None)
+            self._pending.pop(command.account, None)
             answer(error)
         except (BotError, TimeoutError, RoomUnloadedError) as error:
             log.info("no hint", room=room.state.code, reason=str(error) or type(error).__name__)
-            self._pending.pop(wish.account, None)
-            answer(CommandError(ErrorCode.BUSY, "the computer players are busy: ask again in a while"))
+            self._pending.pop(command.account, None)
+            answer(CommandError(ErrorCode.BUSY, "all bots are busy; try again in a moment"))

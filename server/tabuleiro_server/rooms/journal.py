@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 import structlog
@@ -23,10 +24,17 @@ from tabuleiro_server.room.deadlines import Deadline, next_deadline
 from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import summary_of
-from tabuleiro_server.rooms.pieces import take_in_pieces
 from tabuleiro_server.store.port import MatchRow, PlayerRow, RoomRow, Rows, Store, StoredEvent
 
 EVENT_VERSION: Final = 1
+
+CHUNK_COUNT: Final = 8
+"""Items that are handled without a look at the time: one of them may cost a millisecond."""
+
+CHUNK_NS: Final = 2_000_000
+"""Nanoseconds of replaying after which the rest of the server has its turn."""
+
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -76,27 +84,20 @@ class Journal:
         return Appended(after, deadline, stored)
 
     async def load(self, code: RoomCode) -> RoomState | None:
-        """Read a room from disk and replay its events in pieces; return ``None`` when there is no such room.
+        """Read a room from disk and replay its events in chunks; return ``None`` when there is no such room.
 
         Raises: StoreError when an event cannot be read.
         """
         room: RoomState | None = None
-
-        def take(piece: Sequence[StoredEvent]) -> None:
-            nonlocal room
-            room = replay(read_events(code, piece), room)
-
-        await take_in_pieces(await self._store.load(code), take)
+        async for chunk in chunked(await self._store.load(code)):
+            room = replay(read_events(code, chunk), room)
         return room
 
     async def events_after(self, code: RoomCode, seq: Seq) -> list[SequencedEvent]:
-        """Return the events of a room after ``seq``, in order; they are read in pieces. Raises: StoreError."""
+        """Return the events of a room after ``seq``, in order; they are read in chunks. Raises: StoreError."""
         events: list[SequencedEvent] = []
-
-        def take(piece: Sequence[StoredEvent]) -> None:
-            events.extend(read_events(code, piece))
-
-        await take_in_pieces(await self._store.load(code, after_seq=seq), take)
+        async for chunk in chunked(await self._store.load(code, after_seq=seq)):
+            events += read_events(code, chunk)
         return events
 
     async def summaries(self) -> list[RoomSummary]:
@@ -127,6 +128,16 @@ class Journal:
     async def due_rooms(self, now_ms: TimestampMs) -> list[RoomCode]:
         """Return the codes of all rooms in which something has to be done by now, e.g. a bot has to move."""
         return await self._store.due_rooms(now_ms)
+
+
+async def chunked(items: Sequence[T]) -> AsyncIterator[Sequence[T]]:
+    """Yield all items in order, a few at a time; others run in between when that takes long."""
+    begun_ns = time.perf_counter_ns()
+    for start in range(0, len(items), CHUNK_COUNT):
+        if time.perf_counter_ns() - begun_ns >= CHUNK_NS:
+            await asyncio.sleep(0)
+            begun_ns = time.perf_counter_ns()
+        yield items[start : start + CHUNK_COUNT]
 
 
 def read_events(code: RoomCode, stored: Iterable[StoredEvent]) -> list[SequencedEvent]:

@@ -1,4 +1,4 @@
-"""Reading what rooms clients name, and the answers when a room is not to be had."""
+"""Room codes as clients type them, and the refusals when a room cannot be used."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.room_codes import parse_room_code
 
 COMPLAINT_EVERY_S: Final = 5.0
-"""How often the log says again that the disk refuses for the same reason."""
+"""Seconds between two log lines about the same failure of the disk."""
 
 log = structlog.get_logger(__name__)
 
 
 def code_of_room(text: str) -> RoomCode:
-    """Read the code that a client names. Raises: CommandError no-such-room for what can be none."""
+    """Return the room code in a client's text.
+
+    Raises:
+        CommandError: no-such-room, for a text that is no room code.
+    """
     try:
         return parse_room_code(text)
     except NotationError as error:
@@ -28,12 +32,12 @@ def code_of_room(text: str) -> RoomCode:
 
 
 def no_such_room(text: str) -> CommandError:
-    """The refusal for a code that names no room."""
+    """Return the refusal for a code without a room."""
     return CommandError(ErrorCode.NO_SUCH_ROOM, f"there is no room {text[:20]!a}")
 
 
 class StorageComplaints:
-    """The lines of the log about a disk that refuses: one in a while for each reason, however much is refused.
+    """Log lines about a failing disk: one in a while for each reason, however often it fails.
 
     With a full disk thousands of rooms may try again every second.
     """
@@ -45,7 +49,7 @@ class StorageComplaints:
         self._untold_count = 0
 
     def note(self, reason: str) -> None:
-        """Something was refused."""
+        """Log a failure, unless the same reason was logged a moment ago."""
         now_s = self._now_s()
         if reason == self._reason and now_s < self._again_at_s:
             self._untold_count += 1
@@ -58,12 +62,12 @@ _complaints: Final = StorageComplaints()
 
 
 def unavailable(error: StoreError) -> CommandError:
-    """The refusal when the disk does not do what it should; the reason goes to the log, once in a while."""
+    """Log a failure of the disk, and return the refusal for it."""
     _complaints.note(str(error))
     return CommandError(ErrorCode.STORAGE_UNAVAILABLE, "the server cannot store this now; try again")
 
 
 def damaged(code: RoomCode) -> CommandError:
-    """The refusal to whoever asks something of a room in quarantine."""
-    message = f"room {code} is out of order, and stays as it is until the server's host has looked into it"
+    """Return the refusal to commands for a room in quarantine."""
+    message = f"room {code} is unavailable after an error; ask the server's operator"
     return CommandError(ErrorCode.ROOM_DAMAGED, message)

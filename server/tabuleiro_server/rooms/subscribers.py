@@ -1,4 +1,4 @@
-"""Who is in a room, and the telling of news: each message is written once for each codec and viewer."""
+"""The connections in a room, and the notifications to them, encoded once for each codec and kind of viewer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Subscriber(Protocol):
         ...
 
     def forget_room(self, code: RoomCode) -> None:
-        """Be told that the room is gone."""
+        """Take note that the room is gone."""
         ...
 
 
@@ -46,12 +46,12 @@ class Subscribers:
         return len(self._subscribers)
 
     def add(self, subscriber: Subscriber) -> None:
-        """Let a connection in; nothing happens if it is in already."""
+        """Add a connection; nothing happens if it is present."""
         self._subscribers[subscriber] = None
         self._accounts = self._groups = None
 
     def remove(self, subscriber: Subscriber) -> bool:
-        """Let a connection go; tells whether it was here."""
+        """Remove a connection; return True if it was present."""
         was_here = subscriber in self._subscribers
         self._subscribers.pop(subscriber, None)
         self._accounts = self._groups = None
@@ -59,7 +59,7 @@ class Subscribers:
 
     @contextmanager
     def entering(self, account: AccountId) -> Iterator[None]:
-        """Count an account as being here while it is let in, though it is told nothing yet."""
+        """Count an account as present while it enters, before it gets notifications."""
         self._entering, self._accounts = account, None
         try:
             yield
@@ -67,14 +67,14 @@ class Subscribers:
             self._entering, self._accounts = None, None
 
     def accounts(self) -> frozenset[AccountId]:
-        """The accounts with a connection in the room."""
+        """Return the accounts with a connection in the room."""
         if self._accounts is None:
             here = {subscriber.account_id for subscriber in self._subscribers}
             self._accounts = frozenset(here if self._entering is None else here | {self._entering})
         return self._accounts
 
     def accounts_gone(self, room: RoomState) -> set[AccountId]:
-        """Accounts that hold a seat, have no connection any more, and are not noted as gone."""
+        """Return the accounts that hold a seat, have no connection, and are not noted as gone."""
         connected = self.accounts()
         return {
             seat.account
@@ -83,7 +83,7 @@ class Subscribers:
         }
 
     def accounts_back(self, room: RoomState) -> set[AccountId]:
-        """Accounts that hold a seat and have a connection, but are noted as gone."""
+        """Return the accounts that hold a seat and have a connection, but are noted as gone."""
         connected = self.accounts()
         return {
             seat.account
@@ -92,7 +92,7 @@ class Subscribers:
         }
 
     def count_watchers(self, seats: Seats) -> int:
-        """How many accounts with a connection in the room hold none of its ``seats``."""
+        """Return the number of accounts in the room that hold none of its ``seats``."""
         accounts = self.accounts()
         if self._counted is None or self._counted[0] is not accounts or self._counted[1] is not seats:
             self._watchers_count = len(accounts - {seat.account for seat in seats})
@@ -100,7 +100,7 @@ class Subscribers:
         return self._watchers_count
 
     def publish(self, room: RoomState, head: RoomHead, events: tuple[SequencedEvent, ...]) -> None:
-        """Tell everybody in the room what they may know of the news."""
+        """Notify every connection of the events, as far as its viewer may see them."""
         for (_, is_playing), subscribers in self._grouped(room).items():
             viewer = Viewer.PLAYER if is_playing else Viewer.WATCHER
             seen = tuple([event_for(event, viewer) for event in events])
@@ -109,7 +109,7 @@ class Subscribers:
                 subscriber.send_frame(frame)
 
     def _grouped(self, room: RoomState) -> dict[tuple[str, bool], list[Subscriber]]:
-        """Who is told the same, by codec and whether they play; kept until somebody comes, goes or sits down."""
+        """Return the connections by codec and kind of viewer; kept until somebody enters, leaves or sits down."""
         seats, is_playing = room.seats, room.phase == "playing"
         last = self._grouped_for
         if self._groups is None or last is None or last[0] is not seats or last[1] is not is_playing:
@@ -121,7 +121,7 @@ class Subscribers:
         return self._groups
 
     def dismiss_all(self, reason: str) -> None:
-        """Tell everybody that the room is gone, and let them go."""
+        """Notify every connection that the room is gone, and remove it."""
         for subscriber in tuple(self._subscribers):
             subscriber.send_frame(subscriber.codec.encode(RoomGone(self._code, reason)))
             subscriber.forget_room(self._code)

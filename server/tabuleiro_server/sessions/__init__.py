@@ -1,1 +1,1 @@
-"""Sessions of connected guests: requests, lobby, accounts and the server's lifecycle."""
+"""Sessions of connected guests: requests, lobby, accounts, and the server's lifecycle."""

@@ -1,4 +1,4 @@
-"""Who is who: guests with a name and a secret token, of which only the hash is kept."""
+"""Guests: a name, a secret token of which only the hash is kept, and a quota of rooms."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ from tabuleiro_server.store.port import Account, Accounts
 
 
 class RoomQuota:
-    """At most ``limit_count`` rooms that wait or play for each host.
+    """Limits the rooms that wait or play to ``limit_count`` for each host.
 
-    ``hosts`` are the unfinished rooms that are on disk already; from then on rooms tell of their changes by
-    :meth:`note`.
+    ``hosts`` are the hosts of the unfinished rooms on disk; later changes come by :meth:`note`.
     """
 
     def __init__(self, limit_count: int, hosts: Mapping[RoomCode, AccountId]) -> None:
@@ -33,7 +32,7 @@ class RoomQuota:
         self._counts = Counter(hosts.values())
 
     def note(self, room: RoomState) -> None:
-        """Take in what a room is now."""
+        """Take in the present state of a room."""
         is_unfinished = room.phase in ("waiting", "playing")
         if is_unfinished and room.code not in self._hosts:
             self._hosts[room.code] = room.host
@@ -43,9 +42,10 @@ class RoomQuota:
 
     @contextmanager
     def one_more(self, account: AccountId) -> Iterator[None]:
-        """Make a room within this context: what is being made counts too.
+        """Return a context in which to open a room; it counts while it is being opened.
 
-        Raises: CommandError when the account has as many as it may have.
+        Raises:
+            CommandError: The account has reached its limit.
         """
         if self._counts.get(account, 0) >= self._limit_count:
             message = f"rooms_per_account_count: at most {self._limit_count} unfinished rooms of one guest"
@@ -67,7 +67,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """A guest who has said hello; ``token`` is there only when the guest was made just now."""
+    """A guest who has said hello; ``token`` is there only when the guest is new."""
 
     account: Account
     token: str | None = None
@@ -82,28 +82,32 @@ class Guests:
         self._connected: Counter[AccountId] = Counter()
 
     def arrive(self, account_id: AccountId) -> None:
-        """A guest has a connection more."""
+        """Count one connection more of a guest."""
         self._connected[account_id] += 1
 
     def depart(self, account_id: AccountId) -> None:
-        """A guest has a connection less."""
+        """Count one connection less of a guest."""
         self._connected[account_id] -= 1
         if not self._connected[account_id]:
             del self._connected[account_id]
 
     async def free_unused(self, unused_ms: int) -> int:
-        """Forget who never played and has not been here for ``unused_ms``; return how many that were.
+        """Forget guests who never played and were not connected for ``unused_ms``; return their number.
 
-        Who is connected is here, however long ago the hello was. Raises: StoreError.
+        A guest with a connection stays, however long ago the hello was.
+
+        Raises:
+            StoreError: The disk fails.
         """
         now_ms = self._now_ms()
         await self._accounts.touch_all(tuple(self._connected), now_ms)
         return await self._accounts.free_unused(TimestampMs(now_ms - unused_ms))
 
     async def identify(self, name: str | None, token: str | None) -> Identified:
-        """Recognise the owner of ``token``, or make a new guest called ``name`` when there is no token.
+        """Return the owner of ``token``, or a new guest called ``name`` when there is no token.
 
-        Raises: CommandError for a wrong token, a bad or taken name, or when the disk refuses.
+        Raises:
+            CommandError: The token is wrong, the name is bad or taken, or the disk fails.
         """
         try:
             if token is not None:
@@ -139,5 +143,5 @@ class Guests:
 
 
 def _hash(token: str) -> bytes:
-    """A plain hash is enough: tokens are long and random, so there is nothing to guess."""
+    """Return a plain hash; it is enough, because tokens are long and random."""
     return hashlib.sha256(token.encode()).digest()

@@ -1,7 +1,7 @@
-"""How a server stops: told first, then no new rooms, bots think to an end, and nothing waits without a limit.
+"""The periodic tasks of a running server, and its orderly stop.
 
-It knows what is being waited for only as awaitables; which parts there are, and in which order they end, is up to
-`wiring`. Signals are the matter of `cli`.
+A stop is announced first, then no rooms are opened, bots finish their thoughts, and nothing waits without a limit.
+`wiring` knows the parts and the order in which they end; `cli` handles signals.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ GUESTS_EVERY_MS = 3_600_000
 log = structlog.get_logger(__name__)
 
 
-class Caretaker:
-    """One task that makes its round every ``lobby_wake_ms``."""
+class Janitor:
+    """One task with a round every ``lobby_wake_ms``: wakes due rooms, beats, and removes unused guests."""
 
     def __init__(
         self,
@@ -47,8 +47,8 @@ class Caretaker:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin the rounds."""
-        self._task = asyncio.create_task(self._run(), name="caretaker")
+        """Start the rounds."""
+        self._task = asyncio.create_task(self._run(), name="janitor")
 
     async def stop(self) -> None:
         """End the rounds."""
@@ -61,10 +61,10 @@ class Caretaker:
             try:
                 await self._round()
             except (StoreError, OSError) as error:
-                log.warning("caretaker's round failed", reason=str(error))
+                log.warning("janitor's round failed", reason=str(error))
             except Exception:
                 # A fault of ours in one room must not keep the hour of all others from coming.
-                log.exception("caretaker's round failed")
+                log.exception("janitor's round failed")
             await asyncio.sleep(self._config.lobby_wake_ms / 1000)
 
     async def _round(self) -> None:
@@ -77,13 +77,13 @@ class Caretaker:
 
 
 HURRY_LIMIT_S: Final = 1.0
-"""How long each part still gets once the stop shall be hurried."""
+"""Seconds that each part still gets once the stop is hurried."""
 
 log = structlog.get_logger(__name__)
 
 
 class Lifecycle:
-    """Whether the server goes on, and the limits of its stop."""
+    """The state of the server's stop, and the limits for it."""
 
     def __init__(self, config: Config, now_ms: Callable[[], TimestampMs]) -> None:
         self._config = config
@@ -94,35 +94,39 @@ class Lifecycle:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the stop has begun."""
+        """True once the stop has begun."""
         return self._stops_at_ms is not None
 
     @property
     def announcement(self) -> Announcement | None:
-        """What clients are told about the stop, ``None`` when there is none."""
+        """The message about the stop for clients, ``None`` when there is none."""
         if self._stops_at_ms is None:
             return None
         text = "the server restarts; matches go on when it is back"
         return Announcement(text, max(self._stops_at_ms - self._now_ms(), 0))
 
     def check_is_running(self) -> None:
-        """Raises: CommandError shutting-down once the stop has begun."""
+        """Check that the stop has not begun.
+
+        Raises:
+            CommandError: shutting-down.
+        """
         if self.is_stopping:
             raise CommandError(ErrorCode.SHUTTING_DOWN, "the server is about to restart; no new rooms until then")
 
     def begin_stop(self, notice_ms: int) -> None:
-        """Take no new rooms from now on; connections are closed in ``notice_ms`` milliseconds."""
+        """Open no rooms from now on; connections are closed in ``notice_ms`` milliseconds."""
         if self._stops_at_ms is None:
             self._stops_at_ms = self._now_ms() + notice_ms
 
     def request_stop(self) -> None:
-        """Ask for the stop; asking again cuts every waiting in it short."""
+        """Request the stop; a second request cuts all its waits short."""
         if self._requested.is_set():
             self._hurried.set()
         self._requested.set()
 
     async def stop_requested(self) -> None:
-        """Wait until the stop is asked for."""
+        """Wait until the stop is requested."""
         await self._requested.wait()
 
     async def give_notice(self) -> None:
@@ -135,9 +139,12 @@ class Lifecycle:
                 await self._hurried.wait()
 
     async def within_limit(self, work: Awaitable[None], what: str) -> None:
-        """Wait for ``work``, for ``shutdown_limit_ms`` at most and shorter in a hurry; then give it up.
+        """Wait for ``work``, for ``shutdown_limit_ms`` at most and shorter in a hurry; then cancel it.
 
-        ``what`` names the work in the log. Raises: what ``work`` raises.
+        ``what`` names the work in the log.
+
+        Raises:
+            Exception: Whatever ``work`` raises.
         """
         task = asyncio.ensure_future(work)
         hurried = asyncio.create_task(self._hurried.wait(), name="waiting for the stop to be hurried")

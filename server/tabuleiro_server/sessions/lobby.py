@@ -1,7 +1,7 @@
-"""The list of rooms, in memory, and those who are told of its changes.
+"""The list of rooms in memory, and the subscriptions to it.
 
-A line a room, kept up to date by the rooms themselves. Changes within a moment are told together, so that a busy
-server does not drown its lobby.
+The rooms keep their lines up to date. Changes within a moment are sent together, so that a busy server does not
+flood its lobby.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from tabuleiro.ids import Phase, RoomCode
-from tabuleiro.protocol.messages import LobbyUpdate, RoomSummary, ServerMessage
+from tabuleiro.protocol.messages import LobbyUpdate, RoomSummary
+from tabuleiro_server.sessions.session import Session
 
 LISTED_PHASES: Final[tuple[Phase, ...]] = ("waiting", "playing")
-"""What is listed when nobody says otherwise."""
+"""Phases that are listed unless the client names others."""
 
 LISTED_ROOMS_COUNT: Final = 200
 LISTED_PEOPLE_COUNT: Final = 50
@@ -26,30 +27,22 @@ STALE_LINES_COUNT: Final = 256
 """Changed rooms whose lines wait to be made; the rooms stay in memory for them."""
 
 
-class Subscriber(Protocol):
-    """A connection that is told of changes in the lobby."""
-
-    def send(self, message: ServerMessage) -> None:
-        """Queue a message; never waits."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class RoomFilter:
-    """Which rooms are asked for. ``None`` stands for every game, and for unfinished rooms."""
+    """A filter for rooms. ``None`` stands for every game, and for unfinished rooms."""
 
     game: str | None = None
     phases: tuple[Phase, ...] | None = None
 
     def matches(self, summary: RoomSummary) -> bool:
-        """Whether the room is one of those asked for."""
+        """Return True if the room passes the filter."""
         phases = LISTED_PHASES if self.phases is None else self.phases
         return summary.phase in phases and self.game in (None, summary.game)
 
 
 @dataclass(slots=True)
 class _Subscription:
-    """What a subscriber wants to know, and what it knows: the rooms in its list, and who is here."""
+    """The filter of a subscriber, and its state: the rooms in its list, and the people it knows of."""
 
     wanted: RoomFilter
     known: set[RoomCode] = field(default_factory=set)
@@ -57,23 +50,23 @@ class _Subscription:
 
 
 class Lobby:
-    """Summaries of the listed rooms that are not closed, and the names of who is here."""
+    """Summaries of the listed rooms that are not closed, and the names of the connected guests."""
 
     def __init__(self, summaries: Iterable[RoomSummary] = ()) -> None:
         by_age = sorted(summaries, key=lambda summary: summary.created_at_ms)
         self._summaries: dict[RoomCode, RoomSummary] = {summary.room: summary for summary in by_age}
         self._people: Counter[str] = Counter()
-        self._subscriptions: dict[Subscriber, _Subscription] = {}
+        self._subscriptions: dict[Session, _Subscription] = {}
         self._stale: dict[RoomCode, Callable[[], RoomSummary]] = {}
         self._changed: dict[RoomCode, None] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     def note(self, code: RoomCode, summarize: Callable[[], RoomSummary]) -> None:
-        """Be told that a room has changed; its line is made when somebody wants to see it, or is told of it."""
+        """Note that a room has changed; its line is made when somebody asks for it or is notified."""
         self._stale[code] = summarize
         if len(self._stale) >= STALE_LINES_COUNT:
             self._freshen()
-        self._tell_soon()
+        self._notify_soon()
 
     def _freshen(self) -> None:
         stale, self._stale = self._stale, {}
@@ -81,7 +74,7 @@ class Lobby:
             self.update(summarize())
 
     def update(self, summary: RoomSummary) -> None:
-        """Take the line of a room in; a closed or private room is not listed."""
+        """Take in the line of a room; a closed or private room is not listed."""
         old = self._summaries.get(summary.room)
         if summary.phase == "closed" or summary.settings.is_private:
             self._summaries.pop(summary.room, None)
@@ -89,10 +82,10 @@ class Lobby:
             self._summaries[summary.room] = summary
         if self._subscriptions and old != self._summaries.get(summary.room):
             self._changed[summary.room] = None
-            self._tell_soon()
+            self._notify_soon()
 
     def rooms(self, wanted: RoomFilter) -> tuple[tuple[RoomSummary, ...], bool]:
-        """The newest rooms asked for, and whether there are more than are listed."""
+        """Return the newest rooms that pass a filter, and True if there are more than are listed."""
         self._freshen()
         found: list[RoomSummary] = []
         for summary in reversed(self._summaries.values()):
@@ -103,7 +96,7 @@ class Lobby:
         return tuple(found), False
 
     def open_rooms(self, game: str) -> list[RoomSummary]:
-        """The rooms of ``game`` in which a seat is free, oldest first."""
+        """Return the rooms of ``game`` with a free seat, oldest first."""
         self._freshen()
         wanted = RoomFilter(game, ("waiting",))
         return [
@@ -113,42 +106,43 @@ class Lobby:
         ]
 
     def arrive(self, name: str) -> None:
-        """Somebody has connected."""
+        """Count one connection more under this name."""
         self._people[name] += 1
-        self._tell_soon()
+        self._notify_soon()
 
     def depart(self, name: str) -> None:
-        """A connection of somebody has ended."""
+        """Count one connection less under this name."""
         self._people[name] -= 1
         if not self._people[name]:
             del self._people[name]
-        self._tell_soon()
+        self._notify_soon()
 
-    def subscribe(self, subscriber: Subscriber, wanted: RoomFilter) -> tuple[tuple[RoomSummary, ...], bool]:
-        """Tell ``subscriber`` of changes from now on, instead of what it asked for before.
+    def subscribe(self, subscriber: Session, wanted: RoomFilter) -> tuple[tuple[RoomSummary, ...], bool]:
+        """Notify ``subscriber`` of changes from now on; this replaces its last subscription.
 
-        Returns what :meth:`rooms` does: the list that will change.
+        Returns:
+            The list that will change, as :meth:`rooms`.
         """
         listed, is_cut = self.rooms(wanted)
         self._subscriptions[subscriber] = _Subscription(wanted, {summary.room for summary in listed})
-        self._tell_soon()
+        self._notify_soon()
         return listed, is_cut
 
-    def unsubscribe(self, subscriber: Subscriber) -> None:
-        """Tell it no more."""
+    def unsubscribe(self, subscriber: Session) -> None:
+        """Send it no more notifications."""
         self._subscriptions.pop(subscriber, None)
 
     def stop(self) -> None:
-        """Tell nobody any more."""
+        """Send no more notifications."""
         self._subscriptions.clear()
         if self._timer is not None:
             self._timer.cancel()
 
-    def _tell_soon(self) -> None:
+    def _notify_soon(self) -> None:
         if self._subscriptions and self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(UPDATE_DELAY_S, self._tell)
+            self._timer = asyncio.get_running_loop().call_later(UPDATE_DELAY_S, self._notify)
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._timer = None
         self._freshen()
         changed = tuple(self._changed)

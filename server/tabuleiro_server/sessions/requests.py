@@ -1,4 +1,4 @@
-"""What each request of a client does: from the wire message to a command for a room, and the answer back."""
+"""The requests of clients: from the message to a command for a room, and the answer back."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tabuleiro_server.metrics import RequestMetrics
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import event_for, snapshot_of, viewer_of
-from tabuleiro_server.rooms.room_task import Missed, RoomTask, new_chance
+from tabuleiro_server.rooms.live_room import LiveRoom, Missed, new_chance
 from tabuleiro_server.sessions.lobby import RoomFilter
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.sessions.session import Answering, Session
@@ -70,9 +70,13 @@ class Requests:
         self._quick_play_lock = asyncio.Lock()
 
     def answer(self, session: Session, message: ClientMessage) -> Answering:
-        """Do what ``message`` asks for and acknowledge it; what comes back has to be awaited.
+        """Do what ``message`` asks for and acknowledge it.
 
-        Raises, here or when it is awaited: CommandError when it is refused.
+        Returns:
+            What has to be awaited; it raises CommandError when the request is refused.
+
+        Raises:
+            CommandError: The request is refused at once.
         """
         if isinstance(message, messages.Hello) == session.is_welcomed:
             raise CommandError(ErrorCode.HELLO_FIRST, "the first message is hello, and there is only one")
@@ -133,7 +137,7 @@ class Requests:
         options: dict[str, int | str],
         seats: tuple[SeatRequest, SeatRequest],
         settings: RoomSettings,
-    ) -> RoomTask:
+    ) -> LiveRoom:
         self._services.lifecycle.check_is_running()
         self._check_may_enter(session, None)
         command = commands.OpenRoom(
@@ -153,14 +157,14 @@ class Requests:
             return await self._services.directory.open(command)
 
     async def _quick_play(self, session: Session, message: messages.QuickPlay) -> None:
-        """One at a time, or two people who ask at the same moment would each open a room and wait."""
+        """Handle one at a time, or two people who ask at the same moment would each open a room and wait."""
         async with self._quick_play_lock:
             await self._join_oldest_or_open(session, message)
 
     async def _join_oldest_or_open(self, session: Session, message: messages.QuickPlay) -> None:
-        """Join the oldest fitting room; whoever is beaten to a seat tries the next one.
+        """Join the oldest fitting room; if somebody else takes the seat first, try the next one.
 
-        Who waits in such a room already, and finds nobody else who waits, goes on waiting there.
+        A guest who waits in such a room, and finds nobody else who waits, goes on waiting there.
         """
         wanted = _complete_options(message.game, message.options)
         fitting = [
@@ -183,7 +187,7 @@ class Requests:
         await self._enter(session, room.state.code, message.id, commands.Watch(session.account_id), None)
 
     async def _is_waited_in(self, summary: RoomSummary) -> bool:
-        """Whether an opponent is there; with days for each turn nobody needs to be."""
+        """Return True if an opponent is present; with days for each turn nobody needs to be."""
         room = await self._services.directory.find(summary.room)
         is_slow = isinstance(summary.settings.time_control, Correspondence)
         here = room.subscribers.accounts()
@@ -211,7 +215,11 @@ class Requests:
         await room.enter(session, permission, since, acknowledge)
 
     def _check_may_enter(self, session: Session, code: RoomCode | None) -> None:
-        """Check whether one room more is allowed; ``None`` stands for a new room. Raises: CommandError."""
+        """Check that the connection may enter one room more; ``None`` stands for a new room.
+
+        Raises:
+            CommandError: limit-reached.
+        """
         limit_count = self._services.config.entered_rooms_count
         if not (code and session.is_in(code)) and session.rooms_count >= limit_count:
             message = f"entered_rooms_count: at most {limit_count} rooms on one connection; leave one first"
@@ -242,17 +250,18 @@ class Requests:
         self._services.hints.start(room, command, answer, lambda: session.is_in(room.state.code))
 
     def _perform(self, session: Session, message: RoomRequest) -> Answering:
-        """Have the command of a request performed; a room in memory, as nearly always, is asked at once."""
+        """Have the command of a request performed; a room in memory, as nearly always, gets it at once."""
         room = self._services.directory.loaded(message.room)
         return self._perform_later(session, message) if room is None else self._ask(session, room, message)
 
     async def _perform_later(self, session: Session, message: RoomRequest) -> None:
         await self._ask(session, await self._services.directory.find(message.room), message)
 
-    def _ask(self, session: Session, room: RoomTask, message: RoomRequest) -> asyncio.Future[RoomState]:
+    def _ask(self, session: Session, room: LiveRoom, message: RoomRequest) -> asyncio.Future[RoomState]:
         _check_entered(session, room)
         bot_levels = self._services.levels.get(room.state.game.name, ())
-        return room.perform(_command(session, message, bot_levels), lambda _: session.send(Ok(message.id)))
+        command = _command(session, message, bot_levels)
+        return room.perform(command, lambda state: session.send(Ok(message.id, seq=state.seq)))
 
 
 def _command(session: Session, message: RoomRequest, bot_levels: tuple[str, ...]) -> commands.Command:
@@ -288,8 +297,12 @@ def _command(session: Session, message: RoomRequest, bot_levels: tuple[str, ...]
     assert_never(message)
 
 
-def _check_entered(session: Session, room: RoomTask) -> None:
-    """Whoever acts in a room is there: so nobody plays and counts as away. Raises: CommandError not-watching."""
+def _check_entered(session: Session, room: LiveRoom) -> None:
+    """Check that the session has entered the room: nobody may play and count as away.
+
+    Raises:
+        CommandError: not-watching.
+    """
     if not session.is_in(room.state.code):
         raise CommandError(ErrorCode.NOT_WATCHING, f"enter room {room.state.code} first: join or watch it")
 
@@ -299,7 +312,11 @@ def _holds_seat(session: Session, summary: RoomSummary) -> bool:
 
 
 def _complete_options(game: str, options: Options) -> dict[str, OptionValue]:
-    """The options with all defaults, without a drawn seed. Raises: CommandError bad-option."""
+    """Return the options with all defaults, without a drawn seed.
+
+    Raises:
+        CommandError: bad-option.
+    """
     try:
         return _without_seed(registry.load(game, options).options)
     except GameOptionError as error:
@@ -310,7 +327,7 @@ def _without_seed(options: Options) -> dict[str, OptionValue]:
     return {name: value for name, value in options.items() if name != "seed"}
 
 
-def _entered(session: Session, room: RoomTask, missed: Missed) -> RoomEntered:
+def _entered(session: Session, room: LiveRoom, missed: Missed) -> RoomEntered:
     state = room.state
     held = state.seats_of(session.account_id)
     viewer = viewer_of(state, session.account_id)

@@ -1,4 +1,4 @@
-"""What a session needs to answer its client, in one place. Put together by `wiring`."""
+"""The parts of a server that sessions use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tabuleiro_server.sessions.lobby import Lobby
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The parts of a running server that sessions talk to. ``levels`` are the bots' levels of each game."""
+    """The parts of a running server that sessions use. ``levels`` are the bots' levels of each game."""
 
     config: Config
     guests: Guests

@@ -1,7 +1,7 @@
-"""One connection as the server sees it: who it is, which rooms it is in, and what it sends and receives.
+"""The session of one connection: its guest, its rooms, and its messages.
 
-It knows no sockets: frames come in through :meth:`Session.receive` and go out through the outbox. What each
-request does is in `requests`.
+It knows no sockets: frames come in through :meth:`Session.receive` and go out through the outbox. `requests` does
+what each request asks for.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from tabuleiro.protocol.codec import Codec
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import ClientMessage, Error, Ok, ServerMessage
 from tabuleiro_server.metrics import RequestMetrics
-from tabuleiro_server.rooms.room_task import RoomTask
+from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.sessions.outbox import Outbox
 
 log = structlog.get_logger(__name__)
 
 Answering = asyncio.Future[Any] | Coroutine[Any, Any, None]
-"""What is done when a request is answered: a room that has been asked, or something still to be run."""
+"""A request being answered: the future of a room's command, or a coroutine still to be run."""
 
 Answerer = Callable[["Session", ClientMessage], Answering]
 
@@ -33,9 +33,9 @@ Answerer = Callable[["Session", ClientMessage], Answering]
 class Session:
     """One client. Requests are taken one by one, so answers come in the order of the requests.
 
-    ``answer`` does what a request asks for; ``on_close`` is called once, with a session that was welcomed.
-    ``on_fault`` is called when an answer fails by a fault of ours.
-    ``lag_ms`` is how long messages of the client are on their way, as whoever owns the connection measured it.
+    ``answer`` does what a request asks for. ``on_close`` is called once, with a session that was welcomed.
+    ``on_fault`` is called when an answer fails by a fault of ours. ``lag_ms`` is the one-way lag as measured by
+    the owner of the connection.
     """
 
     def __init__(
@@ -57,17 +57,21 @@ class Session:
         self._answer = answer
         self._on_close = on_close
         self._on_fault = on_fault
-        self._rooms: dict[RoomCode, RoomTask] = {}
+        self._rooms: dict[RoomCode, LiveRoom] = {}
 
     @property
     def is_welcomed(self) -> bool:
-        """Whether the client has said hello and was recognised."""
+        """True once the client has said hello and was recognised."""
         return bool(self.account_id)
 
     def receive(self, frame: bytes) -> asyncio.Future[Any] | None:
-        """Take one frame and answer it; gives what has to be waited for before the next, if anything has.
+        """Take one frame and answer it.
 
-        Raises: RemoteProtocolError with a close code when the connection has to end.
+        Returns:
+            What has to be awaited before the next frame, or ``None``.
+
+        Raises:
+            RemoteProtocolError: The connection has to end, with this close code.
         """
         try:
             message = self.codec.decode_client(frame)
@@ -106,7 +110,7 @@ class Session:
         self.send(Error(message.id, error.code, error.message))
 
     def refuse_unread(self, reason: str) -> None:
-        """Answer a frame that is not even looked at because a limit is reached, which ``reason`` names."""
+        """Answer a frame that is not read because a limit is reached, which ``reason`` names."""
         self._metrics.count(None, ErrorCode.LIMIT_REACHED)
         self.send(Error(None, ErrorCode.LIMIT_REACHED, reason))
 
@@ -128,25 +132,25 @@ class Session:
         """Queue an encoded message for the client; never waits."""
         self._outbox.put(frame)
 
-    def note_room(self, room: RoomTask) -> None:
-        """The connection is in this room now."""
+    def note_room(self, room: LiveRoom) -> None:
+        """Note that the connection has entered this room."""
         self._rooms[room.state.code] = room
 
     def forget_room(self, code: RoomCode) -> None:
-        """The connection is no longer in this room."""
+        """Note that the connection is no longer in this room."""
         self._rooms.pop(code, None)
 
     @property
     def rooms_count(self) -> int:
-        """Rooms that the connection is in."""
+        """The number of rooms that the connection is in."""
         return len(self._rooms)
 
     def is_in(self, code: RoomCode) -> bool:
-        """Whether the connection is in this room."""
+        """Return True if the connection is in this room."""
         return code in self._rooms
 
     def close(self) -> None:
-        """The connection is lost or ended: leave every room, keep every seat."""
+        """Leave every room and keep every seat, because the connection has ended."""
         for room in self._rooms.values():
             room.dismiss(self)
         self._rooms.clear()

@@ -108,9 +108,14 @@ class XeroG(XeroGRules):
         return XeroGState(self, 0, ships, _occupied(ships), 0, 1, NO_PAST, None)
 
     def _read_position(self, text: str) -> XeroGState:
-        """Read a position after the setup. One that was won by entering a base names that ship in a third part."""
-        base_field = ["value of the ship in the base"] if len(text.split()) > 2 else []
-        cells, mover, fields = split_position(text, BOARD.row_lengths, "0123", base_field)
+        """Read a position after the setup. One that was won by entering a base names that ship in a third part.
+
+        Without the player to move, as the Universal Gyges Interface writes positions, that is player 0.
+        """
+        parts = text.split()
+        whole = f"{text} 0" if len(parts) == 1 and "/" in text else text
+        base_field = ["value of the ship in the base"] if len(parts) > 2 else []
+        cells, mover, fields = split_position(whole, BOARD.row_lengths, "0123", base_field)
         if fields and fields[0] not in ("1", "2", "3"):
             raise position_error(text, f"1, 2 or 3 as the value of the ship in the base, got {fields[0][:9]!a}")
         ships, base_ship = bytes(map(int, cells)), int(fields[0]) if fields else 0

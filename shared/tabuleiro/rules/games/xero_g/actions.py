@@ -1,6 +1,8 @@
 """The actions of Xero-G as numbers and as texts. Source: RULES.md, "Xero-G".
 
-Says how an action is written, not whether it is legal: that is :mod:`tabuleiro.rules.games.xero_g`'s.
+An action is its result. Its texts are the canonical one, the moves of the Universal Gyges Interface (``0|1|9``),
+and routes with every stop, as players of Gygès write them. Legality is left to
+``state``.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import re
 from typing import NamedTuple
 
 from tabuleiro.errors import NotationError
+from tabuleiro.ids import Player
 from tabuleiro.rules.games.xero_g.moves import BASE, BOARD, SQUARE_COUNT, VALUES
 
 TARGET_COUNT = SQUARE_COUNT + 1
@@ -22,9 +25,20 @@ ACTION_COUNT = FIRST_MOVE + SQUARE_COUNT * TARGET_COUNT * DROP_COUNT
 
 EXPECTED_TEXT = "an action such as 3@c1 (in the setup), a1-b3, a1xb3@c4 or c6-base"
 
+UGI_BASES = (37, 36)
+"""The numbers of the bases that player 0 and player 1 want to enter, in the Universal Gyges Interface."""
+
+_NAME = r"[a-z][0-9]{1,2}"
+_BASE_NAMES = ("base", "goal", "g")
+_BASE = "|".join(_BASE_NAMES)
 _CELL = r"[a-z][0-9]{1,2}|\([^()]*\)|\[[^\[\]]*\]|[0-9]{1,2}\s*-\s*[0-9]{1,2}"
 _PLACEMENT = re.compile(rf"([123])\s*@\s*({_CELL})")
-_MOVE = re.compile(rf"({_CELL})\s*(?:-\s*(base|{_CELL})|x\s*({_CELL})\s*@\s*({_CELL}))")
+_MOVE = re.compile(rf"({_CELL})\s*(?:-\s*({_BASE}|{_CELL})|x\s*({_CELL})\s*@\s*({_CELL}))")
+_UGI = re.compile(r"([0-9]{1,2})\|([0-9]{1,2})(?:\|([0-9]{1,2}))?")
+_ROUTE = re.compile(
+    rf"(?P<run>{_NAME}(?:-{_NAME})*)(?:-(?P<base>{_BASE})|(?:x(?P<met>{_NAME})[-@]|@)(?P<drop>{_NAME}))?"
+)
+_DROP_IN_BRACKETS = re.compile(rf"\(({_NAME})\)")
 
 
 class Placement(NamedTuple):
@@ -46,12 +60,12 @@ class Move(NamedTuple):
 
 
 def placement_number(value: int, square: int) -> int:
-    """The number of the action that puts a ship of ``value`` on ``square``."""
+    """Return the number of the action that puts a ship of ``value`` on ``square``."""
     return square * len(VALUES) + value - 1
 
 
 def move_number(start: int, target: int, drop: int) -> int:
-    """The number of a move; numbers ascend by start, then target, then drop.
+    """Return the number of a move; numbers ascend by start, then target, then drop.
 
     >>> move_number(0, 0, 0) == FIRST_MOVE
     True
@@ -60,7 +74,11 @@ def move_number(start: int, target: int, drop: int) -> int:
 
 
 def action_of(number: int) -> Placement | Move:
-    """What ``number`` stands for. Raises: ValueError for a number that names no action."""
+    """Return the action with this number.
+
+    Raises:
+        ValueError: The number names no action.
+    """
     if 0 <= number < FIRST_MOVE:
         square, value = divmod(number, len(VALUES))
         return Placement(value + 1, square)
@@ -73,7 +91,10 @@ def action_of(number: int) -> Placement | Move:
 
 
 def format_action(number: int) -> str:
-    """The canonical text of an action. Raises: ValueError for a number that names no action.
+    """Return the canonical text of an action.
+
+    Raises:
+        ValueError: The number names no action.
 
     >>> format_action(move_number(0, 13, NO_DROP)), format_action(move_number(0, 13, 20))
     ('a1-b3', 'a1xb3@c4')
@@ -86,29 +107,59 @@ def format_action(number: int) -> str:
     return f"{names[action.start]}-{target_name(action.target)}"
 
 
-def parse_action(text: str) -> int:
-    """Read an action: canonical text, any case, spaces around its parts, cells also as ``(row,column)`` and so on.
+def parse_action(text: str, mover: Player) -> tuple[int, tuple[int, ...]]:
+    """Read an action; return its number, and the squares of all stops of a route, empty for other texts.
 
-    Raises: NotationError when the text names no action.
+    Texts are the canonical one, in any case, with spaces around its parts, the base also as ``goal`` or ``g``,
+    cells also as ``(row,column)`` and so on; moves of the Universal Gyges Interface, where the number of the base
+    depends on the ``mover``; and routes: the ships on the stops boost the mover, and one that is met at the end
+    may be put elsewhere, ``a1-c2xc4@d4``, ``a1-c2-c4(d4)`` or ``a1-c2xc4-d4``.
 
-    >>> format_action(parse_action("[1, 3]-[3, 2]"))
-    'c1-b3'
+    Raises:
+        NotationError: The text names no action.
+
+    >>> [format_action(parse_action(text, 0)[0]) for text in ("[1, 3]-[3, 2]", "0|1|9", "a6-a4-a1-g")]
+    ['c1-b3', 'a1xb1@d2', 'a6-base']
     """
     cleaned = text.strip().lower()
     placement = _PLACEMENT.fullmatch(cleaned)
     if placement is not None:
-        return placement_number(int(placement[1]), BOARD.parse_cell(placement[2]))
+        return placement_number(int(placement[1]), BOARD.parse_cell(placement[2])), ()
     move = _MOVE.fullmatch(cleaned)
-    if move is None:
+    if move is not None:
+        start = BOARD.parse_cell(move[1])
+        if move[3] is not None:
+            return move_number(start, BOARD.parse_cell(move[3]), BOARD.parse_cell(move[4])), ()
+        return move_number(start, _parse_target(move[2]), NO_DROP), ()
+    ugi = _UGI.fullmatch(cleaned)
+    if ugi is not None:
+        return _parse_ugi(text, ugi, mover), ()
+    route = _ROUTE.fullmatch(_DROP_IN_BRACKETS.sub(r"@\1", "".join(cleaned.split())))
+    names = [] if route is None else route["run"].split("-")
+    if route is not None:
+        names += [name for name in (route["met"], route["base"]) if name is not None]
+    if route is None or len(names) < 2:
         raise NotationError(text, EXPECTED_TEXT)
-    start = BOARD.parse_cell(move[1])
-    if move[2] == "base":
+    stops = tuple(map(_parse_target, names))
+    drop = NO_DROP if route["drop"] is None else BOARD.parse_cell(route["drop"])
+    return move_number(stops[0], stops[-1], drop), stops
+
+
+def _parse_target(name: str) -> int:
+    return BASE if name in _BASE_NAMES else BOARD.parse_cell(name)
+
+
+def _parse_ugi(text: str, found: re.Match[str], mover: Player) -> int:
+    """Return the move of three numbers, or of two, the second of which may be the base."""
+    start, target, drop = (NO_DROP if number is None else int(number) for number in found.groups())
+    if found[3] is None and target == UGI_BASES[mover]:
         return move_number(start, BASE, NO_DROP)
-    if move[2] is not None:
-        return move_number(start, BOARD.parse_cell(move[2]), NO_DROP)
-    return move_number(start, BOARD.parse_cell(move[3]), BOARD.parse_cell(move[4]))
+    if max(start, target, drop if found[3] else 0) >= SQUARE_COUNT:
+        base = UGI_BASES[mover]
+        raise NotationError(text, f"squares from 0 to 35, or {base} for the base at the end, e.g. 0|1|9")
+    return move_number(start, target, drop)
 
 
 def target_name(target: int) -> str:
-    """The name of a square, ``base`` for :data:`~tabuleiro.rules.games.xero_g.moves.BASE`."""
+    """Return the name of a square, ``base`` for :data:`~tabuleiro.rules.games.xero_g.moves.BASE`."""
     return "base" if target == BASE else BOARD.names[target]

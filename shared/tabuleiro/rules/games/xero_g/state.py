@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
+from tabuleiro.errors import NotationError
 from tabuleiro.ids import PLAYERS, Player, opponent
 from tabuleiro.rules.base import Game, Outcome, State, Termination
 from tabuleiro.rules.games.xero_g.actions import (
@@ -37,8 +38,9 @@ from tabuleiro.rules.games.xero_g.moves import (
     reach,
     shortest_route,
     target_indexes,
+    unreached_stop,
 )
-from tabuleiro.rules.games.xero_g.view import PIECES, base_view, home_hint, supply_hint
+from tabuleiro.rules.games.xero_g.view import PIECES, base_view, home_note, supply_note
 from tabuleiro.rules.options import OptionValue
 from tabuleiro.rules.view import EMPTY, BoardView, Mark, Piece, cell_views
 
@@ -71,7 +73,7 @@ class ShipMoves(NamedTuple):
     targets: int
     """Squares, occupied or not, and maybe the base, as a bit set."""
     drops: int
-    """Where a ship landed on may be put, as a bit set."""
+    """The squares for a ship that was landed on, as a bit set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +374,15 @@ class XeroGState(State):
         return format_action(action)
 
     def string_to_action(self, text: str) -> int:
-        return parse_action(text)
+        action, stops = parse_action(text, self.mover)
+        if len(stops) > 2 and self.is_legal(action):
+            others = self.occupied ^ 1 << stops[0]
+            place = unreached_stop(self.ships, others, self.mover, stops)
+            if place is not None:
+                before, stop = target_name(stops[place - 1]), target_name(stops[place])
+                expected = f"stops that one run after the other leads to: none goes on from {before} to {stop}"
+                raise NotationError(text, expected)
+        return action
 
     def pieces(self) -> tuple[tuple[Piece, int], ...]:
         squares = [0] * (len(VALUES) + 1)
@@ -393,7 +403,7 @@ class XeroGState(State):
 
     def view(self) -> BoardView:
         sides, occupied = self.game.sides, self.occupied
-        edges, hints, actions_left = [], [], None
+        edges, notes, actions_left = [], [], None
         for player in PLAYERS:
             is_target = self.to_move == player and any(ship.targets & BASE_BIT for ship in self.ship_moves())
             entered = self.base_ship if self.mover != player else 0
@@ -401,10 +411,10 @@ class XeroGState(State):
         if self.is_setup:
             values = [value for value, count in self.supply() for _ in range(count)]
             actions_left = len(values)
-            hints.append(supply_hint(sides, self.mover, values))
+            notes.append(supply_note(sides, self.mover, values))
         else:
             actions_left = None if self.is_terminal else 1
-            hints += [home_hint(sides, player, home_row(occupied, player)) for player in PLAYERS]
+            notes += [home_note(sides, player, home_row(occupied, player)) for player in PLAYERS]
         return BoardView(
             topology="square",
             cells=cell_views(BOARD, self.pieces(), self._marks()),
@@ -413,7 +423,7 @@ class XeroGState(State):
             to_move=self.to_move,
             actions_left=actions_left,
             edges=tuple(edges),
-            hints=tuple(hints),
+            notes=tuple(notes),
             piece_names={piece.letter: piece.name for piece in PIECES},
         )
 

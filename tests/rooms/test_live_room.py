@@ -25,8 +25,8 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import Error, Ok, RoomEntered, Update
 from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room.commands import Play, Say
-from tabuleiro_server.rooms import room_task
-from tabuleiro_server.rooms.room_task import RECENT_EVENTS_COUNT, RoomUnloadedError
+from tabuleiro_server.rooms import live_room
+from tabuleiro_server.rooms.live_room import RECENT_EVENTS_COUNT, RoomUnloadedError
 
 BLITZ = RoomSettings(time_control=Fischer(60_000, 0))
 
@@ -232,7 +232,7 @@ async def comes_and_goes(stage: Any, ana: Any, rui: Any, code: str) -> None:
 async def test_who_stays_away_after_coming_and_going_is_stored_as_gone_in_the_end(
     match_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room_task, "DEPARTURE_INTERVAL_MS", 50)
+    monkeypatch.setattr(live_room, "DEPARTURE_INTERVAL_MS", 50)
     stage, ana, rui, code = match_of
     await comes_and_goes(stage, ana, rui, code)
     room = await stage.room(code)
@@ -338,7 +338,7 @@ async def test_a_client_resumes_with_exactly_the_events_it_missed(match_of: Any,
 
 async def test_who_missed_very_much_gets_a_snapshot(match_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Symptom: the events of days did not fit in one message, and the room could not be entered again."""
-    monkeypatch.setattr(room_task, "MISSED_EVENTS_COUNT", 5)
+    monkeypatch.setattr(live_room, "MISSED_EVENTS_COUNT", 5)
     stage, ana, _, code = match_of
     room = await stage.room(code)
     since = room.state.seq

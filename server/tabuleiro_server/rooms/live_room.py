@@ -187,11 +187,11 @@ class RoomContext:
     journal: Journal
     config: Config
     now_ms: Callable[[], TimestampMs]
-    on_change: Callable[[RoomTask], None]
-    on_unload: Callable[[RoomTask], None]
+    on_change: Callable[[LiveRoom], None]
+    on_unload: Callable[[LiveRoom], None]
 
 
-class RoomTask:
+class LiveRoom:
     """One room in memory. ``first`` is decided before anything else."""
 
     def __init__(self, room: RoomState, context: RoomContext, first: Command | None = None) -> None:
@@ -205,7 +205,7 @@ class RoomTask:
         self._thinking: BotThought | None = None
         self._deadline = NextDeadline()
         self._timer = Timer(self._look)
-        self._rings_at_ms: int | None = None
+        self._looks_at_ms: int | None = None
         self._presence_timer = Timer(self._check_presence)
         self._is_presence_due = False
         self._departures = Departures()
@@ -333,18 +333,18 @@ class RoomTask:
         if self.state.phase == "closed" or self._is_stopping:
             self._end()
             return
-        now_ms = self._context.now_ms()
-        ring_at_ms = now_ms + self._context.config.idle_room_unload_ms
         deadline_ms = None if self.is_damaged else self._deadline.of(self.state)
+        if self._looks_at_ms is not None and (deadline_ms is None or deadline_ms >= self._looks_at_ms):
+            return
+        now_ms = self._context.now_ms()
+        self._looks_at_ms = now_ms + self._context.config.idle_room_unload_ms
         if deadline_ms is not None:
-            ring_at_ms = min(ring_at_ms, deadline_ms)
-        if self._rings_at_ms is None or ring_at_ms < self._rings_at_ms:
-            self._rings_at_ms = ring_at_ms
-            self._timer.set((ring_at_ms - now_ms) / 1000)
+            self._looks_at_ms = min(deadline_ms, self._looks_at_ms)
+        self._timer.set((self._looks_at_ms - now_ms) / 1000)
 
     def _look(self) -> None:
         """Leave memory if nobody has wanted anything since the last look; otherwise go on."""
-        self._rings_at_ms = None
+        self._looks_at_ms = None
         if self._is_idle():
             self._end()
         else:

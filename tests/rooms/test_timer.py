@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tabuleiro_server.rooms.room_task import Timer
+from tabuleiro_server.rooms.live_room import Timer
 from tests.patience import LIMIT_S
 
 LONG_S = 3_600.0
