@@ -20,7 +20,7 @@ MAX_ACTIONS_COUNT = 400
 
 @st.composite
 def games(draw: st.DrawFn, name: str) -> Game:
-    """Any game that the option specs allow; combinations a game refuses are drawn again."""
+    """Draw any game that the option specs allow; combinations a game refuses are drawn again."""
     game_type = registry.game_type(name)
     options: dict[str, Any] = {}
     for spec in game_type.option_specs:
@@ -38,7 +38,7 @@ def games(draw: st.DrawFn, name: str) -> Game:
 
 @st.composite
 def playouts(draw: st.DrawFn, name: str) -> tuple[Game, list[State], list[int]]:
-    """A game, and states and actions of a random playout from its start."""
+    """Draw a game, and states and actions of a random playout from its start."""
     game = draw(games(name))
     random = draw(st.randoms(use_true_random=False))
     length = draw(st.integers(0, MAX_ACTIONS_COUNT))

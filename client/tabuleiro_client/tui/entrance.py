@@ -8,7 +8,7 @@ from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
 from tabuleiro.protocol.messages import WatchRoom
-from tabuleiro_client.models.saved_matches import ShelvedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch
 from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.net.room import EnteredRoom, EntryRequest, enter
 from tabuleiro_client.text.board import TextStyle
@@ -73,7 +73,7 @@ def screen_of_room(venue: Venue, room: EnteredRoom, style: TextStyle, *, is_to_w
     return RoomScreen(venue, OpenRoom(room, style))
 
 
-async def go_on(client: TabuleiroApp, match: ShelvedMatch) -> None:
+async def go_on(client: TabuleiroApp, match: SavedMatch) -> None:
     """Come back to a match: to its server, as who we were there, into its room.
 
     Raises: as :func:`arrive_online` and :func:`enter_room`; ClientError when another terminal has the match.
