@@ -92,7 +92,7 @@ async def play(client: LineClient, options: PlayOptions) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RoomFilter:
-    """Which rooms `tabuleiro rooms` shows; ``None`` stands for every game, and for unfinished rooms."""
+    """The rooms that `tabuleiro rooms` shows; ``None`` stands for every game, and for unfinished rooms."""
 
     game: str | None = None
     phases: tuple[Phase, ...] | None = None

@@ -32,7 +32,7 @@ Choice = Callable[[], Awaitable[None]]
 
 
 class MainMenu:
-    """What to play on this machine, or the way to a server."""
+    """The menu of matches on this machine, and the way to a server."""
 
     def __init__(self, client: LineClient) -> None:
         self._client = client
@@ -55,7 +55,7 @@ class MainMenu:
                 await obey(self._client, await self._menu.choose("What shall it be?", choices))
 
     async def _venue(self) -> Venue:
-        """The server of this process, started when it is first needed."""
+        """Return the server of this process, started when it is first needed."""
         if self._local is None:
             self._local = await self._stack.enter_async_context(self._client.local())
         return self._local
@@ -106,7 +106,7 @@ class MainMenu:
 
 
 class OnlineMenu:
-    """What to do on the server of ``venue``."""
+    """The menu of the server of ``venue``."""
 
     def __init__(self, client: LineClient, venue: Venue) -> None:
         self._client = client
