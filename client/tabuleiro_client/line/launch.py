@@ -125,7 +125,7 @@ async def follow_rooms(client: LineClient, server: str, wanted: RoomFilter = Roo
 
 
 async def _show_a_game(client: LineClient) -> None:
-    """Let two computers play a short game, for whoever just runs the program without a terminal."""
+    """Let two bots play a short game, for whoever just runs the program without a terminal."""
     async with client.local() as venue:
         await client.enter(venue, DEMO)
 

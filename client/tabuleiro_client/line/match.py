@@ -100,7 +100,7 @@ class LineMatch:
 
     def _leaving_commands(self) -> tuple[RoomCommand, ...]:
         return (
-            RoomCommand(("resign",), "[SIDE]", "give the match up", self._desk.ask_to_resign),
+            RoomCommand(("resign",), "[SIDE]", "resign the match", self._desk.ask_to_resign),
             RoomCommand(("quit", "exit", "q"), "", "leave; the seat in a running match stays yours", self._quit),
             RoomCommand(("help", "h"), "", "list the commands", self._help),
         )

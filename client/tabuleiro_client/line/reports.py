@@ -324,7 +324,7 @@ class RoomAnswers:
             presence = "" if seat.holder.kind == "open" else ", here" if seat.is_connected else ", away"
             if seat.away_since_ms is not None and not seat.is_connected:
                 presence += f" for {spell_duration(max(now_ms - seat.away_since_ms, 0))}"
-            stand_in = f", a computer ({seat.holder.stand_in}) plays" if seat.holder.stand_in else ""
+            stand_in = f", a bot ({seat.holder.stand_in}) plays" if seat.holder.stand_in else ""
             own = ", you" if player in self._report.own_seats else ""
             side = self._report.cast.side_with_glyph(player)
             self._screen.say(f"{side}: {holder_text(seat.holder)}{presence}{stand_in}{own}")

@@ -1,4 +1,4 @@
-"""The matches this user takes or took part in, remembered so that they can be gone on with and looked through.
+"""The matches this user takes or took part in, remembered so that they can be continued and looked through.
 
 A small file a room, so that two terminals never write the same one. Whether the server still has a room is left
 to whoever asks it.

@@ -79,7 +79,7 @@ class Venue:
     is_local: bool
 
     def levels(self, game: type[Game]) -> tuple[str, ...]:
-        """The computer players of a game, weakest first."""
+        """The bots of a game, weakest first."""
         return self.link.welcome.levels.get(game.name, ())
 
     def signposts(self, code: str, secrets: RoomSecrets | None, *, is_private: bool) -> Signposts:
@@ -89,7 +89,7 @@ class Venue:
         watch = f"tabuleiro watch {code} {server}"
         back = f"{join} --name {shlex.quote(self.link.welcome.name)}"
         if self.is_local:
-            back = "tabuleiro play   (and there: go on with a match on this machine)"
+            back = "tabuleiro play   (and there: continue a match on this machine)"
         if secrets is not None:
             join, watch = f"{join} --secret {secrets.invite}", f"{watch} --secret {secrets.watch}"
         elif is_private:

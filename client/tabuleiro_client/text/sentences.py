@@ -43,7 +43,7 @@ from tabuleiro_client.text.settings import settings_text
 
 THOUGHT_TOLD_AFTER_MS: Final = 1500
 LOW_TIMES_MS: Final = (30 * SECOND_MS, 10 * SECOND_MS)
-_MAKESHIFT: Final = " (at random: the computer gave no answer in time)"
+_MAKESHIFT: Final = " (at random: the bot gave no answer in time)"
 
 
 class Cast:
@@ -100,7 +100,7 @@ class Cast:
             case SeatTaken(seat=seat, name=name):
                 return f"{name} sits down as {self.side_with_glyph(seat)}"
             case BotSeated(seat=seat, level=level):
-                return f"a computer ({level}) sits down as {self.side_with_glyph(seat)}"
+                return f"a bot ({level}) sits down as {self.side_with_glyph(seat)}"
             case SeatFreed(seat=seat):
                 return f"the seat of {self.side(seat)} is free again"
             case SeatsSwapped():
@@ -108,11 +108,11 @@ class Cast:
             case SettingsChanged(settings=settings):
                 return f"the host has changed the settings: {settings_text(settings) or 'all as usual'}"
             case StandInSeated(seat=seat, level=level):
-                return f"a computer ({level}) plays for {self.actor(seat)} until the return"
+                return f"a bot ({level}) plays for {self.actor(seat)} until the return"
             case MatchStarted():
                 return f"the match begins: {self.opening()}"
             case ActionsPlayed(player=player, actions=actions, by_stand_in=by_stand_in, is_makeshift=is_makeshift):
-                actor = f"the computer, for {self.actor(player)}," if by_stand_in else self.actor(player)
+                actor = f"the bot, for {self.actor(player)}," if by_stand_in else self.actor(player)
                 return f"{actor} played {' '.join(actions)}{_MAKESHIFT if is_makeshift else ''}"
             case HintTaken(player=player):
                 return f"{self.actor(player)} {'take' if self.actor(player) == 'you' else 'takes'} a hint"
@@ -223,7 +223,7 @@ def timed_notices(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> 
 def _thoughts(head: RoomHead, cast: Cast) -> Iterator[Notice]:
     if head.thinking is not None:
         name = head.seats[head.thinking.player].holder
-        thinker = f"the computer, for {name.name}," if name.stand_in else cast.title(head.thinking.player)
+        thinker = f"the bot, for {name.name}," if name.stand_in else cast.title(head.thinking.player)
         yield Notice(head.thinking.since_ms + THOUGHT_TOLD_AFTER_MS, f"{thinker} is thinking")
 
 

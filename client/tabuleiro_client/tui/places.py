@@ -182,8 +182,8 @@ async def _settings(client: TabuleiroApp) -> None:
 
 PLACES: Final[Mapping[str, tuple[str, str, Callable[[TabuleiroApp], Coroutine[Any, Any, None]]]]] = {
     "bot": (
-        "against the computer",
-        "Any of the four games on this machine, against a computer player of the strength you choose.",
+        "against a bot",
+        "Any of the four games on this machine, against a bot of the strength you choose.",
         lambda client: _new_local_match(client, "bot"),
     ),
     "both": (
@@ -192,7 +192,7 @@ PLACES: Final[Mapping[str, tuple[str, str, Callable[[TabuleiroApp], Coroutine[An
         lambda client: _new_local_match(client, "both"),
     ),
     "bots": (
-        "watch two computers play",
+        "watch two bots play",
         "Choose a level for each side and look on.",
         lambda client: _new_local_match(client, "bots"),
     ),

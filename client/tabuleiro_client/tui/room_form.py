@@ -56,9 +56,9 @@ _ALONE: Final = frozenset({"time", "casual", "hints", "undo"})
 
 _OPPONENTS: Final[Mapping[str, str]] = {
     "person": "somebody who joins",
-    "bot": "the computer",
+    "bot": "a bot",
     "both": "both at this keyboard",
-    "bots": "two computers",
+    "bots": "two bots",
 }
 _BEGINS: Final[Mapping[str, str]] = {"me": "you begin", "other": "the other begins", "draw": "draw lots"}
 
@@ -81,7 +81,7 @@ class Field:
 class RoomForm:
     """The form. ``values`` are the texts by the names of the fields, also of those not asked for now.
 
-    ``levels`` are the computer players of each game, empty until the server has told; ``is_local`` leaves out
+    ``levels`` are the bots of each game, empty until the server has told; ``is_local`` leaves out
     what makes no sense on a server that is for this terminal alone, ``is_quick`` what whoever waits has decided.
     """
 
@@ -124,7 +124,7 @@ class RoomForm:
             self.values["preset"] = self._matching_preset()
 
     def know_levels(self, levels: Mapping[str, Sequence[str]]) -> None:
-        """Take in the computer players that the server has."""
+        """Take in the bots that the server has."""
         self.levels = levels
         self._choose_levels()
 
@@ -154,7 +154,7 @@ class RoomForm:
                 name = LATE + _AFTER if isinstance(setting, LateBotSetting) else setting.key
                 found[name] = f"expected {error.expected}"
         if self.opponent in ("bot", "bots") and not self.levels.get(self.game.name):
-            found["opponent"] = "this server has no computer players" if self.levels else "starting the server ..."
+            found["opponent"] = "this server has no bots" if self.levels else "starting the server ..."
         return found
 
     def request(self) -> CreateRoom | QuickPlay:

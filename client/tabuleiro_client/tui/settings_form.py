@@ -16,7 +16,7 @@ _BEGINS: Final[Mapping[str, str]] = {"me": "as seated", "draw": "draw lots"}
 
 
 class SettingsForm(RoomForm):
-    """The form for the room of ``head``; ``levels`` are the computer players that its server has for its game."""
+    """The form for the room of ``head``; ``levels`` are the bots that its server has for its game."""
 
     submit_label = "change"
 
@@ -39,7 +39,7 @@ class SettingsForm(RoomForm):
         return [setting for setting in super()._settings_asked() if not setting.is_promise]
 
     def know_levels(self, levels: Mapping[str, Sequence[str]]) -> None:
-        """Take in the computer players of the room's server; those of another one mean nothing here."""
+        """Take in the bots of the room's server; those of another one mean nothing here."""
         if not self.levels:
             super().know_levels(levels)
 

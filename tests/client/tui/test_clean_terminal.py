@@ -102,7 +102,7 @@ async def test_a_terminal_that_takes_nothing_holds_up_no_way_out(tmp_path, recor
 
 async def test_a_crash_on_a_terminal_that_takes_nothing_ends_the_program(tmp_path):
     async with terminal(tmp_path, "play", program=("-c", CRASHING)) as shown:
-        await shown.shows("against the computer")
+        await shown.shows("against a bot")
         shown.take_nothing()
         shown.press(b"1")
         assert await shown.wait() == 1
@@ -153,7 +153,7 @@ main()
 
 async def test_a_crash_leaves_a_clean_terminal_and_says_where_its_report_is(tmp_path):
     async with terminal(tmp_path, "play", program=("-c", CRASHING)) as shown:
-        await shown.shows("against the computer")
+        await shown.shows("against a bot")
         assert not is_clean(shown.text)
         shown.press(b"1")
         assert await shown.wait() == 1
@@ -185,7 +185,7 @@ main()
 
 async def test_a_look_up_that_never_ends_does_not_hold_up_the_end(tmp_path):
     async with terminal(tmp_path, "play", program=("-c", HOLDING_UP)) as shown:
-        await shown.shows("against the computer")
+        await shown.shows("against a bot")
         shown.press(b"1")
         await shown.shows("looki")
         shown.press(b"\x11")

@@ -456,9 +456,7 @@ async def test_a_turn_at_random_and_a_hint_of_the_other_are_said(one_room):
     model = MatchModel(Mirror(AccountId("a1"), room.entered()), TextStyle(color=False, ascii=True))
     played = room.play(0, "b3", "c2")
     makeshift = msgspec.structs.replace(played, event=msgspec.structs.replace(played.event, is_makeshift=True))
-    assert (
-        said_after(model, room, makeshift) == "you played b3 c2 (at random: the computer gave no answer in time)"
-    )
+    assert said_after(model, room, makeshift) == "you played b3 c2 (at random: the bot gave no answer in time)"
     assert said_after(model, room, room.add(HintTaken(1, Ply(2), 1))).endswith("takes a hint")
 
 

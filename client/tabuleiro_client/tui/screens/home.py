@@ -1,4 +1,4 @@
-"""The first screen: what to play and where, matches to go on with, and everything else there is."""
+"""The first screen: what to play and where, matches to continue, and everything else there is."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class HomeScreen(PageScreen):
             entries.append(Entry(f"{url.partition('://')[2]} as {name}", sentence, way))
         entries += map(self._place, ("connect", "join"))
         if matches:
-            entries.append(Entry("Go on with a match"))
+            entries.append(Entry("Continue a match"))
             entries += [self._match_entry(match) for match in matches]
         entries += [Entry("Look and learn"), *map(self._place, ("watch", "replays", "rules", "settings"))]
         return [*entries, Entry("quit", "Leave the program.", self.client.action_quit)]

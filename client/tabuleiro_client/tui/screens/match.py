@@ -211,11 +211,11 @@ class MatchScreen(LiveScreen):
             self.ask(self.room.answer(offer.kind, accept=accept), said)
 
     def action_resign(self) -> None:
-        """Ask, and give the match up; at one keyboard either of the two may."""
+        """Ask, and resign the match; at one keyboard either of the two may."""
         if self._plays_both:
             self._ask_who_resigns()
         else:
-            self._confirm("Give this match up?", "resign", self._resign)
+            self._confirm("Resign this match?", "resign", self._resign)
 
     def _ask_who_resigns(self) -> None:
         sides = self.model.mirror.game.sides
@@ -224,8 +224,8 @@ class MatchScreen(LiveScreen):
             if side is not None:
                 self._resign(0 if side == sides[0] else 1)
 
-        choices = {side: f"{side} gives this match up" for side in sides}
-        self.app.push_screen(PickerScreen("Who gives this match up?", choices), picked)
+        choices = {side: f"{side} resigns this match" for side in sides}
+        self.app.push_screen(PickerScreen("Who resigns this match?", choices), picked)
 
     def _resign(self, seat: Player | None = None) -> None:
         self.ask(self.room.resign(seat))

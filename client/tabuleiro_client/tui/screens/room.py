@@ -214,7 +214,7 @@ class RoomScreen(PageScreen, RoomView):
             if level is not None:
                 self._ask(self.room.seat_bot(place, level))
 
-        question = "Which computer player? After the first, the weakest come first."
+        question = "Which bot? After the first, the weakest come first."
         levels = {level: level for level in levels_to_offer(self._levels())}
         self.app.push_screen(PickerScreen(question, levels), chosen)
 
