@@ -31,7 +31,7 @@ from tabuleiro_client.tui.keys import EVERYWHERE
 from tabuleiro_client.tui.line_history import LineHistory
 from tabuleiro_client.tui.palette import PaletteCommands
 from tabuleiro_client.tui.present.ink import ASCII, UNICODE, GlyphSet
-from tabuleiro_client.tui.registry import SCREENS as NAMED_SCREENS
+from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings, SettingsFile
@@ -63,7 +63,6 @@ class TabuleiroApp(App[int]):
     TITLE = "tabuleiro"
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {PaletteCommands}
-    SCREENS: ClassVar[dict[str, Callable[[], Screen[Any]]]] = dict(NAMED_SCREENS)
     BINDINGS: ClassVar[list[BindingType]] = list(EVERYWHERE)
     CSS = """
     Footer { background: $panel; }
@@ -183,10 +182,10 @@ class TabuleiroApp(App[int]):
         """Show the keys that work on the present screen, or close their page."""
         if isinstance(self.screen, CommandPalette):
             self.pop_screen()
-        if isinstance(self.screen, NAMED_SCREENS["help"]):  # type: ignore[arg-type]
+        if isinstance(self.screen, HelpScreen):
             self.pop_screen()
         else:
-            self.push_screen("help")
+            self.push_screen(HelpScreen())
 
     def is_host_of(self, head: RoomHead) -> bool:
         """Whether this user is the host of a room of the present server."""
@@ -225,6 +224,14 @@ class TabuleiroApp(App[int]):
         # The Linux console has no title, and some of its versions write what is meant to be one on the screen.
         if self.settings.changes_title and os.environ.get("TERM") != "linux":
             self.title_bar.call(title)
+
+    def rest(self) -> None:
+        """Take the call for attention back."""
+        self.title_bar.rest()
+
+    async def quiet(self, limit_s: float) -> None:
+        """Wait until what was typed is done and drawn, but no longer than for so many seconds."""
+        await self.turnstile.quiet(limit_s)
 
     def _write(self, sequence: str) -> None:
         if self._driver is not None:

@@ -6,7 +6,7 @@ Which position is shown, and what choices mean, is left to the screens of matche
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import ClassVar, Final
 
 from textual import events
 from textual.actions import parse
@@ -19,15 +19,13 @@ from textual.widget import Widget
 
 from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.context import Context, context_of
 from tabuleiro_client.tui.present.layout import fitting_layout
 from tabuleiro_client.tui.present.notes import cell_note
 from tabuleiro_client.tui.widgets.bars import KeyBar, Line, TopBar
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.panel import Choices
-
-if TYPE_CHECKING:
-    from tabuleiro_client.tui.app import TabuleiroApp
 
 PANEL_MIN_COLUMNS: Final = 26
 PANEL_MAX_COLUMNS: Final = 44
@@ -62,9 +60,9 @@ class BoardScreen(Screen[None]):
         self._edges_shown: tuple[str, ...] | None = None
 
     @property
-    def client(self) -> TabuleiroApp:
-        """The application, by its own type."""
-        return cast("TabuleiroApp", self.app)
+    def context(self) -> Context:
+        """The application, as far as this needs it."""
+        return context_of(self)
 
     @property
     def board(self) -> Board:
@@ -92,7 +90,7 @@ class BoardScreen(Screen[None]):
 
     def on_mount(self) -> None:
         for bar in self.query(TopBar):  # a screen that is left at once has lost it already
-            bar.show_connection(self.client.session)
+            bar.show_connection(self.context.session)
 
     def on_resize(self, event: events.Resize) -> None:
         self.part_columns(event.size)
@@ -162,4 +160,4 @@ class BoardScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Leave the screen."""
-        self.client.leave_screen()
+        self.context.leave_screen()

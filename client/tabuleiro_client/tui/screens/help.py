@@ -43,7 +43,6 @@ class HelpScreen(ModalScreen[None]):
             yield Static("", id="keys", markup=False)
 
     def on_screen_resume(self) -> None:
-        # A screen that is opened by its name is made once, and opened again and again.
         below = self.app.screen_stack[-2] if len(self.app.screen_stack) > 1 else self
         active = sorted(below.active_bindings.values(), key=lambda active: active.node is self.app)
         anywhere = [binding for binding in EVERYWHERE if binding.priority]  # in dialogs too

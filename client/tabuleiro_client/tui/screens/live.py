@@ -66,7 +66,7 @@ class LiveScreen(BoardScreen, RoomView):
 
     def on_mount(self) -> None:
         self._redrawing = Redrawing(
-            (self.show_board, self.show_words, self.show_moves, self.show_chat), self.client.turnstile.quiet
+            (self.show_board, self.show_words, self.show_moves, self.show_chat), self.context.quiet
         )
         self.run_worker(self._keep_drawn(), name="redrawing", exit_on_error=True)
         self.set_interval(TICK_S, self.show_players)
@@ -88,7 +88,7 @@ class LiveScreen(BoardScreen, RoomView):
             return
         if event.account != self.model.mirror.account:
             line = said_line(event.name, event.text, is_player=event.is_player)
-            self.model.message = showable(line, self.client.writing)
+            self.model.message = showable(line, self.context.writing)
 
     def catch_up(self) -> None:
         self._redrawing.ask()
@@ -103,7 +103,7 @@ class LiveScreen(BoardScreen, RoomView):
 
     def make_overlay(self, cursor: Target | None, hover: Target | None) -> Overlay:
         """What is added to the position for where the person points."""
-        return self.model.overlay(cursor, hover, shows_legal=self.client.settings.shows_legal)
+        return self.model.overlay(cursor, hover, shows_legal=self.context.settings.shows_legal)
 
     def show_all(self) -> None:
         """Draw everything anew, at once."""
@@ -138,13 +138,13 @@ class LiveScreen(BoardScreen, RoomView):
         """Draw the list of turns."""
         model = self.model
         if self.is_whole:
-            glyphs = side_glyphs(model.mirror.game, self.client.writing)
+            glyphs = side_glyphs(model.mirror.game, self.context.writing)
             self.query_one(Moves).show(model.timeline.turns(), glyphs, model.ply)
 
     def show_chat(self) -> None:
         """Draw what was said."""
         if self.is_whole:
-            self.query_one(Chat).show(self.model.mirror.chat, self.client.writing)
+            self.query_one(Chat).show(self.model.mirror.chat, self.context.writing)
 
     def show_lines(self) -> None:
         """Write the lines below the board; without room for the panel they hold its end card."""
@@ -196,7 +196,7 @@ class LiveScreen(BoardScreen, RoomView):
             return
         model = self.model
         mirror, now_ms = model.mirror, self.room.server_now_ms()
-        lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.client.writing)
+        lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.context.writing)
         self.query_one(Players).show(lines, is_stone="b" in model.view.piece_names)
         self.write_line("brief", brief_text(lines))
         if self._show_banner("offer", self.banner_text()):
@@ -231,12 +231,12 @@ class LiveScreen(BoardScreen, RoomView):
         match = model.mirror.match
         if match is None or not (model.mirror.is_my_turn and model.own_seats):
             self._own_turn = None
-            self.client.title_bar.rest()
+            self.context.rest()
             return
         turn = (match.number, model.mirror.state.turn_number)
         if turn != self._own_turn:
             self._own_turn = turn
-            self.client.call_for_attention("your turn - tabuleiro")
+            self.context.call_for_attention("your turn - tabuleiro")
 
     def say(self, text: str) -> None:
         """Say something in the line below the board."""

@@ -88,7 +88,7 @@ class MatchScreen(LiveScreen):
     def _composed(self) -> None:
         """Send a turn that is complete, unless a word to send it is wanted; show what there is now."""
         model = self.model
-        is_waiting = self.client.settings.asks_before_sending and not model.composer.is_single
+        is_waiting = self.context.settings.asks_before_sending and not model.composer.is_single
         if model.composer.is_complete and model.can_act and not is_waiting:
             self.action_send()
         else:
@@ -265,7 +265,7 @@ class MatchScreen(LiveScreen):
             self.action_undo()
         elif model.mirror.head.phase == "playing" and model.own_seats:
             question = "Leave this match? Your seat stays yours, and clocks run on."
-            self._confirm(question, "leave", self.client.leave_screen)
+            self._confirm(question, "leave", self.context.leave_screen)
         else:
             self._leave()
 
@@ -274,9 +274,9 @@ class MatchScreen(LiveScreen):
         if self.model.own_seats and self.model.mirror.head.phase == "waiting":
             self.run_worker(self._give_up_seat(), name="leaving")
         else:
-            self.client.leave_screen()
+            self.context.leave_screen()
 
     async def _give_up_seat(self) -> None:
         with suppress(CommandError, ClientError):
             await self.room.leave()
-        self.client.leave_screen()
+        self.context.leave_screen()

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Input
 
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.entrance import arrive_local, enter_room
+from tabuleiro_client.tui.entrance import enter_room
 from tabuleiro_client.tui.present.layout import smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING
 from tabuleiro_client.tui.room_form import Field, RoomForm
@@ -56,7 +56,7 @@ class NewMatchScreen(PageScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        venue = self.client.session.venue
+        venue = self.context.session.venue
         if not self.form.is_local and venue is not None:
             self.form.know_levels(venue.link.welcome.levels)
         # Not in place of what is started here: who asks for the match at once must find the server on its way.
@@ -68,7 +68,7 @@ class NewMatchScreen(PageScreen):
             self._rows()[0].take_focus()
             if not self.form.is_local:
                 return
-            venue = await arrive_local(self.client.session, self.client.settings.name or None)
+            venue = await self.context.session.be_local(self.context.settings.name or None)
             self.form.know_levels(venue.link.welcome.levels)
             await self._show_all()
         finally:
@@ -181,7 +181,7 @@ class NewMatchScreen(PageScreen):
     async def _submit_later(self) -> None:
         """Ask again once the server of this machine runs; why it does not has been said."""
         await self._has_begun.wait()
-        if self.client.session.venue is not None:
+        if self.context.session.venue is not None:
             self.action_submit()
 
     def _take_in_rows(self) -> None:
@@ -195,5 +195,5 @@ class NewMatchScreen(PageScreen):
 
     async def _open_room(self) -> None:
         if self.form.is_local:
-            await arrive_local(self.client.session, self.client.settings.name or None)
-        await enter_room(self.client, self.form.request(), in_place=True)
+            await self.context.session.be_local(self.context.settings.name or None)
+        await enter_room(self.app, self.form.request(), in_place=True)

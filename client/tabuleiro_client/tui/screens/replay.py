@@ -80,7 +80,7 @@ class ReplayScreen(BoardScreen):
         return f"{title}  room {self.match.room}, match {self.match.number} of {self._matches.last}"
 
     def _introduction(self) -> list[str]:
-        record, game, style = self.model.record, self.model.game, self.client.writing
+        record, game, style = self.model.record, self.model.game, self.context.writing
 
         def name(player: RecordPlayer) -> str:
             shown = showable(player.name, style) or "?"
@@ -100,13 +100,13 @@ class ReplayScreen(BoardScreen):
 
     def make_overlay(self, cursor: Target | None, hover: Target | None) -> Overlay:
         """What is added to the position for where the person points."""
-        return self.model.overlay(cursor, hover, shows_legal=self.client.settings.shows_legal)
+        return self.model.overlay(cursor, hover, shows_legal=self.context.settings.shows_legal)
 
     def show_all(self) -> None:
         """Draw everything anew."""
         model = self.model
         self.show_position(model.view, self.make_overlay)
-        self.query_one(Moves).show(model.line.turns(), side_glyphs(model.game, self.client.writing), model.place)
+        self.query_one(Moves).show(model.line.turns(), side_glyphs(model.game, self.context.writing), model.place)
         self.query_one("#facts", Static).update(facts(model.view, model.game.sides))
         notices = "  ".join(picture_of(model.state).notices)
         self.write_line(
@@ -329,4 +329,4 @@ class ReplayScreen(BoardScreen):
         if self.model.branch is not None:
             self.action_branch()
         else:
-            self.client.leave_screen()
+            self.context.leave_screen()

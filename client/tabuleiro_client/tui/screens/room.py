@@ -103,27 +103,27 @@ class RoomScreen(PageScreen, RoomView):
             board=brief_options_text(type(game), head.options),
             phase=head.phase,
             opponent=others[0] if others else "",
-            seen_at_ms=TimestampMs(self.client.now_ms()),
+            seen_at_ms=TimestampMs(self.context.now_ms()),
             is_local=venue.is_local,
             secret=self.room.secret,
         )
         if self._shelved is None or not self._shelved.says_the_same(match):
             self._shelved = match
             with suppress(ClientError):  # a full disk is no reason to disturb a match
-                self.client.shelf.keep(match)
+                self.context.shelf.keep(match)
 
     def on_screen_resume(self) -> None:
         if self._board is not None and self._board not in self.app.screen_stack:
             self._board = None
             if self.room.mirror.head.phase == "playing":
                 # Whoever leaves a match that goes on has said so already.
-                self.client.leave_screen()
+                self.context.leave_screen()
                 return
         self.catch_up()
 
     def show_all(self) -> None:
         """Draw everything anew."""
-        model, mirror, style = self.model, self.room.mirror, self.client.writing
+        model, mirror, style = self.model, self.room.mirror, self.context.writing
         head = mirror.head
         self.query_one(TopBar).show_title(rooms.title(mirror.game, head))
         secrets = self.room.secrets
@@ -153,7 +153,7 @@ class RoomScreen(PageScreen, RoomView):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key does something now; the footer shows those that do."""
         head = self.room.mirror.head
-        is_host = self.client.is_host_of(head)
+        is_host = self.context.is_host_of(head)
         if action == "copy_invitation":
             return bool(rooms.invitation_text(self._invitation(), head))
         if action == "seat_bot":
@@ -251,7 +251,7 @@ class RoomScreen(PageScreen, RoomView):
             return
         self.say("")
         self.model.message = ""
-        self.client.call_for_attention("the match begins - tabuleiro")
+        self.context.call_for_attention("the match begins - tabuleiro")
         self._board = MatchScreen(self.open_room)
         self.app.push_screen(self._board)
 
@@ -268,5 +268,5 @@ class RoomScreen(PageScreen, RoomView):
         with suppress(CommandError, ClientError):
             await self.room.leave()
         if self._shelved is not None and self._shelved.phase == "waiting":
-            self.client.shelf.forget(self._shelved)
-        self.client.leave_screen()
+            self.context.shelf.forget(self._shelved)
+        self.context.leave_screen()

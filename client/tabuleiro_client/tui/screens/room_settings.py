@@ -26,5 +26,5 @@ class RoomSettingsScreen(NewMatchScreen):
         self._ask = ask
 
     async def _open_room(self) -> None:
-        self.client.leave_screen()
+        self.context.leave_screen()
         self._ask(self._settings_form.change())

@@ -60,4 +60,4 @@ class WatchScreen(LiveScreen):
         if not self.model.is_live:
             self.look(self.model.timeline.last_ply)
         else:
-            self.client.leave_screen()
+            self.context.leave_screen()
