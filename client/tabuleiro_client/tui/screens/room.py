@@ -5,8 +5,9 @@ The board of a match is a screen of its own, opened when the match starts; leavi
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
@@ -16,6 +17,7 @@ from textual.widgets import Static
 
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.ids import PLAYERS, Player, TimestampMs
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.play_options import levels_to_offer
 from tabuleiro_client.models.saved_matches import ShelvedMatch
 from tabuleiro_client.net.addresses import format_room_address
@@ -25,10 +27,10 @@ from tabuleiro_client.text import rooms
 from tabuleiro_client.text.rooms import brief_options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.open_room import OpenRoom
+from tabuleiro_client.tui.screens.form import FormScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
-from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
 from tabuleiro_client.tui.screens.room_view import RoomView
 from tabuleiro_client.tui.settings_form import SettingsForm
 from tabuleiro_client.tui.widgets.bars import TopBar
@@ -270,3 +272,18 @@ class RoomScreen(PageScreen, RoomView):
         if self._shelved is not None and self._shelved.phase == "waiting":
             self.context.shelf.forget(self._shelved)
         self.context.leave_screen()
+
+
+class RoomSettingsScreen(FormScreen):
+    """Fills ``settings_form`` in, and goes back with what is wished for, which ``ask`` asks the server for."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [replace(keys.SUBMIT, description="change")]
+
+    def __init__(self, settings_form: SettingsForm, ask: Callable[[RoomSettings], None]) -> None:
+        super().__init__(settings_form, "settings of the room")
+        self._settings_form = settings_form
+        self._ask = ask
+
+    async def submit(self) -> None:
+        self.context.leave_screen()
+        self._ask(self._settings_form.change())
