@@ -27,7 +27,7 @@ from tabuleiro_client.cli.options import (
     SpokenOption,
     chosen_options,
 )
-from tabuleiro_client.models.play_options import PlayWishes
+from tabuleiro_client.models.play_options import PlayOptions
 from tabuleiro_client.net.addresses import parse_server_url
 from tabuleiro_client.text.standard_output import while_output_is_taken
 from tabuleiro_client.text.terminal import can_draw
@@ -114,12 +114,12 @@ def play(
         }
     )
     typed = _Typed(server, room, secret, quick, game, preset, tuple(option or ()), bot, seat, settings)
-    wishes = typed.wishes()
+    options = typed.play_options()
     if not (plain_only or is_spoken) and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
-        raise typer.Exit(asyncio.run(launch.play(wishes, name=name, is_ascii=ascii_only)))
-    asyncio.run(while_output_is_taken(_play(wishes, name, ascii_only, is_spoken)))
+        raise typer.Exit(asyncio.run(launch.play(options, name=name, is_ascii=ascii_only)))
+    asyncio.run(while_output_is_taken(_play(options, name, ascii_only, is_spoken)))
 
 
 def chosen_settings(given: Mapping[str, str | bool | None]) -> RoomSettings:
@@ -156,7 +156,7 @@ class _Typed:
     seat: str | None
     settings: RoomSettings
 
-    def wishes(self) -> PlayWishes:
+    def play_options(self) -> PlayOptions:
         """Return the options that this means. Raises: ConfigError, GameOptionError."""
         self._check()
         game = self.game or self.quick
@@ -164,7 +164,7 @@ class _Typed:
             from tabuleiro.rules import registry
 
             game = registry.names()[0]
-        return PlayWishes(
+        return PlayOptions(
             server=None if self.server is None else parse_server_url(self.server),
             room=self.room,
             secret=self.secret,
@@ -191,13 +191,13 @@ class _Typed:
             raise ConfigError("--secret", "a secret part", "--room CODE beside it")
 
 
-async def _play(wishes: PlayWishes, name: str | None, is_ascii: bool, is_spoken: bool) -> None:
+async def _play(options: PlayOptions, name: str | None, is_ascii: bool, is_spoken: bool) -> None:
     # Loaded for those who want lines only: the screens start quicker without.
     from tabuleiro_client.line import launch
-    from tabuleiro_client.line.client import PlainClient
+    from tabuleiro_client.line.client import LineClient
 
-    client = PlainClient.of_this_process(is_ascii=is_ascii, name=name, is_spoken=is_spoken)
-    await launch.play(client, wishes)
+    client = LineClient.of_this_process(is_ascii=is_ascii, name=name, is_spoken=is_spoken)
+    await launch.play(client, options)
 
 
 def _checked_options(game: str, preset: str | None, option: Sequence[str]) -> dict[str, int | str]:

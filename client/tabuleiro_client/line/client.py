@@ -1,6 +1,6 @@
 """A person or script in line mode: their input, screen and names, and the ways into a room.
 
-What is played where is chosen by :mod:`tabuleiro_client.line.launch` and :mod:`tabuleiro_client.line.main_menu`.
+What is played where is chosen by :mod:`tabuleiro_client.line.launch` and :mod:`tabuleiro_client.line.menus`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Self
 
 from tabuleiro.ids import Player
 from tabuleiro.protocol.messages import JoinRoom, SeatRequest
-from tabuleiro_client.line.match import PlainMatch, Stay
-from tabuleiro_client.line.menu import Menu
+from tabuleiro_client.line.match import LineMatch, Stay
+from tabuleiro_client.line.questions import Menu
 from tabuleiro_client.line.terminal import LineReader, Screen
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import IdentityFolder
@@ -28,11 +28,11 @@ Seats = tuple[SeatRequest, SeatRequest]
 
 
 def seats_for(mine: Player, me: SeatRequest, other: SeatRequest) -> Seats:
-    """The seats of a room in which ``me`` is on the seat ``mine``."""
+    """Return the seats of a room in which ``me`` is on the seat ``mine``."""
     return (me, other) if mine == 0 else (other, me)
 
 
-class PlainClient:
+class LineClient:
     """A person or script at a terminal or pipe, with the names kept for them."""
 
     def __init__(self, lines: LineReader, screen: Screen, identities: IdentityFolder, name: str | None) -> None:
@@ -44,7 +44,7 @@ class PlainClient:
 
     @classmethod
     def of_this_process(cls, *, is_ascii: bool, name: str | None, is_spoken: bool = False) -> Self:
-        """The client at standard input and output; ``name`` is the guest to be, ``None`` the one used last.
+        """Return the client at standard input and output, as the guest ``name``; ``None``: the one used last.
 
         ``is_spoken``: words take the place of pictures.
         """
@@ -98,7 +98,7 @@ class PlainClient:
                     f"you ({venue.link.welcome.name}) sit here already; "
                     "a second person on this machine joins with --name and another name"
                 )
-            match = PlainMatch(
+            match = LineMatch(
                 room,
                 self.lines,
                 self.screen,

@@ -23,7 +23,7 @@ from tabuleiro.errors import (
     shown,
 )
 from tabuleiro.notation.actions import format_turn, parse_turn
-from tabuleiro_client.line.commands import CommandGroup, CommandTable, Doubt, RoomCommand, RoomDesk
+from tabuleiro_client.line.commands import CommandGroup, CommandTable, Doubt, RoomCommand, RoomCommands
 from tabuleiro_client.line.reports import MatchReport, RoomAnswers
 from tabuleiro_client.line.ships import answered, open_move, question_lines, sight_of
 from tabuleiro_client.line.terminal import Line, LineReader, Screen
@@ -50,7 +50,7 @@ _NO_WORDS: Final = ("no", "n", "cancel")
 
 
 class Stay(Enum):
-    """How a stay in a room ended."""
+    """The ways in which a stay in a room ends."""
 
     FINISHED = "finished"
     """The match is over, or the room is gone."""
@@ -59,7 +59,7 @@ class Stay(Enum):
     INPUT_ENDED = "input ended"
 
 
-class PlainMatch:
+class LineMatch:
     """A stay in ``room``; ``signposts`` are the commands that lead there, ``levels`` those of the server's bots.
 
     With ``is_watching`` nothing can be played even if this guest holds a seat.
@@ -83,7 +83,7 @@ class PlainMatch:
         self._report = MatchReport(room.mirror, screen, signposts, is_watching=is_watching)
         answers = RoomAnswers(room.mirror, screen, self._report)
         self._answers = answers
-        desk = RoomDesk(room, screen, self._report, answers, levels, self._send, self._confirm)
+        desk = RoomCommands(room, screen, self._report, answers, levels, self._send, self._confirm)
         self._desk = desk
         self._commands = CommandTable((*desk.groups(), CommandGroup("leaving", self._leaving_commands())))
         self._is_linked = True
@@ -144,12 +144,12 @@ class PlainMatch:
 
     @property
     def _is_settling(self) -> bool:
-        """Whether what was typed next has to wait; without a connection it does not, since that may last."""
+        """True if the next line has to wait; without a connection it does not, since that may last."""
         return self._sending is not None and self._is_linked
 
     @property
     def _is_asking(self) -> bool:
-        """Whether an answer is waited for: then a prompt stands."""
+        """True if an answer is waited for: then a prompt stands."""
         is_between_matches = self._mirror.head.phase in ("waiting", "finished")
         return self._doubt is not None or self._question is not None or is_between_matches or self._can_act
 

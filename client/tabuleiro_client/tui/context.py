@@ -8,7 +8,7 @@ from typing import Protocol, cast
 from textual.dom import DOMNode
 
 from tabuleiro.protocol.messages import RoomHead
-from tabuleiro_client.models.saved_matches import MatchShelf
+from tabuleiro_client.models.saved_matches import SavedMatches
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui.line_history import LineHistory
@@ -21,15 +21,15 @@ from tabuleiro_client.tui.themes import Brush
 class Context(Protocol):
     """The application, as far as its screens need it.
 
-    ``session`` is the server this user is at, ``settings`` what is chosen, ``identities`` and ``shelf`` the guests
-    and the matches that are remembered. ``typed_lines`` are the lines typed on screens, by what they are for;
-    ``typed_count`` counts what was typed. ``now_ms`` reads the clock of this machine.
+    ``session`` is the server this user is at, ``settings`` what is chosen, ``identities`` the guests and
+    ``saved_matches`` the matches of this user. ``typed_lines`` are the lines typed on screens, by what they are
+    for; ``typed_count`` counts what was typed. ``now_ms`` reads the clock of this machine.
     """
 
     settings: Settings
     session: Session
     identities: IdentityFolder
-    shelf: MatchShelf
+    saved_matches: SavedMatches
     typed_lines: dict[str, LineHistory]
     typed_count: int
     now_ms: Callable[[], int]

@@ -13,7 +13,7 @@ from textual.screen import Screen
 from tabuleiro.errors import ClientError, CommandError, TabuleiroError
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import WatchRoom
-from tabuleiro_client.models.saved_matches import ShelvedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch
 from tabuleiro_client.net.room import EnteredRoom, EntryRequest, enter
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.problems import problem_text
@@ -67,7 +67,7 @@ async def ask_for_room(app: App[Any]) -> None:
         wish = await app.push_screen_wait(screen)
 
 
-async def go_on(app: App[Any], match: ShelvedMatch) -> None:
+async def go_on(app: App[Any], match: SavedMatch) -> None:
     """Come back to a match: to its server, as who we were there, into its room.
 
     Raises: as :meth:`Session.be_online` and :func:`enter_room`; ClientError when another terminal has the match.
@@ -76,7 +76,7 @@ async def go_on(app: App[Any], match: ShelvedMatch) -> None:
     await enter_room(app, WatchRoom(id=0, room=match.room, secret=match.secret))
 
 
-async def go_to_server(session: Session, match: ShelvedMatch) -> Venue:
+async def go_to_server(session: Session, match: SavedMatch) -> Venue:
     """Be on the server of a match, as who we were there.
 
     Raises: as :meth:`Session.be_online`; ClientError when another terminal has the match.

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tabuleiro.errors import TabuleiroError
 from tabuleiro.protocol.messages import WatchRoom
-from tabuleiro_client.models.play_options import PlayWishes
+from tabuleiro_client.models.play_options import PlayOptions
 from tabuleiro_client.net.addresses import default_server, named_room
 from tabuleiro_client.net.room import enter
 from tabuleiro_client.text.terminal import detect_style
 from tabuleiro_client.tui.app import FirstScreen, TabuleiroApp
 from tabuleiro_client.tui.entrance import screen_of_room
 from tabuleiro_client.tui.screens.home import HomeScreen
-from tabuleiro_client.tui.terminal_output import TerminalOutput
+from tabuleiro_client.tui.terminal import TerminalOutput
 
 if TYPE_CHECKING:
     from tabuleiro.notation.record import MatchRecord
@@ -54,7 +54,7 @@ async def replay_record(
     return await run(TabuleiroApp(lambda: screen, force_ascii=is_ascii_wanted(is_ascii)))
 
 
-async def play(wishes: PlayWishes, *, name: str | None, is_ascii: bool) -> int:
+async def play(options: PlayOptions, *, name: str | None, is_ascii: bool) -> int:
     """Do what the command line of `tabuleiro play` says; the home screen when it says nothing.
 
     Raises: ClientError, CommandError, StoreError, ModuleNotFoundError.
@@ -62,30 +62,30 @@ async def play(wishes: PlayWishes, *, name: str | None, is_ascii: bool) -> int:
     first: FirstScreen = HomeScreen
     app = TabuleiroApp(lambda: first(), force_ascii=is_ascii_wanted(is_ascii))
     try:
-        if not wishes.is_nothing:
-            first = await _wished_screen(app, wishes, name)
+        if not options.is_nothing:
+            first = await _asked_screen(app, options, name)
     except BaseException:
         await app.session.leave()
         raise
     return await run(app)
 
 
-async def _wished_screen(app: TabuleiroApp, wishes: PlayWishes, name: str | None) -> FirstScreen:
+async def _asked_screen(app: TabuleiroApp, options: PlayOptions, name: str | None) -> FirstScreen:
     """Go where the command line says; errors are told before the terminal is drawn on."""
-    is_far = wishes.room is not None or wishes.server is not None or wishes.is_quick
-    if not is_far and wishes.is_direct:
+    is_far = options.room is not None or options.server is not None or options.is_quick
+    if not is_far and options.is_direct:
         venue = await app.session.go_local(name or app.settings.name or None)
     elif not is_far:
         return HomeScreen
     else:
-        url = wishes.server or default_server()
+        url = options.server or default_server()
         is_new = name is None and app.identities.find(url) is None
         venue = await app.session.go_online(url, (app.settings.name or None) if is_new else name)
-    if not wishes.is_direct:
+    if not options.is_direct:
         from tabuleiro_client.tui.screens.lobby import LobbyScreen
 
         return lambda: LobbyScreen(venue)
-    room = await enter(venue.link, wishes.request(is_local=venue.is_local))
+    room = await enter(venue.link, options.request(is_local=venue.is_local))
     return lambda: screen_of_room(venue, room, app.writing, is_to_watch=False)
 
 

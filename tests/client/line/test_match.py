@@ -9,7 +9,7 @@ from tabuleiro.clock import Correspondence, begin_turn, new_clock
 from tabuleiro.protocol.events import OfferView, Said
 from tabuleiro.protocol.messages import BotThought, Error, Offer, Play, RoomGone, Update, WatchRoom
 from tabuleiro.settings import RoomSettings
-from tabuleiro_client.line.match import PlainMatch, Stay
+from tabuleiro_client.line.match import LineMatch, Stay
 from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings
 from tabuleiro_client.net.room import enter
@@ -52,7 +52,7 @@ async def sit_down(server, make_typist, make_paper):
                 Link(server.url, name="ana", settings=settings) as link,
                 await enter(link, WatchRoom(id=0, room=CODE)) as room,
             ):
-                match = PlainMatch(
+                match = LineMatch(
                     room, typist, screen, signposts=SIGNPOSTS, levels=("random", "greedy"), is_watching=is_watching
                 )
                 begun.set()

@@ -11,7 +11,7 @@ from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro.notation.record import MatchRecord, RecordPlayer, format_record
 from tabuleiro.rules import registry
 from tabuleiro_client.models.records import RoomMatches
-from tabuleiro_client.models.saved_matches import MatchShelf, ShelvedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch, SavedMatches
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import Identity, IdentityFolder
 from tabuleiro_client.net.library import ME, Client, connect
@@ -225,8 +225,8 @@ async def test_every_match_of_a_room_is_reached_from_its_replay(real_server):
     async with connect(real_server.url, name="rui") as rui, visit() as at:
         code = await played_twice(real_server, rui)
         IdentityFolder(config_folder()).save(Identity(real_server.url, "rui", rui.token))
-        MatchShelf(config_folder()).keep(
-            ShelvedMatch(real_server.url, "rui", code, "Virus Wars", "rows=4", "playing", "", TimestampMs(1))
+        SavedMatches(config_folder()).keep(
+            SavedMatch(real_server.url, "rui", code, "Virus Wars", "rows=4", "playing", "", TimestampMs(1))
         )
         await at.press("p")
         await at.arrive(ReplaysScreen)

@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList
 
 from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro_client.models.saved_matches import MatchShelf, ShelvedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch, SavedMatches
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import Identity, IdentityFolder
 from tabuleiro_client.text.board import TextStyle
@@ -80,14 +80,14 @@ def _same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tabuleiro_client.tui.session.Session.state", frozen_venue().link.state)
     guests = IdentityFolder(config_folder())
     guests.save(Identity(URL, "ana", "token"))
-    shelf = MatchShelf(config_folder())
+    saved = SavedMatches(config_folder())
     for code, game, opponent, phase in (
         ("9JKRM", "Xero-G", "zoe", "playing"),
         ("W2PXA", "Iris", "rui", "playing"),
         ("K7MQ4", "Minefield", "bea", "finished"),
     ):
-        seen_at_ms = TimestampMs(NOW_MS - len(shelf.all()))
-        shelf.keep(ShelvedMatch(URL, "ana", RoomCode(code), game, "default board", phase, opponent, seen_at_ms))  # type: ignore[arg-type]
+        seen_at_ms = TimestampMs(NOW_MS - len(saved.all()))
+        saved.keep(SavedMatch(URL, "ana", RoomCode(code), game, "default board", phase, opponent, seen_at_ms))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("screen", list(SCREENS))

@@ -117,7 +117,7 @@ async def test_leaving_gives_the_seat_up(real_server):
             await at.press("escape")
             await at.arrive(LobbyScreen)
             await until(at.pilot, lambda: watching.mirror.head.phase == "closed")
-        assert at.app.shelf.all() == []
+        assert at.app.saved_matches.all() == []
 
 
 async def test_a_match_opens_when_somebody_joins_and_its_end_leads_back_to_the_room_for_a_rematch(real_server):
@@ -130,7 +130,7 @@ async def test_a_match_opens_when_somebody_joins_and_its_end_leads_back_to_the_r
             assert await at.arrive(RoomScreen) is screen
             await at.says("You win", "state")
             assert {"rematch", "swap", "board"} <= at.footer()
-            assert at.app.shelf.all()[0].phase == "finished"
+            assert at.app.saved_matches.all()[0].phase == "finished"
             await other.offer("rematch")
             await at.says("rui offers a rematch", "offer")
             await at.press("y")
@@ -145,7 +145,7 @@ async def test_leaving_a_match_that_goes_on_leads_past_the_room_and_back_in_by_t
             await at.arrive(MatchScreen)
             await at.press("escape", "y")
             await at.arrive(LobbyScreen)
-            assert at.app.shelf.all()[0].opponent == "rui"
+            assert at.app.saved_matches.all()[0].opponent == "rui"
             await until(at.pilot, lambda: at.app.screen._rows and at.app.screen._rows[0].is_own)
             await at.press("enter")
             await at.arrive(MatchScreen)

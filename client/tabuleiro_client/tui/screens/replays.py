@@ -14,7 +14,7 @@ from tabuleiro.errors import ClientError, GameOptionError, IllegalActionError, N
 from tabuleiro.notation.record import MatchRecord, parse_record
 from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro_client.models.records import RoomMatch, RoomMatches
-from tabuleiro_client.models.saved_matches import ShelvedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch
 from tabuleiro_client.net.files import read_text
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.entrance import go_to_server
@@ -52,7 +52,7 @@ class ReplaysScreen(PageScreen):
 
     def __init__(self) -> None:
         super().__init__("replays")
-        self._matches: list[ShelvedMatch] = []
+        self._matches: list[SavedMatch] = []
 
     def compose_body(self) -> Iterable[Widget]:
         yield Static("A record in a file", classes="heading", markup=False)
@@ -63,7 +63,7 @@ class ReplaysScreen(PageScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self._matches = [match for match in self.context.shelf.all() if match.phase != "waiting"]
+        self._matches = [match for match in self.context.saved_matches.all() if match.phase != "waiting"]
         table = self.query_one(MatchTable)
         table.add_columns("room", "game", "board", "against", "where", "state")
         table.add_rows([self._texts(match) for match in self._matches])
@@ -74,7 +74,7 @@ class ReplaysScreen(PageScreen):
         else:
             self.query_one(Input).focus()
 
-    def _texts(self, match: ShelvedMatch) -> list[str]:
+    def _texts(self, match: SavedMatch) -> list[str]:
         where = "this machine" if match.is_local else match.server.partition("://")[2]
         texts = (match.room, match.game, match.board, match.opponent or "yourself", where, match.phase)
         return [showable(text, self.context.writing) for text in texts]
@@ -101,7 +101,7 @@ class ReplaysScreen(PageScreen):
         except RecordError as error:
             raise ClientError(f"{name}: {error}") from error
 
-    async def _open_match(self, match: ShelvedMatch) -> None:
+    async def _open_match(self, match: SavedMatch) -> None:
         self.say(f"asking for the record of {match.room} ...")
         matches = RoomMatches(partial(_ask, self.context.session, match))
         newest = await matches.newest()
@@ -118,7 +118,7 @@ class ReplaysScreen(PageScreen):
         self.app.push_screen(screen)
 
 
-async def _ask(session: Session, match: ShelvedMatch, number: int | None) -> RecordPlayed:
+async def _ask(session: Session, match: SavedMatch, number: int | None) -> RecordPlayed:
     """Ask the server of ``match`` for a match of its room. Raises: as :func:`go_to_server`, CommandError."""
     venue = await go_to_server(session, match)
     return await venue.link.get_record(match.room, number, match.secret)

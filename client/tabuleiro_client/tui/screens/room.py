@@ -19,7 +19,7 @@ from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.ids import PLAYERS, Player, TimestampMs
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.play_options import levels_to_offer
-from tabuleiro_client.models.saved_matches import ShelvedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch
 from tabuleiro_client.net.addresses import format_room_address
 from tabuleiro_client.net.room import Change
 from tabuleiro_client.net.server import Venue
@@ -59,7 +59,7 @@ class RoomScreen(PageScreen, RoomView):
         self.open_room = open_room
         self._venue = venue
         self._board: MatchScreen | None = None
-        self._shelved: ShelvedMatch | None = None
+        self._saved: SavedMatch | None = None
 
     def compose_body(self) -> Iterable[Widget]:
         with Horizontal():
@@ -97,7 +97,7 @@ class RoomScreen(PageScreen, RoomView):
             return
         others = [head.seats[seat].holder.name or "" for seat in PLAYERS if seat not in own]
         venue = self._venue
-        match = ShelvedMatch(
+        match = SavedMatch(
             server=venue.server,
             guest=venue.link.welcome.name,
             room=head.room,
@@ -109,10 +109,10 @@ class RoomScreen(PageScreen, RoomView):
             is_local=venue.is_local,
             secret=self.room.secret,
         )
-        if self._shelved is None or not self._shelved.says_the_same(match):
-            self._shelved = match
+        if self._saved is None or not self._saved.says_the_same(match):
+            self._saved = match
             with suppress(ClientError):  # a full disk is no reason to disturb a match
-                self.context.shelf.keep(match)
+                self.context.saved_matches.keep(match)
 
     def on_screen_resume(self) -> None:
         if self._board is not None and self._board not in self.app.screen_stack:
@@ -269,8 +269,8 @@ class RoomScreen(PageScreen, RoomView):
     async def _leave(self) -> None:
         with suppress(CommandError, ClientError):
             await self.room.leave()
-        if self._shelved is not None and self._shelved.phase == "waiting":
-            self.context.shelf.forget(self._shelved)
+        if self._saved is not None and self._saved.phase == "waiting":
+            self.context.saved_matches.forget(self._saved)
         self.context.leave_screen()
 
 

@@ -20,10 +20,9 @@ from tabuleiro.protocol.messages import (
 )
 from tabuleiro.rules import Game
 from tabuleiro.settings import RoomSettings
-from tabuleiro_client.line.client import PlainClient, seats_for
+from tabuleiro_client.line.client import LineClient, seats_for
 from tabuleiro_client.line.match import Stay
-from tabuleiro_client.line.menu import WentAway, WentBack
-from tabuleiro_client.line.settings_menu import ask_settings, ask_time_control
+from tabuleiro_client.line.questions import WentAway, WentBack, ask_settings, ask_time_control
 from tabuleiro_client.net.addresses import default_server, parse_room_address, parse_server_url
 from tabuleiro_client.net.server import Venue
 from tabuleiro_client.text.problems import problem_text
@@ -33,9 +32,9 @@ Choice = Callable[[], Awaitable[None]]
 
 
 class MainMenu:
-    """What to play on this machine, or the way to a server."""
+    """The menu of matches on this machine, and the way to a server."""
 
-    def __init__(self, client: PlainClient) -> None:
+    def __init__(self, client: LineClient) -> None:
         self._client = client
         self._menu = client.menu
         self._stack = AsyncExitStack()
@@ -56,7 +55,7 @@ class MainMenu:
                 await obey(self._client, await self._menu.choose("What shall it be?", choices))
 
     async def _venue(self) -> Venue:
-        """The server of this process, started when it is first needed."""
+        """Return the server of this process, started when it is first needed."""
         if self._local is None:
             self._local = await self._stack.enter_async_context(self._client.local())
         return self._local
@@ -107,9 +106,9 @@ class MainMenu:
 
 
 class OnlineMenu:
-    """What to do on the server of ``venue``."""
+    """The menu of the server of ``venue``."""
 
-    def __init__(self, client: PlainClient, venue: Venue) -> None:
+    def __init__(self, client: LineClient, venue: Venue) -> None:
         self._client = client
         self._menu = client.menu
         self._venue = venue
@@ -183,7 +182,7 @@ class OnlineMenu:
         stay(await self._client.enter(self._venue, request, is_watching=not is_playing))
 
 
-async def obey(client: PlainClient, choice: Choice) -> None:
+async def obey(client: LineClient, choice: Choice) -> None:
     """Do what was chosen; going back returns here, and what goes wrong is told. Raises: WentAway."""
     try:
         await choice()
@@ -193,7 +192,7 @@ async def obey(client: PlainClient, choice: Choice) -> None:
         client.screen.say(problem_text(error))
 
 
-async def ask_who_begins(client: PlainClient, game: type[Game]) -> Player:
+async def ask_who_begins(client: LineClient, game: type[Game]) -> Player:
     """Ask who begins and return the seat of the person."""
     first, second = game.sides
     drawn: Player = random.choice((0, 1))
