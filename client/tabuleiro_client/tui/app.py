@@ -29,16 +29,16 @@ from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.crash_report import write_report
 from tabuleiro_client.tui.keys import EVERYWHERE
 from tabuleiro_client.tui.line_history import LineHistory
+from tabuleiro_client.tui.pacing import InputQueue, Typed
 from tabuleiro_client.tui.palette import PaletteCommands
 from tabuleiro_client.tui.present.ink import ASCII, UNICODE, GlyphSet
 from tabuleiro_client.tui.registry import SCREENS as NAMED_SCREENS
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings, SettingsFile
-from tabuleiro_client.tui.terminal_title import TerminalTitle
+from tabuleiro_client.tui.terminal import TerminalTitle
 from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
 from tabuleiro_client.tui.themes_256 import screen_colours_256
-from tabuleiro_client.tui.turnstile import Turnstile, Typed
 from tabuleiro_client.tui.widgets.bars import TopBar, use_whole_cells
 
 DAMAGE_SHOWN_S: Final = 20.0
@@ -57,7 +57,7 @@ class TabuleiroApp(App[int]):
 
     ``typed_lines`` are the lines typed on screens, by what they are for; ``typed_count`` counts what was typed.
     ``now_ms`` reads the clock. ``session`` is the server this user is at, ``settings`` what is chosen;
-    ``writing`` what may be written, ``turnstile`` what everything typed passes.
+    ``writing`` what may be written, ``input_queue`` what everything typed passes.
     """
 
     TITLE = "tabuleiro"
@@ -105,7 +105,7 @@ class TabuleiroApp(App[int]):
         self._opening = opening
         self._force_ascii = force_ascii
         self._has_no_colour = has_no_colour
-        self.turnstile = Turnstile(self, super().on_event)
+        self.input_queue = InputQueue(self, super().on_event)
         use_whole_cells()
         self._brushes: dict[tuple[str, bool], Brush] = {}
         for theme in THEMES.values():
@@ -165,10 +165,10 @@ class TabuleiroApp(App[int]):
         self._close_messages_no_wait()
 
     async def on_event(self, event: events.Event) -> None:
-        """Take what is typed one after another; see :mod:`tabuleiro_client.tui.turnstile`."""
+        """Take what is typed one after another; see :mod:`tabuleiro_client.tui.pacing`."""
         if isinstance(event, Typed) and not event.is_forwarded:
             self.typed_count += 1
-            await self.turnstile.take(event)
+            await self.input_queue.take(event)
         else:
             await super().on_event(event)
 

@@ -20,7 +20,7 @@ from tabuleiro_client.text.terminal import detect_style
 from tabuleiro_client.tui.app import FirstScreen, TabuleiroApp
 from tabuleiro_client.tui.entrance import screen_of_room
 from tabuleiro_client.tui.screens.home import HomeScreen
-from tabuleiro_client.tui.terminal_output import TerminalOutput
+from tabuleiro_client.tui.terminal import TerminalOutput
 
 if TYPE_CHECKING:
     from tabuleiro.notation.record import MatchRecord

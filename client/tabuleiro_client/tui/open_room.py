@@ -8,8 +8,8 @@ from tabuleiro.errors import TabuleiroError
 from tabuleiro_client.net.room import Change, EnteredRoom
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.problems import problem_text
-from tabuleiro_client.tui.collector import spared_objects
 from tabuleiro_client.tui.match_model import MatchModel
+from tabuleiro_client.tui.pacing import spared_objects
 
 
 class RoomListener(Protocol):

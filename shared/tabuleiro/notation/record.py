@@ -38,7 +38,7 @@ from typing import Final, TypeVar
 
 from tabuleiro.clock.texts import format_time_control, parse_time_control
 from tabuleiro.errors import GameOptionError, NotationError, RecordError, TurnError
-from tabuleiro.ids import Player, TimestampMs
+from tabuleiro.ids import PLAYERS, Player, TimestampMs
 from tabuleiro.notation.actions import iter_actions, split_actions
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.base import RULE_TERMINATIONS, Outcome, Termination
@@ -280,8 +280,8 @@ def parse_record(text: str) -> MatchRecord:
     game = _read_game(parts)
     actions, state = _play(game, parts.turns)
     outcome = _read_outcome(parts, state)
-    bots = [parts.headers.get(f"Bot{seat}") for seat in (0, 1)]
-    names = [parts.text(f"Player{seat}", UNKNOWN) for seat in (0, 1)]
+    bots = [parts.headers.get(f"Bot{seat}") for seat in PLAYERS]
+    names = [parts.text(f"Player{seat}", UNKNOWN) for seat in PLAYERS]
     first, second = (
         RecordPlayer(name, None if bot is None else bot.value) for name, bot in zip(names, bots, strict=True)
     )

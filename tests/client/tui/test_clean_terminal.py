@@ -19,6 +19,8 @@ from tabuleiro_client.tui.launch import CLEAN_TERMINAL, clean_terminal
 from tests.e2e.server_process import serving
 from tests.e2e.terminal_process import LIMIT_S, Terminal, terminal
 
+pytestmark = pytest.mark.slow
+
 RECORD = '[Game "virus-wars"]\n\n1. b10 c9 d8 e7 f6\n'
 MODES = ("?1049", "?1000", "?1003", "?1006", "?1015", "?1004", "?2004")
 """The other screen, reports of the mouse and of the focus, bracketed paste."""
@@ -109,9 +111,9 @@ async def test_a_crash_on_a_terminal_that_takes_nothing_ends_the_program(tmp_pat
 
 LITTLE_WAITS = """
 from tabuleiro_client.cli.main import main
-from tabuleiro_client.tui import terminal_output
+from tabuleiro_client.tui import terminal
 
-terminal_output.WAITING_MAX_CHARS = 100
+terminal.WAITING_MAX_CHARS = 100
 main()
 """
 
@@ -170,8 +172,6 @@ import asyncio
 import threading
 from tabuleiro_client.cli.main import main
 from tabuleiro_client.tui.screens.home import HomeScreen
-
-pytestmark = pytest.mark.slow
 
 def look_up(self, name):
     # As a name server that does not answer: no thread of a look-up can be told to end.

@@ -24,10 +24,10 @@ from tabuleiro_client.text.sentences import said as said_line
 from tabuleiro_client.text.sentences import side_glyphs
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.open_room import OpenRoom
+from tabuleiro_client.tui.pacing import FrameLimiter
 from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay
 from tabuleiro_client.tui.present.players import brief_text, player_lines
-from tabuleiro_client.tui.redrawing import Redrawing
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
 from tabuleiro_client.tui.screens.room_view import RoomView
 from tabuleiro_client.tui.widgets.bars import TopBar
@@ -65,8 +65,8 @@ class LiveScreen(BoardScreen, RoomView):
         yield Chat(id="chat")
 
     def on_mount(self) -> None:
-        self._redrawing = Redrawing(
-            (self.show_board, self.show_words, self.show_moves, self.show_chat), self.client.turnstile.quiet
+        self._frames = FrameLimiter(
+            (self.show_board, self.show_words, self.show_moves, self.show_chat), self.client.input_queue.quiet
         )
         self.run_worker(self._keep_drawn(), name="redrawing", exit_on_error=True)
         self.set_interval(TICK_S, self.show_players)
@@ -79,7 +79,7 @@ class LiveScreen(BoardScreen, RoomView):
         """Draw what happens until this screen is left."""
         # It has then lost some of its widgets already.
         with suppress(NoMatches):
-            await self._redrawing.keep_up()
+            await self._frames.keep_up()
 
     def hear(self, change: Change, said: str) -> None:
         """Say below the board what somebody said, where there is no panel for the talk of the room."""
@@ -91,7 +91,7 @@ class LiveScreen(BoardScreen, RoomView):
             self.model.message = showable(line, self.client.writing)
 
     def catch_up(self) -> None:
-        self._redrawing.ask()
+        self._frames.ask()
 
     @property
     def is_whole(self) -> bool:
