@@ -48,7 +48,7 @@ FirstScreen = Callable[[], Screen[Any]]
 
 
 def time_of_day_ms() -> int:
-    """The time of day by this machine's clock, in milliseconds since 1970 UTC."""
+    """Return the time of day by this machine's clock, in milliseconds since 1970 UTC."""
     return time.time_ns() // 1_000_000
 
 
@@ -113,7 +113,7 @@ class TabuleiroApp(App[int]):
 
     @property
     def writing(self) -> TextStyle:
-        """What may be written on this terminal."""
+        """The characters and colours that this terminal takes."""
         return TextStyle(color=self.colour_count > 0, ascii=self._force_ascii or self.settings.is_ascii)
 
     @property
@@ -123,13 +123,13 @@ class TabuleiroApp(App[int]):
 
     @property
     def colour_count(self) -> int:
-        """How many colours the terminal has, 0 for none."""
+        """The number of colours of the terminal, 0 for none."""
         if self._has_no_colour or self.console.color_system is None:
             return 0
         return {"standard": 16, "windows": 16, "256": 256}.get(self.console.color_system, 1 << 24)
 
     def brush(self, *, is_stone: bool) -> Brush:
-        """What turns a picture's ink into styles, by the theme and the terminal."""
+        """Return the styles for a picture's ink, by the theme and the terminal."""
         key = (self.theme, is_stone)
         if key not in self._brushes:
             theme = theme_named(self.theme)
@@ -188,7 +188,7 @@ class TabuleiroApp(App[int]):
             self.push_screen(HelpScreen())
 
     def is_host_of(self, head: RoomHead) -> bool:
-        """Whether this user is the host of a room of the present server."""
+        """Return True if this user is the host of a room of the present server."""
         venue = self.session.venue
         return venue is not None and venue.link.welcome.name == head.host_name
 

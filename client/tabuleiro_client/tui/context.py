@@ -1,4 +1,4 @@
-"""What screens and widgets see of the application."""
+"""The part of the application that screens and widgets see."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Context(Protocol):
 
     @property
     def writing(self) -> TextStyle:
-        """What may be written on this terminal."""
+        """The characters and colours that this terminal takes."""
 
     @property
     def glyphs(self) -> GlyphSet:
@@ -44,7 +44,7 @@ class Context(Protocol):
 
     @property
     def colour_count(self) -> int:
-        """How many colours the terminal has, 0 for none."""
+        """The number of colours of the terminal, 0 for none."""
 
     def brush(self, *, is_stone: bool) -> Brush:
         """Return what turns a picture's ink into styles, by the theme and the terminal."""

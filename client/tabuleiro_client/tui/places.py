@@ -1,4 +1,4 @@
-"""Where one can go from anywhere: what the home screen and the command palette open, and the way to a server.
+"""Places that can be opened from anywhere, by the home screen and the command palette, and the way to a server.
 
 Screens are loaded when they are opened, so that the program starts quickly.
 """
@@ -37,7 +37,7 @@ async def _told(app: App[Any], way: Awaitable[None]) -> None:
 
 
 def known_servers(context: Context) -> list[tuple[str, str]]:
-    """The servers this user has been on, with the name there, the one used last first."""
+    """Return the servers this user has been on, with the name there, the one used last first."""
     return [
         (identity.server, identity.name)
         for identity in context.identities.all()
@@ -68,7 +68,7 @@ def _open_lobby(app: App[Any], venue: Venue, phase: Phase | None) -> None:
 
 
 async def be_online(app: App[Any]) -> Venue | None:
-    """The server we are on, or the one used last, or one that is asked for; ``None`` when none is named.
+    """Return the present server, or the one used last, or ask for one; ``None`` if none is named.
 
     Raises: ClientError, CommandError, ConnectionLostError.
     """
@@ -81,13 +81,13 @@ async def be_online(app: App[Any]) -> Venue | None:
 
 
 def _usual_destination(app: App[Any]) -> tuple[str, str]:
-    """The server used last and the name there, or what is usual where none was used yet."""
+    """Return the server used last and the name there, or the defaults."""
     known = known_servers(context_of(app))
     return known[0] if known else (_usual_server(), context_of(app).settings.name or login_name())
 
 
 def _name_problem(error: GuestNameTakenError) -> tuple[str, str]:
-    """What to say of a name that is somebody else's, and at which field."""
+    """Return the error for a name that belongs to somebody else, and its field."""
     return f"{error.name} is somebody else there; choose another name", "name"
 
 

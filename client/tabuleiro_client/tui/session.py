@@ -40,7 +40,7 @@ class Session:
 
     @property
     def state(self) -> LinkState:
-        """How the connection is now; ``CLOSED`` without a venue."""
+        """The state of the connection; ``CLOSED`` without a server."""
         return LinkState.CLOSED if self.venue is None else self.venue.link.state
 
     async def be_online(self, url: str, name: str | None) -> Venue:

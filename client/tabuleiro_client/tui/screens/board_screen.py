@@ -1,4 +1,4 @@
-"""What the screens with a board share: the board at the left, the panel at the right, the lines below.
+"""The base of screens with a board: the board at the left, the panel at the right, the lines below.
 
 Which position is shown, and what choices mean, is left to the screens of matches, watching and replays.
 """
@@ -85,7 +85,7 @@ class BoardScreen(Screen[None]):
         yield KeyBar()
 
     def compose_panel(self) -> Iterable[Widget]:
-        """The widgets of the panel, from the top."""
+        """Yield the widgets of the panel, from the top."""
         return ()
 
     def on_mount(self) -> None:
@@ -109,7 +109,7 @@ class BoardScreen(Screen[None]):
         self.show_note()  # it stands in for what the panel says
 
     def current_view(self) -> BoardView | None:
-        """The position on the board, ``None`` before there is one."""
+        """Return the position on the board, ``None`` before there is one."""
         return None
 
     def show_position(self, view: BoardView, make_overlay: OverlayMaker) -> None:
@@ -156,7 +156,7 @@ class BoardScreen(Screen[None]):
             self.refresh_bindings()
 
     def choose(self, target: Target) -> None:
-        """A cell or an edge was chosen on the board."""
+        """Handle the choice of a cell or an edge on the board."""
 
     def action_back(self) -> None:
         """Leave the screen."""

@@ -73,7 +73,7 @@ class DialogScreen(ModalScreen[Answer | None]):
         self.query(FieldRow).first().take_focus()
 
     def answer(self, button: str) -> Answer | None:
-        """The answer by a button; ``None`` after showing what is wrong."""
+        """Return the answer by a button; ``None`` after showing an error."""
         raise NotImplementedError
 
     def show_problem(self, problem: str, field: str | None = None) -> None:

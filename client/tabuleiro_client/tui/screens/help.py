@@ -65,7 +65,7 @@ class HelpScreen(ModalScreen[None]):
 
 
 def key_page(bindings: Iterable[Binding], columns: int) -> str:
-    """The sentences of ``bindings`` that have one, each with all keys that do the same, wrapped to ``columns``."""
+    """Return the sentences of ``bindings``, each with all keys that do the same, wrapped to ``columns``."""
     keys: dict[str, list[str]] = {}
     for binding in bindings:
         if binding.tooltip:
@@ -108,7 +108,7 @@ _SIGNS = {
 
 
 def key_sign(binding: Binding) -> str:
-    """How the key of a binding is written on its cap."""
+    """Return the name of a binding's key for people."""
     name = binding.key
     if name in _SIGNS:
         return _SIGNS[name]

@@ -210,7 +210,7 @@ class HomeScreen(PageScreen):
             travel(self.app, entry.go())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does something now; the footer shows those that do."""
+        """Return True if a key does something now; the footer shows those that do."""
         if action == "back":
             return False
         entry = self._highlighted() if self._entries else None

@@ -95,14 +95,14 @@ class LiveScreen(BoardScreen, RoomView):
 
     @property
     def is_whole(self) -> bool:
-        """Whether there is something to draw on: a screen that is left loses its first widget first."""
+        """True if there is a widget to draw on: a screen that is left loses its first widget first."""
         return self.is_attached and any(isinstance(child, TopBar) for child in self.children)
 
     def current_view(self) -> BoardView | None:
         return self.model.view if self.is_whole else None
 
     def make_overlay(self, cursor: Target | None, hover: Target | None) -> Overlay:
-        """What is added to the position for where the person points."""
+        """Return the marks on the position for the cell that the person points at."""
         return self.model.overlay(cursor, hover, shows_legal=self.context.settings.shows_legal)
 
     def show_all(self) -> None:
@@ -169,7 +169,7 @@ class LiveScreen(BoardScreen, RoomView):
         self.show_note()
 
     def _title(self, game: Game, head: RoomHead) -> str:
-        """The game with its options, and the room."""
+        """Return the game with its options, and the room."""
         if self._titled is None or self._titled[0] is not game:
             # Kept, because to say options in few words takes making games of them.
             options = brief_options_text(type(game), head.options)
@@ -177,7 +177,7 @@ class LiveScreen(BoardScreen, RoomView):
         return self._titled[1]
 
     def next_steps(self) -> str:
-        """What can be done after the match, for the end card."""
+        """Return the choices after the match, for the end card."""
         return "[ ] look back   Esc leave"
 
     def point(self) -> None:
@@ -212,7 +212,7 @@ class LiveScreen(BoardScreen, RoomView):
             super().show_note()
 
     def banner_text(self) -> str:
-        """What waits for an answer; empty when nothing does."""
+        """Return the banner of a question that waits for an answer; empty if there is none."""
         return self.model.offer_text()
 
     def _show_banner(self, name: str, text: str) -> bool:

@@ -157,12 +157,12 @@ class LobbyScreen(PageScreen):
         self.refresh_bindings()
 
     def _chosen(self) -> LobbyRow | None:
-        """The room under the cursor, ``None`` when there is none."""
+        """Return the room under the cursor, or ``None``."""
         place = self.query_one(RoomTable).cursor_row
         return self._rows[place] if 0 <= place < len(self._rows) else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does something now; the footer shows those that do."""
+        """Return True if a key does something now; the footer shows those that do."""
         if action == "find":
             return not isinstance(self.focused, Finder)
         if action == "find_all":

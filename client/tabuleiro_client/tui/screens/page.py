@@ -1,4 +1,4 @@
-"""What the screens without a board share: a title, a body, a line to say something, the keys."""
+"""The base of screens without a board: a title, a body, a line for messages, the keys."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PageScreen(Screen[None]):
         yield KeyBar()
 
     def compose_body(self) -> Iterable[Widget]:
-        """The widgets between title and keys, from the top."""
+        """Yield the widgets between title and keys, from the top."""
         return ()
 
     def on_mount(self) -> None:
@@ -52,7 +52,7 @@ class PageScreen(Screen[None]):
             bar.show_connection(self.context.session)
 
     def connection_changed(self) -> None:
-        """The connection is another than before, or in another state; the line at the top tells of it already."""
+        """React to another connection or another state of it; the line at the top shows it already."""
 
     def say(self, text: str) -> None:
         """Say something in the line above the keys; empty for nothing."""

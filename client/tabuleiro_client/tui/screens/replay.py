@@ -99,7 +99,7 @@ class ReplayScreen(BoardScreen):
         return self.model.view
 
     def make_overlay(self, cursor: Target | None, hover: Target | None) -> Overlay:
-        """What is added to the position for where the person points."""
+        """Return the marks on the position for the cell that the person points at."""
         return self.model.overlay(cursor, hover, shows_legal=self.context.settings.shows_legal)
 
     def show_all(self) -> None:
@@ -121,7 +121,7 @@ class ReplayScreen(BoardScreen):
         self.show_keys()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does something now; the footer shows those that do."""
+        """Return True if a key does something now; the footer shows those that do."""
         if action in ("undo", "type"):
             return self.model.branch is not None
         if action == "pass_turn":
@@ -169,7 +169,7 @@ class ReplayScreen(BoardScreen):
         self.query_one(Entry).open_for("play")
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
-        """A line was typed: where to go, or actions to try."""
+        """Handle a typed line: a place to go to, or actions to try."""
         if event.kind == "play":
             is_tried, column = self.model.type_actions(event.text)
             if not is_tried:

@@ -1,4 +1,4 @@
-"""What can be looked through: own matches, whose records the servers keep, and records in files."""
+"""The list of replays: own matches, whose records the servers keep, and records in files."""
 
 from __future__ import annotations
 

@@ -146,14 +146,14 @@ class RoomScreen(PageScreen, RoomView):
         static.display = bool(text)
 
     def _invitation(self) -> str:
-        """The command by which somebody else joins; empty when there is none that we know."""
+        """Return the command by which somebody else joins; empty if it is not known."""
         if self._venue.is_local:
             return ""
         is_private = self.room.mirror.head.settings.is_private
         return self._venue.signposts(self.room.code, self.room.secrets, is_private=is_private).join
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does something now; the footer shows those that do."""
+        """Return True if a key does something now; the footer shows those that do."""
         head = self.room.mirror.head
         is_host = self.context.is_host_of(head)
         if action == "copy_invitation":
@@ -182,7 +182,7 @@ class RoomScreen(PageScreen, RoomView):
         return self._venue.levels(type(self.room.mirror.game))
 
     def _bot_seat(self) -> Player | None:
-        """The seat for a bot: a free one, else the one a bot has already; ``None`` when people hold both."""
+        """Return the seat for a bot: a free one, else that of a bot; ``None`` if people hold both."""
         seats = self.room.mirror.head.seats
         for kind in ("open", "bot"):
             found = [seat for seat in PLAYERS if seats[seat].holder.kind == kind]
@@ -258,7 +258,7 @@ class RoomScreen(PageScreen, RoomView):
         self.app.push_screen(self._board)
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
-        """A line of chat was typed."""
+        """Handle a typed line of chat."""
         self.say("")
         self.say_to_room(event.text)
 

@@ -33,7 +33,7 @@ _SWITCHES = ("is_ascii", "shows_legal", "asks_before_sending", "rings_bell", "ch
 
 
 def setting_fields() -> list[Field]:
-    """The settings as fields, named as in :class:`Settings`."""
+    """Return the settings as fields, named as in :class:`Settings`."""
     themes = {theme.name: theme.title for theme in THEMES.values()}
     sizes = {size: size for size in ("auto", "small", "medium", "large")}
     return [
