@@ -56,13 +56,13 @@ class Client:
         return self.link.welcome.levels
 
     async def rooms(self, game: str | None = None, phases: Sequence[Phase] | None = None) -> RoomList:
-        """Return the listed rooms; ``None``: those that wait or play. Raises: CommandError, ConnectionLostError."""
+        """Return the listed rooms, by default the unfinished ones. Raises: CommandError, ConnectionLostError."""
         return await self.link.list_rooms(game, phases)
 
     def lobby(
         self, game: str | None = None, phases: Sequence[Phase] | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[LobbyNews]]:
-        """Follow the listed rooms: all, then each change; one lobby at a time. Raises on entry: as :meth:`rooms`."""
+        """Follow the listed rooms: all, then each change; one lobby at a time. Raises: as :meth:`rooms`."""
         return follow_lobby(self.link, game, phases)
 
     async def record(self, code: str, match: int | None = None, *, secret: str | None = None) -> MatchRecord:
