@@ -14,7 +14,7 @@ from textual.binding import Binding
 def key(
     keys: str, action: str, label: str, sentence: str, *, shown: bool = True, sign: str | None = None
 ) -> Binding:
-    """A key (or several, parted by commas) that does ``action``.
+    """Return the binding of a key (or several, separated by commas) to ``action``.
 
     ``label`` goes into the footer if ``shown``, ``sentence`` into the help page. ``sign`` is how the key is
     written, ``None`` for its own name.

@@ -375,7 +375,7 @@ class MatchModel:
         return self.composer.prompt() if self.can_act and self.is_live else ""
 
     def ending_lines(self) -> list[str]:
-        """Result, reason and scores once the match is over; empty before."""
+        """Return result, reason and scores after the match; empty before."""
         match = self.mirror.match
         if match is None or match.termination is None:
             return []

@@ -1,4 +1,4 @@
-"""What a host fills in to change the settings of a room: the fields of a new room that can still be changed."""
+"""The form in which a host changes the settings of a room: the fields that can still be changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SettingsForm(RoomForm):
         self.values["begins"] = "draw" if settings.first == "draw" else "me"
 
     def fields(self) -> list[Field]:
-        """What can be changed, from the top."""
+        """Return the fields that can be changed, from the top."""
         begins = Field("begins", "who begins", "seat 1, or by lot", _BEGINS, heading="From the next match on")
         others = (replace(field, heading="") for field in self._room_fields())
         return [begins, *others]
@@ -44,7 +44,7 @@ class SettingsForm(RoomForm):
             super().know_levels(levels)
 
     def change(self) -> RoomSettings:
-        """The settings as filled in; only when there are no :meth:`errors`."""
+        """Return the settings as filled in; only if there are no :meth:`errors`."""
         before = self._before
         return msgspec.structs.replace(
             self._settings(), is_private=before.is_private, counts_downtime=before.counts_downtime

@@ -61,7 +61,7 @@ class TerminalOutput:
 
     @property
     def waiting_chars(self) -> int:
-        """How much the terminal has not taken yet."""
+        """The number of characters the terminal has not taken yet."""
         return self._under_way_chars + self._waiting_chars
 
     def write(self, text: str) -> None:
