@@ -152,8 +152,8 @@ class Player:
             if not await self._act():
                 await self._visit.read()
             elif self._visit.place == place and not self._room.has_unread:
-                # Overtaken, and not told yet by what; or only something said.
-                await self._visit.read_until(lambda: True)
+                # Overtaken by something that is on its way; or the connection is lost and will be restored.
+                await self._visit.read()
             await self._visit.catch_up()
 
     async def _agree_on_rematch(self, number: int) -> None:
