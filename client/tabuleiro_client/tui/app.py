@@ -26,7 +26,6 @@ from tabuleiro_client.net.files import config_folder, data_folder
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.terminal import showable
-from tabuleiro_client.tui.crash_report import write_report
 from tabuleiro_client.tui.keys import EVERYWHERE
 from tabuleiro_client.tui.line_history import LineHistory
 from tabuleiro_client.tui.pacing import InputQueue, Typed
@@ -36,7 +35,8 @@ from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings, SettingsFile
-from tabuleiro_client.tui.terminal import TerminalTitle
+from tabuleiro_client.tui.terminal.crash_report import write_report
+from tabuleiro_client.tui.terminal.output import TerminalTitle
 from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
 from tabuleiro_client.tui.themes_256 import screen_colours_256
 from tabuleiro_client.tui.widgets.bars import TopBar, use_whole_cells
@@ -156,12 +156,15 @@ class TabuleiroApp(App[int]):
         await self.session.leave()
 
     def _fatal_error(self) -> None:
-        """Keep the report of a crash and say where it is; the library would print it, with all values in it."""
-        error = sys.exc_info()[1] or self._exception
-        assert error is not None
+        """Keep the report of a crash and say where it is.
+
+        The library has no public place for this. Without it a crash would fill the terminal with a traceback and
+        the values of all variables, secrets among them, and nothing would be left to send.
+        """
+        error = sys.exc_info()[1]
+        assert error is not None, "it is called where the error was caught"
         self.bell()
         self.exit(1, return_code=1, message=Text(write_report(data_folder(), error)))
-        self._close_messages_no_wait()
 
     async def on_event(self, event: events.Event) -> None:
         """Take what is typed one after another; see :mod:`tabuleiro_client.tui.pacing`."""
@@ -234,6 +237,8 @@ class TabuleiroApp(App[int]):
         await self.input_queue.quiet(limit_s)
 
     def _write(self, sequence: str) -> None:
+        # The library has no public way to write to its terminal. Without it the title of the window would not
+        # call when it is one's turn.
         if self._driver is not None:
             self._driver.write(sequence)
 

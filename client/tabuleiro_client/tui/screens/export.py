@@ -27,7 +27,7 @@ class ExportScreen(DialogScreen[str]):
         values = {"file": f"{name or record.game}.txt", "format": RecordFormat.RECORD}
         super().__init__("Write this record into a file", _FIELDS, values, {"write": "write"})
         self._record = record
-        self._name = name
+        self._file_name = name
 
     def answer(self, button: str) -> str | None:
         typed = self.values["file"].strip()
@@ -48,4 +48,4 @@ class ExportScreen(DialogScreen[str]):
         return None
 
     def _text(self) -> str:
-        return write_record(self._record, RecordFormat(self.values["format"]), game_id=self._name)
+        return write_record(self._record, RecordFormat(self.values["format"]), game_id=self._file_name)

@@ -11,7 +11,6 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.widgets import Footer, Static
-from textual.widgets._footer import FooterKey
 
 from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.tui.session import Session
@@ -68,18 +67,20 @@ class KeyBar(Footer):
 
     def __init__(self) -> None:
         super().__init__(show_command_palette=False)
+        self._has_keys = False
         self._composed: list[tuple[Binding, bool, str]] = []
 
     def compose(self) -> ComposeResult:
         self._composed = self._offered()
         for widget in super().compose():
-            if isinstance(widget, FooterKey) and widget.action in HELP_ACTIONS:
+            if getattr(widget, "action", None) in HELP_ACTIONS:
                 widget.add_class("help")
             yield widget
 
     def bindings_changed(self, screen: Screen[object]) -> None:
         """Show the keys of ``screen`` if they are others than those shown."""
-        if not self._bindings_ready or self._offered() != self._composed:
+        if not self._has_keys or self._offered() != self._composed:
+            self._has_keys = True
             super().bindings_changed(screen)
 
     def _offered(self) -> list[tuple[Binding, bool, str]]:

@@ -1,4 +1,4 @@
-"""The terminal as the screens write to it: output by a thread of its own, and the title of the window.
+"""The terminal as the screens write to it: output by a thread of its own, a clean end, the title of the window.
 
 Nobody waits for a terminal that takes nothing. The title calls for attention and is given back at the end, as
 xterm has it (Source: "XTerm Control Sequences", OSC 2 and CSI 22 ; 2 t); a terminal that cannot keep its title for
@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import re
 import select
+import sys
 import threading
 from collections import deque
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Final
 
 WAITING_MAX_CHARS: Final = 128 * 1024
 """How much waits for the terminal before pictures are left out: two or three whole screens."""
@@ -143,6 +145,64 @@ class TerminalOutput:
                 return os.write(self._descriptor, data)
             except BlockingIOError:  # another program has left the terminal in this way
                 select.select([], [self._descriptor], [])
+
+
+CLEAN_TERMINAL: Final = (
+    "\x1b[?2026l"  # no picture half drawn
+    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # no mouse reports
+    "\x1b[?2004l\x1b[?1004l\x1b[?2048l\x1b[<u"  # no bracketed paste, no reports of focus or size, usual keys
+    "\x1b[?7h"  # long lines wrap
+    "\x1b[?1049l\x1b[?25h\x1b[0m"  # the screen before, a cursor, no colours
+)
+"""What takes back every mode that a Textual application sets; harmless when none is set."""
+
+
+@contextmanager
+def clean_terminal() -> Iterator[None]:
+    """Give the terminal back as it was: its line settings always, its modes unless the way out was orderly."""
+    handle = _terminal_handle()
+    saved = _line_settings(handle)
+    is_orderly = False
+    try:
+        yield
+        is_orderly = True
+    finally:
+        if handle is not None:
+            if not is_orderly:
+                output = TerminalOutput(handle)
+                output.write(CLEAN_TERMINAL)
+                output.close()
+            _set_line_settings(handle, saved)
+            os.close(handle)
+
+
+def _terminal_handle() -> int | None:
+    """Open a file of our own for the terminal: the usual one may be closed before the end."""
+    stream = sys.__stdout__
+    try:
+        return os.dup(stream.fileno()) if stream is not None and stream.isatty() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _line_settings(handle: int | None) -> list[Any] | None:
+    if handle is None or sys.platform == "win32":
+        return None
+    import termios
+
+    with suppress(termios.error):
+        return termios.tcgetattr(handle)
+    return None
+
+
+def _set_line_settings(handle: int, settings: list[Any] | None) -> None:
+    if settings is None or sys.platform == "win32":
+        return
+    import termios
+
+    # At once: a terminal that takes nothing would be waited for otherwise.
+    with suppress(termios.error):
+        termios.tcsetattr(handle, termios.TCSANOW, settings)
 
 
 KEEP: Final = "\x1b[22;2t"

@@ -2,11 +2,12 @@
 
 The library's own writes through a queue that holds thirty texts: once it is full the next write waits, and with it
 the loop that should end the program. What is written, and how, is left to
-:mod:`~tabuleiro_client.tui.terminal`.
+:mod:`~tabuleiro_client.tui.terminal.output`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import select
 import signal
@@ -15,10 +16,11 @@ import threading
 from contextlib import suppress
 from typing import Any, Final
 
+from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
 from tabuleiro_client.text.standard_output import let_go
-from tabuleiro_client.tui.terminal import TerminalOutput
+from tabuleiro_client.tui.terminal.output import TerminalOutput
 
 MODES_LEFT: Final = "\x1b[?1016l\x1b[?2026l"
 """Takes back what the library sets and leaves: reports of the mouse by pixels, and a picture half drawn."""
@@ -27,8 +29,10 @@ MODES_LEFT: Final = "\x1b[?1016l\x1b[?2026l"
 class LastingDriver(LinuxDriver):
     """The library's driver with another output. A terminal that is gone ends the program like SIGHUP."""
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
+    def __init__(self, app: App[Any], **options: Any) -> None:
+        super().__init__(app, **options)
+        self._client = app
+        self._events = asyncio.get_running_loop()
         self._output: TerminalOutput | None = None
         threading.Thread(target=self._watch_terminal, name="terminal watch", daemon=True).start()
 
@@ -71,7 +75,7 @@ class LastingDriver(LinuxDriver):
 
     def _draw_anew(self) -> None:
         with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._app.call_later, self._app.refresh)
+            self._events.call_soon_threadsafe(self._client.call_later, self._client.refresh)
 
     def _watch_terminal(self) -> None:
         """Wait for the other side of the terminal to be closed; a system that cannot tell is not asked again.
