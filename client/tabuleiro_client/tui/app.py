@@ -6,9 +6,13 @@ What the command line asked for comes in as the first screen; see :mod:`tabuleir
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import time
+import traceback
 from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -35,11 +39,11 @@ from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings, SettingsFile
-from tabuleiro_client.tui.terminal.crash_report import write_report
 from tabuleiro_client.tui.terminal.output import TerminalTitle
-from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
-from tabuleiro_client.tui.themes_256 import screen_colours_256
+from tabuleiro_client.tui.themes import THEMES, Brush, screen_colours_256, theme_named
 from tabuleiro_client.tui.widgets.bars import TopBar, use_whole_cells
+
+CRASH_REPORT_NAME: Final = "crash-report.txt"
 
 DAMAGE_SHOWN_S: Final = 20.0
 """How long it is told that a file cannot be read."""
@@ -254,3 +258,23 @@ class TabuleiroApp(App[int]):
                 bar.show_connection(self.session)
             if isinstance(screen, PageScreen):
                 screen.connection_changed()
+
+
+def write_report(folder: Path, error: BaseException) -> str:
+    """Keep the report of ``error``, the last one only, in ``folder``; return a sentence for the person.
+
+    It holds no values of variables: those may be secret.
+    """
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    lines = [
+        f"tabuleiro {version('tabuleiro')}, Python {platform.python_version()}, {platform.platform()}\n",
+        f"TERM={os.environ.get('TERM', '')}\n\n",
+        *traceback.format_exception(error),
+    ]
+    path = folder / CRASH_REPORT_NAME
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(lines), encoding="utf-8", errors="backslashreplace")
+    except OSError as problem:
+        return f"tabuleiro has crashed ({what}); no report could be kept in {folder}: {problem.strerror}"
+    return f"tabuleiro has crashed ({what}). The report is in {path}"

@@ -54,7 +54,7 @@ def screen_of_room(venue: Venue, room: EnteredRoom, style: TextStyle, *, is_to_w
 
 async def ask_for_room(app: App[Any]) -> None:
     """Ask for a room of the server we are on until we are in it, or the question is left."""
-    from tabuleiro_client.tui.screens.join import JoinScreen
+    from tabuleiro_client.tui.screens.dialogs import JoinScreen
 
     wish = await app.push_screen_wait(JoinScreen())
     while wish is not None:

@@ -99,7 +99,7 @@ async def ask_for_server(
     ``url`` and ``name`` are filled in at first; ``problem`` is what is wrong with them, and the field it is about,
     ``None`` for no single one.
     """
-    from tabuleiro_client.tui.screens.connect import ConnectScreen
+    from tabuleiro_client.tui.screens.dialogs import ConnectScreen
 
     while True:
         chosen = await app.push_screen_wait(ConnectScreen(url, name, *problem))

@@ -23,7 +23,7 @@ from tabuleiro.descriptors import (
     YesNoSetting,
 )
 from tabuleiro.errors import GameOptionError, NotationError
-from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
+from tabuleiro.protocol.messages import CreateRoom, QuickPlay, RoomHead, SeatRequest
 from tabuleiro.rules import Game, registry
 from tabuleiro.rules.options import OptionValue, parse_option
 from tabuleiro.rules.view import BoardView
@@ -304,3 +304,44 @@ def _option_field(spec: GameOption) -> Field:
         empty_text = "left open" if spec.default is None else ""
         return Field(OPTION + spec.key, spec.label, f"{spec.low} to {spec.high}; {spec.help}", None, empty_text)
     return Field(OPTION + spec.key, spec.label, spec.help, None, "the usual start")
+
+
+_BEGINS_IN_ROOM: Final[Mapping[str, str]] = {"me": "as seated", "draw": "draw lots"}
+
+
+class SettingsForm(RoomForm):
+    """The form for the room of ``head``; ``levels`` are the bots that its server has for its game."""
+
+    submit_label = "change"
+
+    def __init__(self, head: RoomHead, levels: Sequence[str]) -> None:
+        super().__init__("person", is_local=False)
+        self._before = settings = head.settings
+        self.set("game", head.game)
+        self._fill_options(head.options)
+        self.know_levels({head.game: levels})
+        self._fill_settings(settings)
+        self.values["begins"] = "draw" if settings.first == "draw" else "me"
+
+    def fields(self) -> list[Field]:
+        """Return the fields that can be changed, from the top."""
+        begins = Field(
+            "begins", "who begins", "seat 1, or by lot", _BEGINS_IN_ROOM, heading="From the next match on"
+        )
+        others = (replace(field, heading="") for field in self._room_fields())
+        return [begins, *others]
+
+    def _settings_asked(self) -> list[RoomSetting]:
+        return [setting for setting in super()._settings_asked() if not setting.is_promise]
+
+    def know_levels(self, levels: Mapping[str, Sequence[str]]) -> None:
+        """Take in the bots of the room's server; those of another one mean nothing here."""
+        if not self.levels:
+            super().know_levels(levels)
+
+    def change(self) -> RoomSettings:
+        """Return the settings as filled in; only if there are no :meth:`errors`."""
+        before = self._before
+        return msgspec.structs.replace(
+            self._settings(), is_private=before.is_private, counts_downtime=before.counts_downtime
+        )

@@ -2,13 +2,14 @@
 
 Boards have two palettes: ``field`` for pieces that are coloured themselves, ``stone`` for black and white stones,
 whose ground must lie between the two in every theme. Sides are told apart by shape as well, so that no theme, nor
-the lack of any colour, hides anything.
+the lack of any colour, hides anything. Terminals of 256 colours get grounds of their own: rounding makes a dark
+grey with a little blue in it navy, and a ground the same as the one beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -16,7 +17,6 @@ from rich.style import Style
 from textual.theme import Theme as TextualTheme
 
 from tabuleiro_client.tui.present.ink import Ink, Role
-from tabuleiro_client.tui.themes_256 import FIELD_256, STONE_256
 
 Palette = Mapping[Role, str]
 
@@ -232,6 +232,66 @@ _STONE_16: Final[Palette] = {
     Role.MARK: "#ffff55",
     Role.LAST: "#00aaaa",
 }
+
+_DARK_FIELD_256: Final[Palette] = {
+    Role.GROUND: "#1c1c1c",
+    Role.GROUND_ALT: "#262626",
+    Role.GROUND_THIRD: "#303030",
+    Role.HOVER: "#444444",
+    Role.OPPOSITE: "#5f00af",
+    Role.EMPTY: "#767676",
+    Role.GRID: "#4e4e4e",
+}
+_LIGHT_FIELD_256: Final[Palette] = {
+    Role.GROUND: "#eeeeee",
+    Role.GROUND_ALT: "#e4e4e4",
+    Role.GROUND_THIRD: "#dadada",
+    Role.HOVER: "#c6c6c6",
+    Role.EMPTY: "#9e9e9e",
+    Role.GRID: "#bcbcbc",
+}
+_RIM_256: Final[Palette] = {Role.ORANGE: "#d75f00", Role.YELLOW: "#afaf00"}
+"""Both were rounded to one brown."""
+
+_WOOD: Final[Palette] = {
+    **_RIM_256,
+    Role.GROUND: "#af875f",
+    Role.GROUND_ALT: "#af875f",
+    Role.GROUND_THIRD: "#af875f",
+    Role.HOVER: "#d7af87",
+    Role.EMPTY: "#5f5f00",
+    Role.GRID: "#5f5f00",
+    Role.WINNING: "#008700",
+    Role.LAST: "#87875f",
+}
+FIELD_256: Final[Mapping[str, Palette]] = {
+    "dark": _DARK_FIELD_256,
+    "light": _LIGHT_FIELD_256,
+    "colour-blind-safe": _DARK_FIELD_256,
+}
+"""By the names of the themes: what boards with coloured pieces have otherwise, if anything."""
+
+STONE_256: Final[Mapping[str, Palette]] = {
+    "dark": _WOOD,
+    "light": _WOOD,
+    "high-contrast": {**_RIM_256, Role.FORBIDDEN: "#000000"},
+}
+"""The same for boards with black and white stones."""
+
+_GREYS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "dark": ("#121212", "#1c1c1c", "#303030"),
+    "light": ("#ffffff", "#eeeeee", "#e4e4e4"),
+    "colour-blind-safe": ("#121212", "#1c1c1c", "#303030"),
+}
+
+
+def screen_colours_256(colours: TextualTheme) -> TextualTheme:
+    """Return the colours of the screens for a terminal of 256."""
+    if colours.name not in _GREYS:
+        return colours
+    background, surface, panel = _GREYS[colours.name]
+    return replace(colours, background=background, surface=surface, panel=panel)
+
 
 _DARK_UI: Final = TextualTheme(
     name="dark",

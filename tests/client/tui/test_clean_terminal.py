@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tabuleiro_client.net.library import ME, OPEN, connect
-from tabuleiro_client.tui.terminal.crash_report import FILE_NAME
+from tabuleiro_client.tui.app import CRASH_REPORT_NAME
 from tabuleiro_client.tui.terminal.output import CLEAN_TERMINAL, clean_terminal
 from tests.e2e.server_process import serving
 from tests.e2e.terminal_process import LIMIT_S, Terminal, terminal
@@ -106,7 +106,7 @@ async def test_a_crash_on_a_terminal_that_takes_nothing_ends_the_program(tmp_pat
         shown.take_nothing()
         shown.press(b"1")
         assert await shown.wait() == 1
-        assert "no bot" in (tmp_path / "data" / FILE_NAME).read_text(encoding="utf-8")
+        assert "no bot" in (tmp_path / "data" / CRASH_REPORT_NAME).read_text(encoding="utf-8")
 
 
 LITTLE_WAITS = """
@@ -161,7 +161,7 @@ async def test_a_crash_leaves_a_clean_terminal_and_says_where_its_report_is(tmp_
         said = shown.text[shown.text.rindex("\x1b[?1049l") :]
         assert "tabuleiro has crashed (RuntimeError: no bot)" in said
         assert "Traceback" not in shown.text
-        report = (tmp_path / "data" / FILE_NAME).read_text(encoding="utf-8")
+        report = (tmp_path / "data" / CRASH_REPORT_NAME).read_text(encoding="utf-8")
         assert str(tmp_path / "data") in "".join(said.split())
         assert "RuntimeError: no bot" in report
         assert "a secret" not in said + report.replace('token = "a secret"', "")

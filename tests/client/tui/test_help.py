@@ -13,13 +13,11 @@ from textual.widgets import Input, Static
 from textual.widgets._footer import FooterKey
 
 from tabuleiro_client.tui.app import TabuleiroApp
-from tabuleiro_client.tui.screens.confirm import ConfirmScreen
-from tabuleiro_client.tui.screens.connect import ConnectScreen
+from tabuleiro_client.tui.screens.dialogs import ConnectScreen, JoinScreen
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.home import HomeScreen
-from tabuleiro_client.tui.screens.join import JoinScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
-from tabuleiro_client.tui.screens.picker import PickerScreen
+from tabuleiro_client.tui.screens.questions import ConfirmScreen, PickerScreen
 from tabuleiro_client.tui.screens.replays import ReplaysScreen
 from tabuleiro_client.tui.screens.rules import RulesScreen
 from tabuleiro_client.tui.screens.settings import SettingsScreen

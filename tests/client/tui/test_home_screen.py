@@ -16,10 +16,9 @@ from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import Identity, IdentityFolder
 from tabuleiro_client.net.library import ME, connect
 from tabuleiro_client.net.link import Link
-from tabuleiro_client.tui.screens.connect import ConnectScreen
+from tabuleiro_client.tui.screens.dialogs import ConnectScreen, JoinScreen
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.home import HomeScreen
-from tabuleiro_client.tui.screens.join import JoinScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen

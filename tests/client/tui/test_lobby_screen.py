@@ -12,8 +12,8 @@ from tabuleiro.protocol.messages import Announcement, LobbyUpdate, RoomList
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.library import ME, bot, connect
 from tabuleiro_client.tui.screens import lobby
+from tabuleiro_client.tui.screens.dialogs import JoinScreen
 from tabuleiro_client.tui.screens.home import HomeScreen
-from tabuleiro_client.tui.screens.join import JoinScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen

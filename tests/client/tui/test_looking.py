@@ -20,7 +20,7 @@ from tabuleiro_client.net.link import Link
 from tabuleiro_client.net.room import enter
 from tabuleiro_client.tui import launch
 from tabuleiro_client.tui.app import TabuleiroApp
-from tabuleiro_client.tui.screens.export import ExportScreen
+from tabuleiro_client.tui.screens.dialogs import ExportScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings

@@ -11,8 +11,7 @@ from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.ink import Ink, Role
 from tabuleiro_client.tui.screens.help import key_page
 from tabuleiro_client.tui.settings import FILE_NAME, Settings, SettingsFile
-from tabuleiro_client.tui.themes import DEFAULT_THEME, THEMES, Brush, theme_named
-from tabuleiro_client.tui.themes_256 import screen_colours_256
+from tabuleiro_client.tui.themes import DEFAULT_THEME, THEMES, Brush, screen_colours_256, theme_named
 
 PIECES = {False: ("SIDE_0", "SIDE_1", "SHIP_1", "SHIP_2", "SHIP_3"), True: ("SIDE_0", "SIDE_1")}
 GROUNDS = ("GROUND", "GROUND_ALT", "GROUND_THIRD")

@@ -21,9 +21,9 @@ from tabuleiro_client.tui import pacing
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.open_room import OpenRoom
-from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
+from tabuleiro_client.tui.screens.questions import ConfirmScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.bars import Line, TopBar
 from tabuleiro_client.tui.widgets.chat import Chat, Entry

@@ -22,13 +22,12 @@ from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
-from tabuleiro_client.tui.screens.picker import PickerScreen
-from tabuleiro_client.tui.screens.replay import ReplayScreen
+from tabuleiro_client.tui.screens.questions import PickerScreen
+from tabuleiro_client.tui.screens.replay import ReplayScreen, TryScreen
 from tabuleiro_client.tui.screens.replays import ReplaysScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.rules import RulesScreen
 from tabuleiro_client.tui.screens.settings import SettingsScreen, setting_fields
-from tabuleiro_client.tui.screens.try_board import TryScreen
 from tabuleiro_client.tui.settings import Settings, SettingsFile
 from tabuleiro_server.wiring import RunningServer
 from tests.client.tui.tables import until

@@ -18,16 +18,15 @@ from tabuleiro_client.net.identity import Identity, IdentityFolder
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.room_form import RoomForm
-from tabuleiro_client.tui.screens.connect import ConnectScreen
+from tabuleiro_client.tui.screens.dialogs import ConnectScreen, JoinScreen
 from tabuleiro_client.tui.screens.home import HomeScreen
-from tabuleiro_client.tui.screens.join import JoinScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
-from tabuleiro_client.tui.screens.picker import PickerScreen
+from tabuleiro_client.tui.screens.questions import PickerScreen
+from tabuleiro_client.tui.screens.replay import TryScreen
 from tabuleiro_client.tui.screens.replays import ReplaysScreen
 from tabuleiro_client.tui.screens.rules import RulesScreen
 from tabuleiro_client.tui.screens.settings import SettingsScreen
-from tabuleiro_client.tui.screens.try_board import TryScreen
 from tabuleiro_client.tui.settings import Settings
 from tests.client.tui.frozen import NOW_MS
 from tests.client.tui.frozen_server import LEVELS, URL, frozen_room_screen, frozen_venue

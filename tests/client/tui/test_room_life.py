@@ -10,11 +10,10 @@ from tabuleiro.protocol.messages import WatchRoom
 from tabuleiro_client.net.library import connect
 from tabuleiro_client.net.link import Link
 from tabuleiro_client.net.room import enter
-from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
-from tabuleiro_client.tui.screens.picker import PickerScreen
+from tabuleiro_client.tui.screens.questions import ConfirmScreen, PickerScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.widgets.panel import Moves
 from tests.client.tui.tables import Table, table, until

@@ -17,7 +17,7 @@ from tabuleiro_client.tui.entrance import screen_of_room
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
-from tabuleiro_client.tui.screens.picker import PickerScreen
+from tabuleiro_client.tui.screens.questions import PickerScreen
 from tabuleiro_client.tui.screens.room import RoomScreen, RoomSettingsScreen
 from tabuleiro_client.tui.widgets.chat import Chat
 from tabuleiro_client.tui.widgets.forms import FieldRow

@@ -10,7 +10,7 @@ from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import RoomHead, SeatView
 from tabuleiro.rules import registry
 from tabuleiro.settings import LateBot, RoomSettings
-from tabuleiro_client.tui.settings_form import SettingsForm
+from tabuleiro_client.tui.room_form import SettingsForm
 
 OTHER = RoomSettings(
     time_control=Fischer(initial_ms=300_000, increment_ms=3_000),

@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
 from tabuleiro_client.tui.app import TabuleiroApp
-from tabuleiro_client.tui.screens.try_board import TryScreen
+from tabuleiro_client.tui.screens.replay import TryScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.chat import Entry
 from tests.client.tui.tables import Table, table, until

@@ -16,9 +16,8 @@ from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer
 from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.players import claim_text
-from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.live import LiveScreen
-from tabuleiro_client.tui.screens.picker import PickerScreen
+from tabuleiro_client.tui.screens.questions import ConfirmScreen, PickerScreen
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.panel import Choices
 

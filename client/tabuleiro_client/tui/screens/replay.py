@@ -13,6 +13,8 @@ from textual.widgets import Static
 
 from tabuleiro.errors import NotationError, TabuleiroError
 from tabuleiro.notation.record import MatchRecord, RecordPlayer
+from tabuleiro.rules import registry
+from tabuleiro.rules.options import Options
 from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.models.timeline import picture_of
@@ -25,8 +27,8 @@ from tabuleiro_client.tui.present.notes import facts, match_text, notes_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay
 from tabuleiro_client.tui.replay_model import ReplayModel
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
-from tabuleiro_client.tui.screens.export import ExportScreen
-from tabuleiro_client.tui.screens.picker import PickerScreen
+from tabuleiro_client.tui.screens.dialogs import ExportScreen
+from tabuleiro_client.tui.screens.questions import PickerScreen
 from tabuleiro_client.tui.widgets.bars import TopBar
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.panel import Choices, Moves
@@ -330,3 +332,31 @@ class ReplayScreen(BoardScreen):
             self.action_branch()
         else:
             self.context.leave_screen()
+
+
+_MOVES = frozenset({"undo", "ship(1)", "ship(2)", "ship(3)", "boost", "reprogram", "why", "type", "pass_turn"})
+
+
+class TryScreen(ReplayScreen, inherit_bindings=False):
+    """An empty record from whose start moves are tried; nothing else of a replay is of use here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        keys.BACK,
+        *(binding for binding in (*keys.REPLAY, *keys.SHIPS, *keys.MATCH[2:]) if binding.action in _MOVES),
+    ]
+
+    def __init__(self, game: str, options: Options) -> None:
+        first, second = registry.game_type(game).sides
+        super().__init__(MatchRecord(game, options, (RecordPlayer(first), RecordPlayer(second))))
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.action_branch()
+        self.query_one(TopBar).show_title(f"{self.model.game.title}: try it")
+
+    def _introduction(self) -> list[str]:
+        return ["Try what the rules allow:", "both sides are played from here.", "", "u undoes, Esc goes back."]
+
+    def action_back(self) -> None:
+        """Leave the board."""
+        self.context.leave_screen()

@@ -27,12 +27,12 @@ from tabuleiro_client.text import rooms
 from tabuleiro_client.text.rooms import brief_options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.open_room import OpenRoom
+from tabuleiro_client.tui.room_form import SettingsForm
 from tabuleiro_client.tui.screens.form import FormScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.page import PageScreen
-from tabuleiro_client.tui.screens.picker import PickerScreen
+from tabuleiro_client.tui.screens.questions import PickerScreen
 from tabuleiro_client.tui.screens.room_view import RoomView
-from tabuleiro_client.tui.settings_form import SettingsForm
 from tabuleiro_client.tui.widgets.bars import TopBar
 from tabuleiro_client.tui.widgets.chat import Chat, Entry
 

@@ -17,7 +17,7 @@ from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.context import context_of
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.open_room import OpenRoom
-from tabuleiro_client.tui.screens.picker import PickerScreen
+from tabuleiro_client.tui.screens.questions import PickerScreen
 from tabuleiro_client.tui.widgets.chat import Entry, chat_problem
 
 

@@ -16,7 +16,7 @@ from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options
 from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.screens.page import PageScreen
-from tabuleiro_client.tui.screens.try_board import TryScreen
+from tabuleiro_client.tui.screens.replay import TryScreen
 
 SMALL_BOARDS: Final[Mapping[str, Options]] = {
     "virus-wars": {"rows": 6, "cols": 6, "steps": 3},
