@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from tabuleiro.ids import TimestampMs
-from tabuleiro.notation.formats import RecordFormat, export_json, write_record
-from tabuleiro.notation.record import MatchRecord, RecordPlayer, parse_record
+from tabuleiro.notation.formats import RecordFormat, write_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record_json import export_json
+from tabuleiro.notation.record_text import parse_record
 from tabuleiro.rules import Outcome, Termination, registry
 
 RECORD = MatchRecord(

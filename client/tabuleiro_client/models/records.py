@@ -9,7 +9,8 @@ from pathlib import Path
 
 from tabuleiro.errors import ClientError, ConfigError, NotationError, RecordError, shown
 from tabuleiro.ids import RoomCode
-from tabuleiro.notation.record import MatchRecord, parse_record
+from tabuleiro.notation.record import MatchRecord
+from tabuleiro.notation.record_text import parse_record
 from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro.protocol.records import record_of
 from tabuleiro.protocol.room_codes import ROOM_CODE_RULE

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tabuleiro.notation.record import format_record, parse_record
+from tabuleiro.notation.record_text import format_record, parse_record
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.cli.main import exit_status
 from tabuleiro_client.net.files import CONFIG_VARIABLE

@@ -8,7 +8,8 @@ from textual.widgets import DataTable, Input, OptionList
 
 from tabuleiro.errors import ClientError
 from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro.notation.record import MatchRecord, RecordPlayer, format_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record_text import format_record
 from tabuleiro.protocol.messages import Resign
 from tabuleiro.rules import registry
 from tabuleiro_client.models.records import RoomMatches

@@ -11,7 +11,8 @@ from textual.widget import Widget
 from textual.widgets import DataTable, Input, Static
 
 from tabuleiro.errors import ClientError, GameOptionError, IllegalActionError, NotationError, RecordError
-from tabuleiro.notation.record import MatchRecord, parse_record
+from tabuleiro.notation.record import MatchRecord
+from tabuleiro.notation.record_text import parse_record
 from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.models.saved_matches import ShelvedMatch
