@@ -1,7 +1,7 @@
 """The settings of a server: defaults, then a TOML file, then the environment, then the command line.
 
-Every key carries its unit in its name. A value that cannot be used is a `ConfigError` naming where it was found,
-the key, and what was expected in which unit. What the settings do is left to whoever is given a `Config`.
+Every key ends in its unit. A value that cannot be used is a `ConfigError` with the place where it was found, the
+key, and the expected range and unit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tabuleiro.settings import RoomLimits
 ENVIRONMENT_PREFIX: Final = "TABULEIRO_"
 
 UNITS: Final = {"_ms": "milliseconds", "_bytes": "bytes", "_count": "a whole number"}
-"""What the endings of keys stand for."""
+"""The units that the endings of keys stand for."""
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=86_400_000)]
@@ -33,7 +33,7 @@ Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Everything that whoever hosts a server may choose."""
+    """All settings of a server."""
 
     host: str = "127.0.0.1"
     """Address to listen on; 0.0.0.0 lets other machines in."""
@@ -44,72 +44,76 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     synchronous: Literal["FULL", "NORMAL"] = "FULL"
     """SQLite's synchronous level. NORMAL is faster, but a power cut may take acknowledged moves back."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    """What is worth a line in the log: debug, info, warning or error."""
+    """Lowest level that is logged: debug, info, warning or error."""
     log_style: Literal["text", "json"] = "text"
     """Log lines for people (text), or one JSON object a line (json)."""
     metrics: Literal["off", "local", "all"] = "local"
-    """Who may read /metrics: nobody (off), this machine without a proxy in between (local), or everybody (all)."""
+    """Access to /metrics: nobody (off), this machine without a proxy in between (local), or everybody (all)."""
     bot_workers: Annotated[int, msgspec.Meta(ge=0, le=256)] = 0
-    """Processes that think for bots; 0 means one less than there are cores, at least one."""
+    """Worker processes of bots; 0 means one less than there are cores, at least one."""
     bot_think_limit_ms: Milliseconds = 30_000
-    """A bot that thinks longer is ended and asked again."""
+    """Time limit for a bot's move; a worker that takes longer is killed, and the move is asked for again."""
     handshake_timeout_ms: Milliseconds = 10_000
-    """A connection whose WebSocket handshake is not done by then is cut."""
+    """Time limit for the WebSocket handshake; the connection is cut after it."""
     hello_timeout_ms: Milliseconds = 10_000
-    """A connection that has not said hello by then is closed."""
+    """Time limit for the hello; the connection is closed after it."""
     ping_interval_ms: Milliseconds = 20_000
-    """How often each connection is asked whether it is still there; lag is measured with it."""
+    """Interval of pings on each connection; they measure its lag."""
     ping_timeout_ms: Milliseconds = 20_000
-    """A connection that has not answered a ping by then is closed."""
+    """Time limit for the answer to a ping; the connection is closed after it."""
     close_timeout_ms: Milliseconds = 5_000
-    """How long a closed connection may take to say goodbye before it is cut."""
+    """Time limit for the closing handshake; the connection is cut after it."""
     shutdown_notice_ms: Annotated[int, msgspec.Meta(ge=0, le=3_600_000)] = 3_000
-    """How long before closing their connections a stopping server tells its clients; matches go on meanwhile."""
+    """Time from the announcement of a stop to the closing of connections; matches go on meanwhile."""
     shutdown_limit_ms: Milliseconds = 10_000
-    """How long a stopping server then waits for thinking bots, connections, commands and commits, for each."""
+    """Time limit of a stopping server for thinking bots, connections, commands and commits, for each."""
     outbox_frames_count: Count = 512
-    """Frames that may wait for a slow reader before its connection is closed."""
+    """Frames that may wait for a slow reader; beyond that its connection is closed."""
     outbox_bytes: Annotated[int, msgspec.Meta(ge=65_536, le=2**31)] = 8 * 1024 * 1024
-    """Bytes that may wait for a slow reader before its connection is closed."""
+    """Bytes that may wait for a slow reader; beyond that its connection is closed."""
     room_queue_count: Count = 64
-    """Commands that may wait for one room before further ones are refused as busy."""
+    """Commands that may wait for one room; further ones are refused as busy."""
     storage_retry_ms: Milliseconds = 1_000
-    """After a failure to store what a deadline brought, it is tried again this much later."""
+    """Time until the next attempt to store the events of a deadline after a failure."""
     lobby_wake_ms: Milliseconds = 1_000
-    """How often rooms on disk are looked through for deadlines that have come."""
+    """Interval of the search for rooms on disk whose deadline has passed."""
     empty_seat_ms: LongMilliseconds = 600_000
-    """A seat whose person has no connection is freed after this time, while the room waits."""
+    """Time without a connection after which a person's seat in a waiting room is freed."""
     waiting_room_ms: LongMilliseconds = 86_400_000
-    """A waiting room in which nothing happens is closed after this time."""
+    """Time without an event after which a waiting room is closed."""
     idle_match_ms: LongMilliseconds = 60 * 86_400_000
-    """A match without a clock in which nothing happens is aborted after this time."""
+    """Time without an event after which a match without a clock is aborted."""
     finished_room_ms: LongMilliseconds = 2 * 86_400_000
-    """A finished room is closed after this time; its record stays."""
+    """Time after which a finished room is closed; its records stay."""
     unused_guest_ms: LongMilliseconds = 30 * 86_400_000
-    """The name of a guest who never played is free again after this time without a visit."""
+    """Time without a visit after which the name of a guest who never played is free again."""
     connections_count: Count = 5_000
     """Connections in all."""
     connections_per_address_count: Count = 100
     """Connections from one address (of IPv6, from one /64 network)."""
     handshakes_count: Count = 200
-    """Connections that are not let in yet, or are refused, at once; of more, the oldest of one address is cut."""
+    """Connections in their handshake or being refused, at once; beyond that the oldest of one address is cut."""
     rooms_per_account_count: Count = 20
     """Unfinished rooms that one guest may have made."""
     entered_rooms_count: Count = 50
     """Rooms that one connection may be in."""
     messages_per_second_count: Count = 20
-    """Messages that one connection may send a second, in the long run; pieces and control frames count."""
+    """Messages that one connection may send a second on average; fragments and control frames count."""
     messages_burst_count: Count = 100
-    """Messages that one connection may send at once; as many too many close it."""
+    """Messages that one connection may send at once; more than twice as many close it."""
     client_frame_bytes: Annotated[int, msgspec.Meta(ge=1024, le=CLIENT_FRAME_MAX_BYTES)] = CLIENT_FRAME_MAX_BYTES
     """Longest message that a client may send."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks of proxies whose X-Forwarded-For is believed."""
     idle_room_unload_ms: Milliseconds = 60_000
-    """A room that nobody has entered leaves memory after this time; it stays on disk."""
+    """Time without people after which a room leaves memory; it stays on disk."""
 
     def __post_init__(self) -> None:
-        """Raises: ValueError."""
+        """Check the networks of proxies.
+
+        Raises:
+            ValueError: One of them is no address or network.
+        """
         for proxy in self.trusted_proxies:
             try:
                 ipaddress.ip_network(proxy, strict=False)
@@ -118,7 +122,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
                 raise ValueError(f"{expected}, got {shown(proxy)}") from None
 
     def room_limits(self) -> RoomLimits:
-        """The limits that a new room is given."""
+        """Return the limits for a new room."""
         return RoomLimits(
             empty_seat_ms=self.empty_seat_ms,
             waiting_ms=self.waiting_room_ms,
@@ -130,9 +134,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 def load_config(
     path: Path | None = None, environment: Mapping[str, str] | None = None, **overrides: object
 ) -> Config:
-    """Put the settings together; ``overrides`` that are ``None`` don't count.
+    """Return the settings from all sources; ``overrides`` that are ``None`` do not count.
 
-    Raises: ConfigError for an unreadable file, an unknown key or a value that cannot be used.
+    Raises:
+        ConfigError: A file cannot be read, a key is unknown, or a value cannot be used.
     """
     values: dict[str, Any] = {}
     if path is not None:
@@ -154,10 +159,13 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 
 def _environment_values(environment: Mapping[str, str]) -> dict[str, Any]:
-    """The settings in the environment. Raises: ConfigError for a variable that is nearly one.
+    """Return the settings in the environment.
 
-    What begins like a setting and is none stands for something else: the client has variables of its own, and
-    those who run containers add some.
+    A variable with our prefix may stand for something else: the client has variables of its own, and container
+    tools add some. So only names that look like a misspelt key are refused.
+
+    Raises:
+        ConfigError: A variable looks like a misspelt key.
     """
     names = Config.__struct_fields__
     keys = {f"{ENVIRONMENT_PREFIX}{name.upper()}": name for name in names}
@@ -170,13 +178,13 @@ def _environment_values(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _nearest(key: str) -> str | None:
-    """The key that ``key`` seems to be written for; ``None`` when it is like none."""
+    """Return the key that ``key`` seems to be written for; ``None`` if it is like none."""
     found = difflib.get_close_matches(key, Config.__struct_fields__, n=1, cutoff=0.75)
     return found[0] if found else None
 
 
 def _checked(values: dict[str, Any], source: str, *, is_text: bool = False) -> dict[str, Any]:
-    """Check each value by itself, so that the error names its key; ``is_text``: all values are texts."""
+    """Check each value by itself, so that the error names its key; ``is_text`` says that all values are texts."""
     types = inspect.type_info(Config)
     assert isinstance(types, inspect.StructType)
     known = {field.name: field.type for field in types.fields}
@@ -196,7 +204,7 @@ def _checked(values: dict[str, Any], source: str, *, is_text: bool = False) -> d
 
 
 def _expectation(key: str, type_: inspect.Type, value: object) -> str | None:
-    """What a value of this key looks like, in its unit; ``None`` when the error about ``value`` says it best."""
+    """Return the expected value of a key with its unit; ``None`` if the error about ``value`` says it best."""
     if isinstance(type_, inspect.IntType):
         unit = next((unit for ending, unit in UNITS.items() if key.endswith(ending)), "a whole number")
         return f"{unit} from {type_.ge} to {type_.le}"

@@ -5,7 +5,7 @@
     TabuleiroError
     ├── NotationError            a text that is not an action, a cell, a position or a record
     │   ├── TurnError            an action in the text of a turn cannot be played; names the column
-    │   └── RecordError          a game record says what cannot be; names line and column
+    │   └── RecordError          a game record is wrong; names line and column
     ├── VectorError              the rules differ from a check vector, or the vector is malformed
     ├── IllegalActionError       an action that the rules do not allow in this position
     │   └── MatchOverError       any action after the end
@@ -13,21 +13,22 @@
     ├── ProtocolError
     │   ├── LocalProtocolError   we were about to send something wrong: a bug of ours
     │   └── RemoteProtocolError  the peer sent something wrong; carries the close code
-    ├── CommandError             a wish that the room or the server refuses; carries the code
-    ├── StoreError               the disk or the database let us down
+    ├── CommandError             a command that the room or the server refuses; carries the code
+    ├── StoreError               the disk or the database failed
     │   ├── DatabaseLockedError      another process has this database open
     │   ├── DatabaseFormatError      not a database that this program can use
     │   ├── StorageUnavailableError  disk full, locked, I/O error: nothing was stored, later may do
     │   ├── ConflictError            the room's log has moved on
-    │   ├── DamagedRoomError         what is stored of a room is not what was written
+    │   ├── DamagedRoomError         the stored events of a room are not those that were written
     │   └── NameTakenError           another account has this name
-    ├── BotError                 a computer player gave no usable answer
+    ├── BotError                 a bot gave no usable answer
     ├── ConfigError              a setting that cannot be used
-    └── ClientError              what a person at the client has to be told
+    └── ClientError              something that the person at the client has to know
         ├── GuestNameTakenError  somebody else has the wanted name on the server
         └── ConnectionLostError  no connection to the server, or it broke
+            └── UnknownOutcomeError  it broke before the answer: what was asked for may have been done
 
-``str()`` of each is written for the person who reads it: it says what was wrong and what would be right.
+``str()`` of each is written for the person who reads it: it names the fault and the remedy.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ class TabuleiroError(Exception):
 
 
 class NotationError(TabuleiroError):
-    """A text that does not say what it should.
+    """A text that cannot be read.
 
-    ``text`` is the input as given (long inputs are shown cut), ``expected`` says what would be right.
+    ``text`` is the input as given (long inputs are shown cut), ``expected`` describes right ones.
     """
 
     def __init__(self, text: str, expected: str) -> None:
@@ -52,8 +53,8 @@ class NotationError(TabuleiroError):
 class TurnError(NotationError):
     """An action in the text of a turn cannot be read or is not legal where it stands.
 
-    ``text`` is that action as typed, ``column`` (from 1) where it begins, ``expected`` what is wrong with it or
-    what would be right.
+    ``text`` is that action as typed, ``column`` (from 1) its beginning, ``expected`` the fault or a description of
+    right ones.
     """
 
     def __init__(self, text: str, column: int, expected: str) -> None:
@@ -63,9 +64,9 @@ class TurnError(NotationError):
 
 
 class RecordError(NotationError):
-    """A game record says what cannot be; ``line`` and ``column`` (from 1) are the place of the first such text.
+    """A game record is wrong; ``line`` and ``column`` (from 1) are the place of the first fault.
 
-    ``text`` is the text there, ``expected`` what is wrong with it or what would be right.
+    ``text`` is the text there, ``expected`` the fault or a description of right ones.
     """
 
     def __init__(self, text: str, line: int, column: int, expected: str) -> None:
@@ -79,8 +80,8 @@ class VectorError(TabuleiroError):
     """The rules differ from a check vector, or the vector is malformed.
 
     ``line`` counts from 1. ``ply`` is the number of actions played before the difference, ``None`` when the line
-    cannot be played at all. ``expected`` is what the vector says or should be, ``got`` what the rules say or what
-    is there.
+    cannot be played at all. ``expected`` is the value in the vector or a description of a right one, ``got``
+    the value by the rules or the one that is there.
     """
 
     def __init__(self, line: int, ply: int | None, expected: str, got: str) -> None:
@@ -93,7 +94,7 @@ class VectorError(TabuleiroError):
 
 
 class IllegalActionError(TabuleiroError):
-    """An action that is not legal in the position; ``reason`` says why where the rules can tell."""
+    """An action that is not legal in the position; ``reason`` is as exact as the rules can tell."""
 
     def __init__(self, action: str, position: str, reason: str = "it is not a legal action here") -> None:
         self.action = action
@@ -124,11 +125,11 @@ class ProtocolError(TabuleiroError):
 
 
 class LocalProtocolError(ProtocolError):
-    """We tried to send what the protocol does not allow."""
+    """We tried to send something that the protocol does not allow."""
 
 
 class RemoteProtocolError(ProtocolError):
-    """The peer sent what the protocol does not allow.
+    """The peer sent something that the protocol does not allow.
 
     ``close_code`` is the WebSocket close code to end the connection with, or ``None`` when an ``error``
     message is answer enough and the connection lives on. ``request_id`` is the id of the request
@@ -152,7 +153,7 @@ class CommandError(TabuleiroError):
 
 
 class StoreError(TabuleiroError):
-    """The database could not do what was asked."""
+    """The database could not do its work."""
 
 
 class DatabaseLockedError(StoreError):
@@ -166,7 +167,7 @@ class DatabaseLockedError(StoreError):
 
 
 class DatabaseFormatError(StoreError):
-    """The file cannot be used by this program; ``reason`` says why and what would help."""
+    """The file cannot be used by this program; ``reason`` names the cause and the remedy."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
@@ -212,7 +213,7 @@ class NameTakenError(StoreError):
 
 
 class BotError(TabuleiroError):
-    """A computer player crashed, hung, or answered with something that is not a legal action."""
+    """A bot crashed, hung, or answered with something that is not a legal action."""
 
 
 class ConfigError(TabuleiroError):
@@ -243,6 +244,14 @@ class GuestNameTakenError(ClientError):
 
 class ConnectionLostError(ClientError):
     """There is no connection to the server, or it broke before the answer came."""
+
+
+class UnknownOutcomeError(ConnectionLostError):
+    """The connection broke after a request was sent and before its answer came; ``reason`` says how it broke."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"no answer came, so it is not known whether this was done: {reason}")
 
 
 def shown(value: object, limit_chars: int = 60) -> str:

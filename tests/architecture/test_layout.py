@@ -51,3 +51,14 @@ def test_constraints_pin_everything_and_name_no_index() -> None:
     lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
     assert lines
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9.+-]+", line) for line in lines)
+
+
+def test_the_map_for_contributors_names_what_is_there() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    packages = ("shared/tabuleiro", "server/tabuleiro_server", "client/tabuleiro_client")
+    named = {name for name in re.findall(r"`([\w/.]+)`", page) if "/" in name or name.endswith(".py")}
+    folders = [ROOT, *(ROOT / package for package in packages)]
+    inner = [folder for package in packages for folder in (ROOT / package).iterdir() if folder.is_dir()]
+    missing = [name for name in named if not any((folder / name).exists() for folder in [*folders, *inner])]
+    assert len(named) > 30
+    assert not missing

@@ -199,6 +199,8 @@ class FaultyServer:
         self.on_message: Callable[[ClientMessage, ServerConnection], Reply] = lambda message, connection: None
         self.cut_before_reply_to: type[ClientMessage] | None = None
         self.update_to_tell: Update | None = None
+        self.lets_in = asyncio.Event()
+        self.lets_in.set()
         self._codec = MsgpackCodec()
         self._guests = count(1)
 
@@ -209,6 +211,8 @@ class FaultyServer:
                 assert isinstance(frame, bytes)
                 message = self._codec.decode_client(frame)
                 self.received.append(message)
+                if isinstance(message, Hello):
+                    await self.lets_in.wait()
                 reply = self.on_message(message, connection) or self.usual_reply(message)
                 if self.cut_before_reply_to is type(message):
                     self.cut_before_reply_to = self.update_to_tell = None
@@ -241,7 +245,7 @@ class FaultyServer:
             case Undo() | Offer() | Answer() | Say():
                 event = self.room.perform(message)
                 self.update_to_tell = Update(self.room.head(), (event,))
-                return Ok(message.id)
+                return Ok(message.id, seq=event.seq)
             case _:
                 return Error(message.id, "bad-message", "not part of this test")
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
+import inspect
 import ipaddress
 import re
 import shlex
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -14,6 +17,7 @@ import pytest
 import yaml
 
 from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES
+from tabuleiro_server import config as config_module
 from tabuleiro_server.config import Config, load_config
 
 ROOT = Path(__file__).parents[2]
@@ -40,6 +44,35 @@ def test_the_example_config_lists_every_key_with_its_default() -> None:
         if key not in DATA_PATHS
     }
     assert load_config(path, environment={}).client_frame_bytes == CLIENT_FRAME_MAX_BYTES
+
+
+def descriptions() -> dict[str, str]:
+    """Return the text under each setting in the code, without its full stop."""
+    (config,) = [
+        node
+        for node in ast.parse(inspect.getsource(config_module)).body
+        if isinstance(node, ast.ClassDef) and node.name == "Config"
+    ]
+    found = {}
+    for setting, text in pairwise(config.body):
+        if isinstance(setting, ast.AnnAssign) and isinstance(setting.target, ast.Name):
+            assert isinstance(text, ast.Expr)
+            found[setting.target.id] = ast.literal_eval(text.value).removesuffix(".")
+    return found
+
+
+def test_a_setting_is_described_alike_in_the_code_the_example_and_the_readme() -> None:
+    lines = (DEPLOY / "tabuleiro.toml").read_text(encoding="utf-8").splitlines()
+    example = {line.split(" = ")[0]: line.rpartition("  # ")[2] for line in lines if " = " in line}
+    rows = re.findall(
+        r"^\| `(\w+)` \| `.*?` \| (.*)\. \|$", (DEPLOY / "README.md").read_text(encoding="utf-8"), re.M
+    )
+    described = descriptions()
+    assert dict(rows) == described
+    is_elsewhere = {"host"}  # the example listens on all addresses
+    assert {key: text[0].upper() + text[1:] for key, text in example.items() if key not in is_elsewhere} == {
+        key: text for key, text in described.items() if key not in is_elsewhere
+    }
 
 
 def test_the_container_copies_what_exists_and_installs_it() -> None:

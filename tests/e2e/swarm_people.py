@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
-from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
+from tabuleiro.errors import CommandError, ConnectionLostError, UnknownOutcomeError
 from tabuleiro.ids import Seq
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import OfferKind
@@ -92,6 +92,10 @@ class Visit:
         text = f"line {self._said_count} of {name}"
         try:
             await self.room.say(text)
+        except UnknownOutcomeError:
+            self._counts["unknown"] += 1
+        except ConnectionLostError:
+            self._ledger.unsaid.append(text)
         except CommandError as error:
             if error.code != ErrorCode.LIMIT_REACHED:
                 raise
@@ -185,8 +189,11 @@ class Player:
         state, match = mirror.state, mirror.match
         assert match is not None
         if state.turn_number > RESIGN_AFTER_TURNS:
-            await self._try("resignations", self._room.resign)
-            await self._visit.read_until(lambda: not self._visit.is_playing(match.number))
+            while self._visit.is_playing(match.number) and not self._visit.is_gone:
+                if await self._try("resignations", self._room.resign):
+                    await self._visit.read_until(lambda: not self._visit.is_playing(match.number))
+                else:
+                    await self._visit.read()
         elif state.actions_in_turn and self._wishes_count and chance.random() < 0.1:
             self._wishes_count -= 1
             await self._try("undos", lambda: self._room.undo(len(mirror.actions) - 1))
@@ -197,17 +204,17 @@ class Player:
                 self._ledger.acknowledged.append(move)
 
     async def _try(self, what: str, send: Callable[[], Awaitable[None]]) -> bool:
-        """Ask for something; tells whether it was done rather than forestalled."""
+        """Ask for something; tells whether it was done for sure, rather than forestalled or lost on the way."""
         try:
             await send()
         except CommandError as error:
             if error.code not in OVERTAKEN:
                 raise
+        except UnknownOutcomeError:
+            self._counts["unknown"] += 1
+            return False
         except ConnectionLostError:
-            raise
-        except ClientError:
-            # What was asked for means something else by now.
-            self._counts["lapsed"] += 1
+            self._counts["not sent"] += 1
             return False
         else:
             self._counts[what] += 1

@@ -19,10 +19,10 @@ from tabuleiro.clock import Fischer
 from tabuleiro.errors import CommandError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.messages import CreateRoom, RoomSummary, Say, SeatRequest
+from tabuleiro.protocol.messages import CreateRoom, JoinRoom, RoomEntered, RoomSummary, SeatRequest, WatchRoom
 from tabuleiro.settings import RoomSettings
-from tabuleiro_client.net.link import Link
-from tabuleiro_client.net.room import EnteredRoom, create_room, join_room
+from tabuleiro_client.net.link import Link, result_of
+from tabuleiro_client.net.room import EnteredRoom, enter
 from tabuleiro_server.config import Config
 from tabuleiro_server.rooms.journal import rows_of
 from tabuleiro_server.store.port import Store
@@ -105,7 +105,7 @@ class Trouble:
         action = room.mirror.state.action_to_string(room.mirror.state.legal_actions()[-1])
         wishes: list[Callable[[], Any]] = [
             lambda: room.play([action]),
-            lambda: link.request(Say(id=0, room=room.code, text="lost words")),
+            lambda: room.say("lost words"),
             lambda: link.request(CreateRoom(id=0, game="iris")),
             lambda: room.resign(),
             lambda: Link(self.url, name="eva").__aenter__(),
@@ -116,7 +116,7 @@ class Trouble:
             assert caught.value.code == ErrorCode.STORAGE_UNAVAILABLE
         self.ledger.unsaid.append("lost words")
         assert [(room.mirror.since, room.mirror.state) for room in self.rooms] == before
-        entered = await link.watch_room(room.code)
+        entered = result_of(await link.request(WatchRoom(id=0, room=room.code)), RoomEntered)
         assert entered.head.seq == before[0][0]
         assert len((await link.list_rooms()).rooms) == 1
 
@@ -135,8 +135,8 @@ async def trouble(db: Path, disk: FailingDisk | None = None) -> AsyncIterator[Tr
         running_server(config, open_store=open_store) as server,
         Link(server.url, name="ana") as ana,
         Link(server.url, name="rui") as rui,
-        create_room(ana, CreateRoom(id=0, game="virus-wars", options=GAME)) as first,
-        join_room(rui, first.code) as second,
+        await enter(ana, CreateRoom(id=0, game="virus-wars", options=GAME)) as first,
+        await enter(rui, JoinRoom(id=0, room=first.code)) as second,
     ):
         while first.mirror.to_move is None:
             await first.next_change()
@@ -210,7 +210,9 @@ async def test_database_locked_by_another_process(tmp_path: Path) -> None:
         before = room.rooms[0].mirror.since
         with pytest.raises(CommandError, match="storage-unavailable"):
             await room.play()
-        assert (await room.links[0].watch_room(room.rooms[0].code)).head.seq == before
+        link = room.links[0]
+        entered = result_of(await link.request(WatchRoom(id=0, room=room.rooms[0].code)), RoomEntered)
+        assert entered.head.seq == before
         await holder.communicate(b"")
         for _ in range(3):
             await room.play()
@@ -224,7 +226,7 @@ async def test_bot_moves_by_itself_once_the_disk_is_well(tmp_path: Path) -> None
         asyncio.timeout(LIMIT_S),
         running_server(config, open_store=disk.open_store) as server,
         Link(server.url, name="ana") as link,
-        create_room(link, CreateRoom(id=0, game="minefield", options={"size": 5}, seats=(ME, BOT))) as room,
+        await enter(link, CreateRoom(id=0, game="minefield", options={"size": 5}, seats=(ME, BOT))) as room,
     ):
         await room.play([room.mirror.state.action_to_string(room.mirror.state.legal_actions()[0])])
         disk.fault = ("COMMIT", sqlite3.SQLITE_FULL, "database or disk is full")
@@ -246,7 +248,7 @@ async def test_flag_that_could_not_be_stored_falls_once_the_disk_is_well(tmp_pat
         asyncio.timeout(LIMIT_S),
         running_server(config, open_store=disk.open_store) as server,
         Link(server.url, name="ana") as link,
-        create_room(link, message) as room,
+        await enter(link, message) as room,
     ):
         disk.fault = ("COMMIT", sqlite3.SQLITE_IOERR_WRITE, "disk I/O error")
         loop = asyncio.get_running_loop()
@@ -279,7 +281,7 @@ async def test_damaged_room_is_put_in_quarantine_and_the_others_play_on(tmp_path
     db = tmp_path / "rooms.db"
     message = CreateRoom(id=0, game="minefield", options={"size": 5}, seats=(ME, ME))
     async with serving(db, shutdown_notice_ms=0) as server, Link(server.url, name="ana") as link:
-        codes = [(await link.create_room(message)).head.room for _ in range(3)]
+        codes = [(await enter(link, message)).code for _ in range(3)]
         token = link.welcome.token
         await server.stop()
     with contextlib.closing(sqlite3.connect(db)) as connection, connection:
@@ -288,10 +290,10 @@ async def test_damaged_room_is_put_in_quarantine_and_the_others_play_on(tmp_path
     async with asyncio.timeout(LIMIT_S), serving(db) as server, Link(server.url, token=token) as link:
         for _ in range(2):
             with pytest.raises(CommandError) as caught:
-                await link.watch_room(codes[1])
+                await enter(link, WatchRoom(id=0, room=codes[1]))
             assert caught.value.code == ErrorCode.ROOM_DAMAGED
         for code in (codes[0], codes[2]):
-            async with join_room(link, code) as room:
+            async with await enter(link, JoinRoom(id=0, room=code)) as room:
                 await room.play([room.mirror.state.action_to_string(room.mirror.state.legal_actions()[0])])
         line = await server.logged("room damaged")
         assert codes[1] in line
@@ -304,7 +306,7 @@ async def test_damaged_table_of_rooms_is_rebuilt_and_all_play_on(tmp_path: Path)
     db = tmp_path / "rooms.db"
     message = CreateRoom(id=0, game="minefield", options={"size": 5}, seats=(ME, ME))
     async with serving(db, shutdown_notice_ms=0) as server, Link(server.url, name="ana") as link:
-        codes = [(await link.create_room(message)).head.room for _ in range(2)]
+        codes = [(await enter(link, message)).code for _ in range(2)]
         token = link.welcome.token
         await server.stop()
     with contextlib.closing(sqlite3.connect(db)) as connection:
@@ -316,7 +318,7 @@ async def test_damaged_table_of_rooms_is_rebuilt_and_all_play_on(tmp_path: Path)
     async with asyncio.timeout(LIMIT_S), serving(db) as server, Link(server.url, token=token) as link:
         assert listed((await link.list_rooms()).rooms) == set(codes)
         for code in codes:
-            async with join_room(link, code) as room:
+            async with await enter(link, JoinRoom(id=0, room=code)) as room:
                 await room.play([room.mirror.state.action_to_string(room.mirror.state.legal_actions()[0])])
         assert f"damaged_file={db}.damaged-1" in await server.logged("query tables rebuilt")
 

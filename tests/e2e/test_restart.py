@@ -14,17 +14,16 @@ from tabuleiro.clock import Fischer
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.messages import (
     CreateRoom,
+    JoinRoom,
     LobbyUpdate,
-    Offer,
-    RoomList,
+    RoomEntered,
     RoomSummary,
-    Say,
     SeatRequest,
-    SubscribeLobby,
+    WatchRoom,
 )
 from tabuleiro.settings import RoomSettings
-from tabuleiro_client.net.link import Backoff, Link, LinkSettings
-from tabuleiro_client.net.room import EnteredRoom, Restored, create_room, join_room
+from tabuleiro_client.net.link import Backoff, Link, LinkSettings, result_of
+from tabuleiro_client.net.room import EnteredRoom, Restored, enter
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 from tests.e2e.server_process import LIMIT_S, serving
@@ -37,8 +36,7 @@ QUICKLY = LinkSettings(backoff=Backoff(first_s=0.02, limit_s=0.2))
 async def listed(link: Link, code: RoomCode, is_wanted: Callable[[RoomSummary], bool]) -> RoomSummary:
     """Wait until the line of a room in the list is as wanted, and return it."""
     subscription = link.subscribe()
-    rooms = await link.request(SubscribeLobby(id=0, phases=("waiting", "playing", "finished")))
-    assert isinstance(rooms, RoomList)
+    rooms = await link.follow_lobby(phases=("waiting", "playing", "finished"))
     lines = {line.room: line for line in rooms.rooms}
     while not is_wanted(lines[code]):
         told = await anext(subscription)
@@ -55,7 +53,7 @@ async def test_rooms_are_listed_but_not_loaded_until_they_are_touched(tmp_path: 
         async with Link(server.url, name="eva") as link:
             assert len((await link.list_rooms()).rooms) == 150
             assert server.directory.rooms_count == 0
-            entered = await link.watch_room(room_code(77))
+            entered = result_of(await link.request(WatchRoom(id=0, room=room_code(77))), RoomEntered)
             assert entered.head.phase == "playing"
             assert entered.snapshot is not None
             assert len(entered.snapshot.actions) == 6
@@ -106,12 +104,12 @@ async def test_seats_clocks_offers_and_chat_survive_a_kill_and_clients_go_on_by_
         serving(db) as server,
         Link(server.url, name="ana", settings=QUICKLY) as ana,
         Link(server.url, name="rui", settings=QUICKLY) as rui,
-        create_room(ana, message) as first,
-        join_room(rui, first.code) as second,
+        await enter(ana, message) as first,
+        await enter(rui, JoinRoom(id=0, room=first.code)) as second,
     ):
         await play(first, second)
-        await rui.request(Say(id=0, room=first.code, text="good luck"))
-        await ana.request(Offer(id=0, room=first.code, kind="draw"))
+        await second.say("good luck")
+        await first.offer("draw")
         while not second.mirror.head.offers:
             await second.next_change()
         before, before_ms = of_room(second), times_left(second)
@@ -126,7 +124,7 @@ async def test_seats_clocks_offers_and_chat_survive_a_kill_and_clients_go_on_by_
             assert of_room(second) == before
             assert all(left <= before for left, before in zip(times_left(second), before_ms, strict=True))
             assert second.mirror.own_seats == (1,)
-            entered = await rui.watch_room(first.code)
+            entered = result_of(await rui.request(WatchRoom(id=0, room=first.code)), RoomEntered)
             assert entered.snapshot is not None
             assert [line.text for line in entered.snapshot.chat] == ["good luck"]
             await play(second, first)

@@ -18,10 +18,18 @@ from tabuleiro.errors import CommandError
 from tabuleiro.protocol.codec import MsgpackCodec
 from tabuleiro.protocol.codes import CloseCode, ErrorCode
 from tabuleiro.protocol.events import ActionsPlayed
-from tabuleiro.protocol.messages import Announcement, CreateRoom, Hello, QuickPlay, RoomEntered, SeatRequest
+from tabuleiro.protocol.messages import (
+    Announcement,
+    CreateRoom,
+    Hello,
+    QuickPlay,
+    RoomEntered,
+    SeatRequest,
+    WatchRoom,
+)
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings
-from tabuleiro_client.net.room import EnteredRoom, Happened, create_room
+from tabuleiro_client.net.room import EnteredRoom, Happened, enter
 from tests.e2e.server_process import LIMIT_S, ServerProcess, serving
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM there")
@@ -67,7 +75,7 @@ async def test_clients_are_told_and_no_new_rooms_are_made_but_matches_go_on(
 ) -> None:
     link, server = link_and_server
     message = CreateRoom(id=0, game="minefield", options={"size": 5}, seats=(ME, ME))
-    async with asyncio.timeout(LIMIT_S), create_room(link, message) as room:
+    async with asyncio.timeout(LIMIT_S), await enter(link, message) as room:
         waiting = asyncio.create_task(announcement(link))
         await asyncio.sleep(0)
         server.signal(signal.SIGTERM)
@@ -81,7 +89,7 @@ async def test_clients_are_told_and_no_new_rooms_are_made_but_matches_go_on(
         await play_turn(room)
         assert room.mirror.actions
         async with Link(server.url, name="rui") as late:
-            assert isinstance(await late.watch_room(room.code), RoomEntered)
+            assert isinstance((await late.request(WatchRoom(id=0, room=room.code))).result, RoomEntered)
         server.signal(signal.SIGTERM)
         assert await server.wait() == 0
 
@@ -117,7 +125,7 @@ async def test_bot_finishes_its_thought_and_the_client_goes_on_at_the_next_serve
         asyncio.timeout(LIMIT_S),
         serving(db, shutdown_notice_ms=0) as server,
         Link(server.url, name="ana", settings=QUICKLY) as link,
-        create_room(link, SLOW_BOT) as room,
+        await enter(link, SLOW_BOT) as room,
     ):
         await play_turn(room)
         while room.mirror.head.thinking is None:
@@ -145,7 +153,7 @@ async def test_thought_longer_than_the_limit_is_given_up_and_thought_again_after
         asyncio.timeout(LIMIT_S),
         serving(db, shutdown_notice_ms=0, shutdown_limit_ms=1) as server,
         Link(server.url, name="ana", settings=QUICKLY) as link,
-        create_room(link, VERY_SLOW_BOT) as room,
+        await enter(link, VERY_SLOW_BOT) as room,
     ):
         await play_turn(room)
         while room.mirror.head.thinking is None:

@@ -14,18 +14,23 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Final
 
-from tabuleiro.errors import CommandError, ConnectionLostError, IllegalActionError, NotationError
+from tabuleiro.errors import (
+    CommandError,
+    ConnectionLostError,
+    IllegalActionError,
+    NotationError,
+    UnknownOutcomeError,
+)
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.messages import CreateRoom, RoomEntered, Say, SeatRequest
+from tabuleiro.protocol.messages import CreateRoom, JoinRoom, Play, SeatRequest, WatchRoom
 from tabuleiro.rules import State
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings, LinkState
-from tabuleiro_client.net.room import EnteredRoom, Happened, Restored, enter_room
+from tabuleiro_client.net.room import EnteredRoom, EntryRequest, Happened, Restored, enter
 from tabuleiro_client.net.subscription import LinkRestored
 from tests.e2e.ledger import Ledger, Move, StoredRooms
 from tests.e2e.random_play import GAMES, RESIGN_AFTER_TURNS, Options, some_actions
@@ -171,24 +176,22 @@ class Table:
         message = CreateRoom(id=0, game=game, options=options, seats=seats)
         host, *others = self._links
         async with AsyncExitStack() as stack, asyncio.TaskGroup() as people:
-            room = await self._enter(stack, host, lambda: host.create_room(message))
+            room = await self._enter(stack, host, message)
             code = room.code
             self._torture.codes.add(code)
             people.create_task(self._sit(room, host))
             if not self._has_bot:
                 guest = others.pop(0)
-                joined = await self._enter(stack, guest, lambda: guest.join_room(code))
+                joined = await self._enter(stack, guest, JoinRoom(id=0, room=code))
                 people.create_task(self._sit(joined, guest))
             for link in others:
-                watched = await self._enter(stack, link, lambda link=link: link.watch_room(code))
+                watched = await self._enter(stack, link, WatchRoom(id=0, room=code))
                 people.create_task(self._sit(watched, link))
 
-    async def _enter(
-        self, stack: AsyncExitStack, link: Link, request: Callable[[], Awaitable[RoomEntered]]
-    ) -> EnteredRoom:
+    async def _enter(self, stack: AsyncExitStack, link: Link, request: EntryRequest) -> EnteredRoom:
         while True:
             try:
-                return await stack.enter_async_context(enter_room(link, request))
+                return await stack.enter_async_context(await enter(link, request))
             except ConnectionLostError:
                 await _connected(link)
 
@@ -225,9 +228,10 @@ class Table:
             await self._say(room, link)
         if state.turn_number > RESIGN_AFTER_TURNS:
             self._torture.moment("last action")
-            await room.resign()
-            while room.mirror.head.phase == "playing":
-                self._take(room, await room.next_change())
+            with suppress(ConnectionLostError):
+                await room.resign()
+            # Without a connection it was not sent, or nobody knows: the next change tells.
+            self._take(room, await room.next_change())
             return
         actions, after = some_actions(state, self._chance)
         if after.is_terminal:
@@ -247,7 +251,7 @@ class Table:
         stale = Move(room.code, number, ply + 1, (state.action_to_string(state.legal_actions()[0]),))
         for wrong, code in ((move, None), (stale, ErrorCode.STALE_PLY)):
             try:
-                await link.play(wrong.room, wrong.match, wrong.ply, wrong.actions)
+                await link.request(_play_message(wrong))
             except ConnectionLostError:
                 await _connected(link)
             except CommandError as error:
@@ -261,7 +265,7 @@ class Table:
     async def _repeat(self, link: Link, move: Move) -> None:
         """Send what was played once more, as after a lost acknowledgement: it is acknowledged again."""
         try:
-            await link.play(move.room, move.match, move.ply, move.actions)
+            await link.request(_play_message(move))
         except ConnectionLostError:
             await _connected(link)
 
@@ -270,17 +274,23 @@ class Table:
         self._said_count += 1
         text = f"line {self._said_count} of {link.welcome.name}"
         try:
-            await link.request(Say(id=0, room=room.code, text=text))
+            await room.say(text)
+        except UnknownOutcomeError:
+            await _connected(link)
         except ConnectionLostError:
+            self._ledger.unsaid.append(text)
             await _connected(link)
         except CommandError as error:
-            # It may be a new connection that has not entered the room again, or too much talk.
-            if error.code not in (ErrorCode.NOT_WATCHING, ErrorCode.LIMIT_REACHED):
+            if error.code != ErrorCode.LIMIT_REACHED:
                 raise
             self._ledger.unsaid.append(text)
         else:
             self._ledger.said.append((room.code, text))
             self._torture.moment("in play")
+
+
+def _play_message(move: Move) -> Play:
+    return Play(id=0, room=move.room, match=move.match, ply=move.ply, actions=tuple(move.actions))
 
 
 async def _connected(link: Link) -> None:

@@ -244,8 +244,8 @@ def test_stones_of_the_other_colour_and_gaps_part_groups() -> None:
 
 
 def test_scoring_groups_are_hinted_with_their_score_best_first() -> None:
-    hints = start(position=position(f"{CHAIN} a1 i5 a3 i3", "e1 e9 d6")).view().hints
-    assert [(hint.kind, hint.owner, len(hint.cells), hint.text) for hint in hints] == [
+    notes = start(position=position(f"{CHAIN} a1 i5 a3 i3", "e1 e9 d6")).view().notes
+    assert [(note.kind, note.owner, len(note.cells), note.text) for note in notes] == [
         ("group", 0, 9, "a group of 9 black stones scores 2"),
         ("group", 0, 1, "a group of 1 black stone scores 1"),
         ("group", 0, 1, "a group of 1 black stone scores 1"),

@@ -88,10 +88,10 @@ def test_scores_agree_with_a_naive_counting(side: int, chooser: Chooser, length:
         state = state.child(action)
     view = state.view()
     assert [list(scores) for scores in view.scores or ()] == naive.scores()
-    groups = [hint for hint in view.hints if hint.kind == "group"]
+    groups = [note for note in view.notes if note.kind == "group"]
     for player in (0, 1):
         coloured = [
-            sum(bool(view.cells[index].ground) for index in hint.cells) for hint in groups if hint.owner == player
+            sum(bool(view.cells[index].ground) for index in note.cells) for note in groups if note.owner == player
         ]
         assert coloured == naive.scores()[player]
 

@@ -1,4 +1,4 @@
-"""The picture of an Iris position: shape, colours, marks and hints of a turn. Source: RULES.md, "Iris"."""
+"""The picture of an Iris position: shape, colours, marks and notes of a turn. Source: RULES.md, "Iris"."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def test_opposite_cells_have_one_colour_and_each_colour_six_cells(side: int) -> 
 def test_marks_follow_a_turn() -> None:
     state = start()
     assert marked(state, Mark.LEGAL) == legal(state)
-    assert [hint.kind for hint in state.view().hints] == ["first-turn"]
+    assert [note.kind for note in state.view().notes] == ["first-turn"]
     state = play(state, "e5", "d4")
     assert marked(state, Mark.LAST) == {"d4"}
     assert marked(state, Mark.FORBIDDEN) == {"c3", "c4", "d3", "d5", "e4"}
     assert marked(state, Mark.LEGAL) == legal(state) - {"pass"}
-    (ban,) = state.view().hints
+    (ban,) = state.view().notes
     assert {BOARD.names[index] for index in ban.cells} == marked(state, Mark.FORBIDDEN)
     assert (ban.kind, ban.owner) == ("ban", 1)
     state = play(state, "d6")
@@ -81,7 +81,7 @@ def test_marks_follow_a_turn() -> None:
     assert marked(state, Mark.LAST) == {"a2"}
     assert marked(state, Mark.REQUIRED) == marked(state, Mark.LEGAL) == {"i4"}
     assert marked(state, Mark.FORBIDDEN) == set()
-    opposite = state.view().hints[0]
+    opposite = state.view().notes[0]
     assert (opposite.kind, opposite.owner, opposite.target) == ("opposite", 0, BOARD.parse_cell("i4"))
     assert opposite.text == "the second stone must go on i4, opposite a2"
 

@@ -60,12 +60,12 @@ def test_view_names_the_edges_of_both_players() -> None:
 def test_view_says_why_a_cell_is_forbidden_to_the_player_to_move() -> None:
     view = start(f"b.w../w....{EMPTY_ROWS} 0").view()
     assert marked(view, Mark.FORBIDDEN) == ["b2", "c2"]
-    assert [(hint.kind, hint.owner, names(view, hint.cells)) for hint in view.hints] == [
+    assert [(note.kind, note.owner, names(view, note.cells)) for note in view.notes] == [
         ("hard-corner", 0, ["a1", "a2"]),
         ("switch", 0, ["a1", "c1", "a2"]),
     ]
-    assert view.hints[1].target == view.cells[7].index
-    assert view.hints[1].text == (
+    assert view.notes[1].target == view.cells[7].index
+    assert view.notes[1].text == (
         "Black may not take c2: it would make a switch with black a1, white c1 and white a2."
     )
     assert set(marked(view, Mark.LEGAL)) | {"b2", "c2", "a1", "c1", "a2"} == {cell.name for cell in view.cells}
@@ -74,21 +74,21 @@ def test_view_says_why_a_cell_is_forbidden_to_the_player_to_move() -> None:
 def test_view_marks_only_what_is_forbidden_to_the_player_to_move() -> None:
     view = start(f"...../.bw..{EMPTY_ROWS} 1").view()
     assert marked(view, Mark.FORBIDDEN) == ["b1", "b3"]
-    assert [hint.text for hint in view.hints] == [
+    assert [note.text for note in view.notes] == [
         "White may not take b1: it would make a hard corner with black b2 and white c2.",
         "White may not take b3: it would make a hard corner with black b2 and white c2.",
     ]
 
 
-def test_a_cell_forbidden_twice_has_two_hints() -> None:
+def test_a_cell_forbidden_twice_has_two_notes() -> None:
     view = start(f"...../.bwb.{EMPTY_ROWS} 0").view()
-    assert [names(view, hint.cells) for hint in view.hints if hint.target == 2] == [["b2", "c2"], ["c2", "d2"]]
+    assert [names(view, note.cells) for note in view.notes if note.target == 2] == [["b2", "c2"], ["c2", "d2"]]
 
 
 def test_beginners_view_forbids_nothing() -> None:
     view = start(f"...../.bw..{EMPTY_ROWS} 0", "beginner").view()
     assert marked(view, Mark.FORBIDDEN) == []
-    assert view.hints == ()
+    assert view.notes == ()
 
 
 def test_view_marks_the_last_stone() -> None:
@@ -104,22 +104,22 @@ def test_view_tells_a_forced_skip() -> None:
 def test_view_shows_the_winning_path_of_black() -> None:
     view = play(start("b.w../bbw../b.w../b.w../..... 0"), "a5").view()
     assert marked(view, Mark.WINNING) == ["a1", "a2", "a3", "a4", "a5"]
-    (hint,) = view.hints
-    assert (hint.kind, hint.owner, names(view, hint.cells)) == ("path", 0, ["a5", "a4", "a3", "a2", "a1"])
-    assert hint.text == "black joined top and bottom with a chain of 5 stones"
+    (note,) = view.notes
+    assert (note.kind, note.owner, names(view, note.cells)) == ("path", 0, ["a5", "a4", "a3", "a2", "a1"])
+    assert note.text == "black joined top and bottom with a chain of 5 stones"
     assert marked(view, Mark.LEGAL) == marked(view, Mark.FORBIDDEN) == []
 
 
 def test_view_shows_the_winning_path_of_white() -> None:
     view = play(start("bbb../ww.../.ww../..ww./b...b 1"), "e4").view()
-    assert view.hints[0].kind == "path"
-    assert names(view, view.hints[0].cells) == ["a2", "b2", "b3", "c3", "c4", "d4", "e4"]
-    assert view.hints[0].text == "white joined left and right with a chain of 7 stones"
+    assert view.notes[0].kind == "path"
+    assert names(view, view.notes[0].cells) == ["a2", "b2", "b3", "c3", "c4", "d4", "e4"]
+    assert view.notes[0].text == "white joined left and right with a chain of 7 stones"
 
 
 def test_a_draw_shows_no_path() -> None:
     view = play(start("bwbwb/wbwbw/bwbwb/wbwbw/bwbw. 0", "beginner"), "e5").view()
-    assert view.hints == ()
+    assert view.notes == ()
     assert marked(view, Mark.WINNING) == []
 
 

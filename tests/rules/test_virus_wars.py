@@ -66,7 +66,7 @@ def test_zombie_chain_without_virus_is_asleep() -> None:
     assert "c2" in legal(state)
     assert "b4" not in legal(state)
     assert "d4" not in legal(state)
-    kinds = sorted((hint.kind, len(hint.cells)) for hint in view.hints)
+    kinds = sorted((note.kind, len(note.cells)) for note in view.notes)
     assert kinds == [("zombies-asleep", 2), ("zombies-awake", 1)]
 
 

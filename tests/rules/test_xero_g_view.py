@@ -32,7 +32,7 @@ def test_the_setup_shows_the_free_squares_and_what_is_left_to_place() -> None:
     assert marked(view, Mark.LEGAL) == ["b1", "d1", "e1", "f1"]
     assert marked(view, Mark.LAST) == ["a1"]
     assert marked(view, Mark.HOME) == []
-    assert [(hint.kind, hint.text) for hint in view.hints] == [
+    assert [(note.kind, note.text) for note in view.notes] == [
         ("to-place", "south still has to place 1, 2, 2, 3"),
     ]
     assert view.actions_left == 4
@@ -54,8 +54,8 @@ def test_home_rows_are_marked_and_told_of_both_players() -> None:
     view = start(position=NEAR_BASE).view()
     assert marked(view, Mark.HOME) == ["a4", "b4", "c4", "d4", "e4", "f4"]
     assert marked(view, Mark.LEGAL) == ["a4", "f4"]
-    hints = [(hint.kind, hint.owner, hint.text, hint.cells) for hint in view.hints]
-    assert hints == [
+    notes = [(note.kind, note.owner, note.text, note.cells) for note in view.notes]
+    assert notes == [
         ("home-row", 0, "home row of south: row 4", tuple(range(18, 24))),
         ("home-row", 1, "home row of north: row 6", tuple(range(30, 36))),
     ]

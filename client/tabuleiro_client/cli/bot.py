@@ -169,12 +169,20 @@ async def _resign(room: EnteredRoom) -> None:
 
 async def _rematch(room: EnteredRoom) -> bool:
     """Offer a rematch, or accept one, and wait for it; False when the room is gone first."""
-    with suppress(CommandError):
-        await room.offer("rematch")
-    while room.mirror.head.phase != "playing":
+    is_asked = False
+    while True:
+        if not is_asked:
+            try:
+                await room.offer("rematch")
+                is_asked = True
+            except CommandError:
+                is_asked = True  # it stands already, or the match has begun
+            except ConnectionLostError:
+                pass  # asked once more as soon as there is news of the connection
+        if room.mirror.head.phase == "playing":
+            return True
         if room.mirror.head.phase == "closed" or await room.next_change() is None:
             return False
-    return True
 
 
 def bot(

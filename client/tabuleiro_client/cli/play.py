@@ -1,20 +1,21 @@
-"""``tabuleiro play``: menus, or at once what the options say."""
+"""``tabuleiro play``: menus, or at once what the options say; each setting of a room has an option."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
+import msgspec
 import typer
 
-from tabuleiro.errors import ConfigError, GameOptionError, shown
+from tabuleiro.descriptors import YesNoSetting
+from tabuleiro.errors import ConfigError, GameOptionError, NotationError, shown
 from tabuleiro.ids import Player
-from tabuleiro.settings import RoomSettings
-from tabuleiro_client.cli import room_options
+from tabuleiro.settings import ROOM_SETTINGS, ClockSetting, RoomSettings, room_setting
 from tabuleiro_client.cli.options import (
     AsciiOption,
     GameOptions,
@@ -26,7 +27,7 @@ from tabuleiro_client.cli.options import (
     SpokenOption,
     chosen_options,
 )
-from tabuleiro_client.models.play_options import PlayWishes
+from tabuleiro_client.models.play_options import PlayOptions
 from tabuleiro_client.net.addresses import parse_server_url
 from tabuleiro_client.text.standard_output import while_output_is_taken
 from tabuleiro_client.text.terminal import can_draw
@@ -46,6 +47,29 @@ SeatOption = Annotated[
 ]
 
 
+def _option(key: str, metavar: str | None = None) -> Any:
+    """Return the option of a setting, with the help text of the table."""
+    setting = room_setting(key)
+    help_text = f"{setting.help[0].upper()}{setting.help[1:]}"
+    if isinstance(setting, ClockSetting):
+        help_text += f": {setting.expected}"
+    name = f"--{key}/--no-{key}" if isinstance(setting, YesNoSetting) else f"--{key}"
+    return typer.Option(name, metavar=metavar, help=f"{help_text}.")
+
+
+TimeOption = Annotated[str | None, _option("time", "CONTROL")]
+PrivateOption = Annotated[bool | None, _option("private")]
+CasualOption = Annotated[bool | None, _option("casual")]
+HintsOption = Annotated[bool | None, _option("hints")]
+DrawFirstOption = Annotated[bool | None, _option("draw-first")]
+UndoOption = Annotated[bool | None, _option("undo")]
+LateBotOption = Annotated[str | None, _option("late-bot", "LEVEL:TIME")]
+StandInOption = Annotated[str | None, _option("stand-in", "LEVEL")]
+AwayOption = Annotated[str | None, _option("away", "TIME")]
+HideChatOption = Annotated[bool | None, _option("hide-watcher-chat")]
+CountDowntimeOption = Annotated[bool | None, _option("count-downtime")]
+
+
 # Longer than other functions: it takes a line for each option.
 def play(
     server: ServerOption = None,
@@ -57,24 +81,24 @@ def play(
     option: GameOptions = None,
     bot: BotOption = None,
     seat: SeatOption = None,
-    time: room_options.TimeOption = None,
-    private: room_options.PrivateOption = None,
-    casual: room_options.CasualOption = None,
-    hints: room_options.HintsOption = None,
-    draw_first: room_options.DrawFirstOption = None,
-    undo: room_options.UndoOption = None,
-    late_bot: room_options.LateBotOption = None,
-    stand_in: room_options.StandInOption = None,
-    away: room_options.AwayOption = None,
-    hide_watcher_chat: room_options.HideChatOption = None,
-    count_downtime: room_options.CountDowntimeOption = None,
+    time: TimeOption = None,
+    private: PrivateOption = None,
+    casual: CasualOption = None,
+    hints: HintsOption = None,
+    draw_first: DrawFirstOption = None,
+    undo: UndoOption = None,
+    late_bot: LateBotOption = None,
+    stand_in: StandInOption = None,
+    away: AwayOption = None,
+    hide_watcher_chat: HideChatOption = None,
+    count_downtime: CountDowntimeOption = None,
     name: NameOption = None,
     plain_only: PlainOption = False,
     is_spoken: SpokenOption = False,
     ascii_only: AsciiOption = False,
 ) -> None:
     """Play a game: over a network, against the computer, or two at one keyboard."""
-    settings = room_options.chosen_settings(
+    settings = chosen_settings(
         {
             "time": time,
             "private": private,
@@ -90,12 +114,31 @@ def play(
         }
     )
     typed = _Typed(server, room, secret, quick, game, preset, tuple(option or ()), bot, seat, settings)
-    wishes = typed.wishes()
+    options = typed.play_options()
     if not (plain_only or is_spoken) and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
-        raise typer.Exit(asyncio.run(launch.play(wishes, name=name, is_ascii=ascii_only)))
-    asyncio.run(while_output_is_taken(_play(wishes, name, ascii_only, is_spoken)))
+        raise typer.Exit(asyncio.run(launch.play(options, name=name, is_ascii=ascii_only)))
+    asyncio.run(while_output_is_taken(_play(options, name, ascii_only, is_spoken)))
+
+
+def chosen_settings(given: Mapping[str, str | bool | None]) -> RoomSettings:
+    """Return the settings that options by their keys choose; ``None`` leaves one at its default.
+
+    Raises:
+        ConfigError: An option has no possible value.
+    """
+    values = {}
+    for setting in ROOM_SETTINGS:
+        value = given[setting.key]
+        if isinstance(setting, YesNoSetting) and value is not None:
+            values[setting.target] = setting.values[bool(value)]
+        elif isinstance(value, str):
+            try:
+                values[setting.target] = setting.parse(value)
+            except NotationError as error:
+                raise ConfigError(f"--{setting.key}", shown(value), error.expected) from error
+    return msgspec.structs.replace(RoomSettings(), **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +156,7 @@ class _Typed:
     seat: str | None
     settings: RoomSettings
 
-    def wishes(self) -> PlayWishes:
+    def play_options(self) -> PlayOptions:
         """Return the options that this means. Raises: ConfigError, GameOptionError."""
         self._check()
         game = self.game or self.quick
@@ -121,7 +164,7 @@ class _Typed:
             from tabuleiro.rules import registry
 
             game = registry.names()[0]
-        return PlayWishes(
+        return PlayOptions(
             server=None if self.server is None else parse_server_url(self.server),
             room=self.room,
             secret=self.secret,
@@ -148,13 +191,13 @@ class _Typed:
             raise ConfigError("--secret", "a secret part", "--room CODE beside it")
 
 
-async def _play(wishes: PlayWishes, name: str | None, is_ascii: bool, is_spoken: bool) -> None:
+async def _play(options: PlayOptions, name: str | None, is_ascii: bool, is_spoken: bool) -> None:
     # Loaded for those who want lines only: the screens start quicker without.
     from tabuleiro_client.line import launch
-    from tabuleiro_client.line.client import PlainClient
+    from tabuleiro_client.line.client import LineClient
 
-    client = PlainClient.of_this_process(is_ascii=is_ascii, name=name, is_spoken=is_spoken)
-    await launch.play(client, wishes)
+    client = LineClient.of_this_process(is_ascii=is_ascii, name=name, is_spoken=is_spoken)
+    await launch.play(client, options)
 
 
 def _checked_options(game: str, preset: str | None, option: Sequence[str]) -> dict[str, int | str]:

@@ -12,7 +12,7 @@ from tabuleiro.ids import Phase
 from tabuleiro.rules import registry
 from tabuleiro_client.cli.options import ServerOption
 from tabuleiro_client.line import launch
-from tabuleiro_client.line.client import PlainClient
+from tabuleiro_client.line.client import LineClient
 from tabuleiro_client.net.addresses import chosen_server
 from tabuleiro_client.text.standard_output import while_output_is_taken
 
@@ -42,12 +42,12 @@ def rooms(
     if game is not None:
         registry.game_type(game)
     phases: tuple[Phase, ...] | None = tuple(each.value for each in state) if state else None
-    listing = _rooms(chosen_server(server), launch.RoomsWanted(game, phases), is_following=follow)
+    listing = _rooms(chosen_server(server), launch.RoomFilter(game, phases), is_following=follow)
     asyncio.run(while_output_is_taken(listing))
 
 
-async def _rooms(server: str, wanted: launch.RoomsWanted, *, is_following: bool) -> None:
-    client = PlainClient.of_this_process(is_ascii=False, name=None)
+async def _rooms(server: str, wanted: launch.RoomFilter, *, is_following: bool) -> None:
+    client = LineClient.of_this_process(is_ascii=False, name=None)
     if is_following:
         await launch.follow_rooms(client, server, wanted)
     else:

@@ -48,7 +48,7 @@ async def _watch(
 ) -> None:
     # Loaded for those who want lines only: the screens start quicker without.
     from tabuleiro_client.line import launch
-    from tabuleiro_client.line.client import PlainClient
+    from tabuleiro_client.line.client import LineClient
 
-    client = PlainClient.of_this_process(is_ascii=is_ascii, name=name, is_spoken=is_spoken)
+    client = LineClient.of_this_process(is_ascii=is_ascii, name=name, is_spoken=is_spoken)
     await launch.watch(client, room, server, secret)

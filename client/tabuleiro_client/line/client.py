@@ -1,6 +1,6 @@
 """A person or script in line mode: their input, screen and names, and the ways into a room.
 
-What is played where is chosen by :mod:`tabuleiro_client.line.launch` and :mod:`tabuleiro_client.line.main_menu`.
+What is played where is chosen by :mod:`tabuleiro_client.line.launch` and :mod:`tabuleiro_client.line.menus`.
 """
 
 from __future__ import annotations
@@ -8,29 +8,23 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Final, Self
+from typing import Self
 
 from tabuleiro.ids import Player
-from tabuleiro.protocol.messages import CreateRoom, QuickPlay, SeatRequest
-from tabuleiro.rules.options import OptionValue
-from tabuleiro.settings import RoomSettings
-from tabuleiro_client.line.match import PlainMatch, Stay
-from tabuleiro_client.line.menu import Menu
+from tabuleiro.protocol.messages import JoinRoom, SeatRequest
+from tabuleiro_client.line.match import LineMatch, Stay
+from tabuleiro_client.line.questions import Menu
 from tabuleiro_client.line.terminal import LineReader, Screen
-from tabuleiro_client.net.addresses import named_room
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import IdentityFolder
-from tabuleiro_client.net.room import EnteredRoom, enter_room, join_room, watch_room
+from tabuleiro_client.net.room import EntryRequest, enter
 from tabuleiro_client.net.server import Venue, local_venue, remote_gallery, remote_venue
 from tabuleiro_client.text.terminal import detect_style
 
 Seats = tuple[SeatRequest, SeatRequest]
-
-ME: Final = SeatRequest("me")
-OPEN: Final = SeatRequest("open")
 
 
 def seats_for(mine: Player, me: SeatRequest, other: SeatRequest) -> Seats:
@@ -38,7 +32,7 @@ def seats_for(mine: Player, me: SeatRequest, other: SeatRequest) -> Seats:
     return (me, other) if mine == 0 else (other, me)
 
 
-class PlainClient:
+class LineClient:
     """A person or script at a terminal or pipe, with the names kept for them."""
 
     def __init__(self, lines: LineReader, screen: Screen, identities: IdentityFolder, name: str | None) -> None:
@@ -92,64 +86,27 @@ class PlainClient:
             self._tell_of_damage()
             yield venue
 
-    async def open_room(
-        self,
-        venue: Venue,
-        game: str,
-        options: Mapping[str, OptionValue],
-        seats: Seats,
-        settings: RoomSettings = RoomSettings(),
-    ) -> Stay:
-        """Make a room and stay in it. Raises: ClientError, CommandError."""
-        message = CreateRoom(id=0, game=game, options=dict(options), seats=seats, settings=settings)
-        async with enter_room(venue.link, lambda: venue.link.enter(message)) as room:
-            return await self._stay(venue, room)
+    async def enter(self, venue: Venue, request: EntryRequest, *, is_watching: bool = False) -> Stay:
+        """Enter a room and stay in it; ``is_watching``: play nothing, even on an own seat.
 
-    async def quick_play(
-        self,
-        venue: Venue,
-        game: str,
-        options: Mapping[str, OptionValue],
-        settings: RoomSettings = RoomSettings(),
-    ) -> Stay:
-        """Sit down where somebody waits, or make a room, and stay in it. Raises: ClientError, CommandError."""
-        message = QuickPlay(id=0, game=game, options=dict(options), settings=settings)
-        async with enter_room(venue.link, lambda: venue.link.enter(message)) as room:
-            return await self._stay(venue, room)
-
-    async def join(self, venue: Venue, code: str, seat: Player | None = None, secret: str | None = None) -> Stay:
-        """Sit down in a room and stay in it; ``code`` may hold the secret. Raises: ClientError, CommandError."""
-        room_code, written = named_room(code)
-        async with join_room(venue.link, room_code, seat, secret or written) as room:
-            if room.mirror.head.phase == "waiting":
+        Raises: ClientError, CommandError.
+        """
+        async with await enter(venue.link, request) as room:
+            head = room.mirror.head
+            if isinstance(request, JoinRoom) and head.phase == "waiting":
                 self.screen.say(
                     f"you ({venue.link.welcome.name}) sit here already; "
                     "a second person on this machine joins with --name and another name"
                 )
-            return await self._stay(venue, room)
-
-    async def watch(self, venue: Venue, code: str, secret: str | None = None) -> Stay:
-        """Watch a room; ``code`` may hold the secret. Raises: ClientError, CommandError."""
-        room_code, written = named_room(code)
-        async with watch_room(venue.link, room_code, secret or written) as room:
-            return await self._stay(venue, room, is_watching=True)
-
-    async def reenter(self, venue: Venue, code: str) -> Stay:
-        """Come back to a room, to whatever seats we hold there. Raises: ClientError, CommandError."""
-        async with watch_room(venue.link, code) as room:
-            return await self._stay(venue, room)
-
-    async def _stay(self, venue: Venue, room: EnteredRoom, *, is_watching: bool = False) -> Stay:
-        head = room.mirror.head
-        match = PlainMatch(
-            room,
-            self.lines,
-            self.screen,
-            signposts=venue.signposts(room.code, room.secrets, is_private=head.settings.is_private),
-            levels=venue.levels(type(room.mirror.game)),
-            is_watching=is_watching,
-        )
-        return await match.stay()
+            match = LineMatch(
+                room,
+                self.lines,
+                self.screen,
+                signposts=venue.signposts(room.code, room.secrets, is_private=head.settings.is_private),
+                levels=venue.levels(type(room.mirror.game)),
+                is_watching=is_watching,
+            )
+            return await match.stay()
 
     async def _ask_name(self, why: str) -> str:
         if why:

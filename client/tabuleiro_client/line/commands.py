@@ -100,7 +100,7 @@ class Doubt:
 _OFFER_KINDS: Final[tuple[OfferKind, ...]] = get_args(OfferKind)
 
 
-class RoomDesk:
+class RoomCommands:
     """Does what is typed about ``room``; ``levels`` are those of the server's bots for its game.
 
     ``confirm`` asks before what cannot be undone.

@@ -1,24 +1,30 @@
 """The commands play, watch and rooms in line mode: what the command line asks for, done.
 
-Menus are left to :mod:`tabuleiro_client.line.main_menu`, a stay in a room to :mod:`tabuleiro_client.line.match`.
+Menus are left to :mod:`tabuleiro_client.line.menus`, a stay in a room to :mod:`tabuleiro_client.line.match`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tabuleiro.ids import Phase, Player, RoomCode
-from tabuleiro.protocol.messages import Announcement, LobbyUpdate, RoomList, RoomSummary, SeatRequest
-from tabuleiro.rules import registry
-from tabuleiro.rules.options import OptionValue
-from tabuleiro_client.line.client import ME, OPEN, PlainClient, Seats, seats_for
-from tabuleiro_client.line.main_menu import MainMenu, OnlineMenu
-from tabuleiro_client.line.menu import WentAway, WentBack
+from tabuleiro.ids import Phase, RoomCode
+from tabuleiro.protocol.messages import (
+    Announcement,
+    CreateRoom,
+    LobbyUpdate,
+    RoomList,
+    RoomSummary,
+    SeatRequest,
+    WatchRoom,
+)
+from tabuleiro_client.line.client import LineClient
+from tabuleiro_client.line.menus import MainMenu, OnlineMenu
+from tabuleiro_client.line.questions import WentAway, WentBack
 from tabuleiro_client.line.terminal import Screen
-from tabuleiro_client.models.play_options import PlayWishes
-from tabuleiro_client.net.addresses import default_server
+from tabuleiro_client.models.play_options import PlayOptions
+from tabuleiro_client.net.addresses import default_server, named_room
 from tabuleiro_client.net.lobby import LobbyNews, follow_lobby
 from tabuleiro_client.text.rooms import room_line, room_lines
 
@@ -58,20 +64,23 @@ class LobbyReport:
                 self._screen.say(f"gone:    {code}")
 
 
-DEMO_GAME: Final = "virus-wars"
-DEMO_OPTIONS: Final[Mapping[str, OptionValue]] = {"rows": 6, "cols": 6, "steps": 3}
-DEMO_SEATS: Final[Seats] = (SeatRequest("bot", "random"), SeatRequest("bot", "minimax-1"))
+DEMO: Final = CreateRoom(
+    id=0,
+    game="virus-wars",
+    options={"rows": 6, "cols": 6, "steps": 3},
+    seats=(SeatRequest("bot", "random"), SeatRequest("bot", "minimax-1")),
+)
 
 
-async def play(client: PlainClient, wishes: PlayWishes) -> None:
+async def play(client: LineClient, options: PlayOptions) -> None:
     """Run `tabuleiro play`. Raises: ClientError, CommandError, StoreError, ModuleNotFoundError."""
     try:
-        if wishes.is_nothing and not client.lines.is_terminal:
+        if options.is_nothing and not client.lines.is_terminal:
             await _show_a_game(client)
-        elif wishes.is_direct:
-            await _play_directly(client, wishes)
-        elif wishes.server is not None:
-            async with client.remote(wishes.server) as venue:
+        elif options.is_direct:
+            await _play_directly(client, options)
+        elif options.server is not None:
+            async with client.remote(options.server) as venue:
                 await OnlineMenu(client, venue).run()
         else:
             await MainMenu(client).run()
@@ -82,30 +91,32 @@ async def play(client: PlainClient, wishes: PlayWishes) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class RoomsWanted:
+class RoomFilter:
     """Which rooms `tabuleiro rooms` shows; ``None`` stands for every game, and for unfinished rooms."""
 
     game: str | None = None
     phases: tuple[Phase, ...] | None = None
 
 
-async def watch(client: PlainClient, code: str, server: str, secret: str | None = None) -> None:
+async def watch(client: LineClient, code: str, server: str, secret: str | None = None) -> None:
     """Run `tabuleiro watch`. Raises: ClientError, CommandError."""
     try:
+        room, written = named_room(code)
         async with client.gallery(server) as venue:
-            await client.watch(venue, code, secret)
+            request = WatchRoom(id=0, room=room, secret=secret or written)
+            await client.enter(venue, request, is_watching=True)
     finally:
         client.screen.close_prompt()
 
 
-async def list_rooms(client: PlainClient, server: str, wanted: RoomsWanted = RoomsWanted()) -> None:
+async def list_rooms(client: LineClient, server: str, wanted: RoomFilter = RoomFilter()) -> None:
     """Run `tabuleiro rooms`. Raises: ClientError, CommandError."""
     async with client.gallery(server) as venue:
         listed = await venue.link.list_rooms(wanted.game, wanted.phases)
         LobbyReport(client.screen, venue.link.server_now_ms).tell(listed)
 
 
-async def follow_rooms(client: PlainClient, server: str, wanted: RoomsWanted = RoomsWanted()) -> None:
+async def follow_rooms(client: LineClient, server: str, wanted: RoomFilter = RoomFilter()) -> None:
     """Run `tabuleiro rooms --follow`, until it is stopped. Raises: ClientError, CommandError."""
     async with client.gallery(server) as venue, follow_lobby(venue.link, wanted.game, wanted.phases) as lobby:
         report = LobbyReport(client.screen, venue.link.server_now_ms)
@@ -113,26 +124,13 @@ async def follow_rooms(client: PlainClient, server: str, wanted: RoomsWanted = R
             report.tell(news)
 
 
-async def _show_a_game(client: PlainClient) -> None:
+async def _show_a_game(client: LineClient) -> None:
     """Let two computers play a short game, for whoever just runs the program without a terminal."""
     async with client.local() as venue:
-        await client.open_room(venue, DEMO_GAME, DEMO_OPTIONS, DEMO_SEATS)
+        await client.enter(venue, DEMO)
 
 
-async def _play_directly(client: PlainClient, wishes: PlayWishes) -> None:
-    if wishes.room is not None:
-        async with client.remote(wishes.server or default_server()) as venue:
-            await client.join(venue, wishes.room, wishes.seat, wishes.secret)
-        return
-    if wishes.is_quick and wishes.game is not None:
-        async with client.remote(wishes.server or default_server()) as venue:
-            await client.quick_play(venue, wishes.game, wishes.options, wishes.settings)
-        return
-    game = wishes.game or registry.names()[0]
-    mine: Player = wishes.seat or 0
-    async with client.local() if wishes.server is None else client.remote(wishes.server) as venue:
-        if wishes.level is not None:
-            other = SeatRequest("bot", wishes.level)
-        else:
-            other = ME if venue.is_local else OPEN
-        await client.open_room(venue, game, wishes.options, seats_for(mine, ME, other), wishes.settings)
+async def _play_directly(client: LineClient, options: PlayOptions) -> None:
+    is_far = options.server is not None or options.room is not None or options.is_quick
+    async with client.remote(options.server or default_server()) if is_far else client.local() as venue:
+        await client.enter(venue, options.request(is_local=venue.is_local))

@@ -23,7 +23,7 @@ from tabuleiro.errors import (
     shown,
 )
 from tabuleiro.notation.actions import format_turn, parse_turn
-from tabuleiro_client.line.commands import CommandGroup, CommandTable, Doubt, RoomCommand, RoomDesk
+from tabuleiro_client.line.commands import CommandGroup, CommandTable, Doubt, RoomCommand, RoomCommands
 from tabuleiro_client.line.reports import MatchReport, RoomAnswers
 from tabuleiro_client.line.ships import answered, open_move, question_lines, sight_of
 from tabuleiro_client.line.terminal import Line, LineReader, Screen
@@ -41,6 +41,7 @@ from tabuleiro_client.net.room import (
     Said,
 )
 from tabuleiro_client.net.server import Signposts
+from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.sentences import Notice, timed_notices
 
 ACTIONS_HELP: Final = "type the actions of your turn, one or several on a line, e.g. c3 d4; or:"
@@ -58,7 +59,7 @@ class Stay(Enum):
     INPUT_ENDED = "input ended"
 
 
-class PlainMatch:
+class LineMatch:
     """A stay in ``room``; ``signposts`` are the commands that lead there, ``levels`` those of the server's bots.
 
     With ``is_watching`` nothing can be played even if this guest holds a seat.
@@ -82,7 +83,7 @@ class PlainMatch:
         self._report = MatchReport(room.mirror, screen, signposts, is_watching=is_watching)
         answers = RoomAnswers(room.mirror, screen, self._report)
         self._answers = answers
-        desk = RoomDesk(room, screen, self._report, answers, levels, self._send, self._confirm)
+        desk = RoomCommands(room, screen, self._report, answers, levels, self._send, self._confirm)
         self._desk = desk
         self._commands = CommandTable((*desk.groups(), CommandGroup("leaving", self._leaving_commands())))
         self._is_linked = True
@@ -340,29 +341,23 @@ class PlainMatch:
         elif not actions:
             self._screen.say(NOTHING_PLAYED)
         else:
+            if self._sending is None and not self._is_linked:
+                self._screen.say("not connected now: this is sent as soon as the connection is back")
             self._send(self._room.play(format_turn(state, actions).split(" ")))
 
     def _send(self, sending: Coroutine[Any, Any, None]) -> None:
         if self._sending is not None:
             sending.close()
             self._screen.say("what you sent before is still on its way")
-            return
-        if not self._is_linked:
-            self._screen.say("not connected now: this is sent as soon as the connection is back")
-        self._sending = asyncio.create_task(sending)
+        else:
+            self._sending = asyncio.create_task(sending)
 
     def _take_answer(self, sent: asyncio.Task[None]) -> None:
         try:
             sent.result()
-        except CommandError as error:
-            self._screen.say(f"the server refuses: {error.message}")
-        except ConnectionLostError:
-            raise
-        except ClientError as error:
-            self._screen.say(str(error))
-        else:
-            return
-        self._report.show_turn()
+        except (CommandError, ClientError) as error:
+            self._screen.say(problem_text(error))
+            self._report.show_turn()
 
     async def _leave(self, how: Stay) -> None:
         """Give up a seat that is not played from now, or say how to come back to it."""

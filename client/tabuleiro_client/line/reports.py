@@ -26,7 +26,7 @@ from tabuleiro.rules.view import BoardView, Mark
 from tabuleiro.text import spell_duration
 from tabuleiro_client.line.ships import Sight, overview, route_lines
 from tabuleiro_client.line.terminal import Screen
-from tabuleiro_client.net.mirror import Mirror, Step
+from tabuleiro_client.net.mirror import Mirror, Step, seats_of
 from tabuleiro_client.net.server import Signposts
 from tabuleiro_client.text.board import scores_text
 from tabuleiro_client.text.clocks import format_clock
@@ -34,7 +34,6 @@ from tabuleiro_client.text.rooms import holder_text, options_text
 from tabuleiro_client.text.sentences import Cast, said, sentence_to
 from tabuleiro_client.text.settings import settings_text
 from tabuleiro_client.text.spoken import change_text, choices_text, place_text, position_lines, score_lines
-from tabuleiro_client.text.told_seats import seats_after, seats_of, with_seats
 
 _CHAT_SHOWN_COUNT: Final = 10
 
@@ -62,8 +61,7 @@ class MatchReport:
     def cast(self) -> Cast:
         """What the players are called after what has been told."""
         own_seats = tuple(seat for seat in PLAYERS if self._seats[seat].account == self._mirror.account)
-        head = with_seats(self._head, self._seats)
-        return Cast(self._mirror.game, head, () if self._is_watching else own_seats, self._screen.style)
+        return Cast(self._mirror.game, self._seats, () if self._is_watching else own_seats, self._screen.style)
 
     def show_room(self) -> None:
         """Tell the whole state of the room, as on entering it."""
@@ -97,7 +95,7 @@ class MatchReport:
         """Tell an event that came with ``head``."""
         self._show_coming_and_going(head)
         event = step.event.event
-        self._seats = seats_of(head) if step.event.seq == head.seq else seats_after(self._seats, event)
+        self._seats = step.seats
         if self._screen.style.is_spoken and isinstance(event, ActionsPlayed | ActionsUndone | TurnTakenBack):
             self._speak_of_change(step, event)
             return
@@ -315,7 +313,7 @@ class RoomAnswers:
             self._screen.say(f"{name} may be played now")
             return
         targets = {cell.index for cell in view.cells if cell.name == name}
-        reasons = [hint.text for hint in view.hints if hint.target in targets]
+        reasons = [note.text for note in view.notes if note.target in targets]
         self._screen.say(*(reasons or [f"{name}: {state.illegal_reason(action)}"]))
 
     def show_who(self, now_ms: int) -> None:

@@ -150,7 +150,7 @@ def _iter_landing_lines(ship: ShipChoice) -> Iterable[str]:
     landings = ship.position.landings_of(ship.start)
     if not landings:
         yield f"the {_ship(ship, ship.start)} cannot move now"
-        yield from (hint.text for hint in ship.position.view().hints if hint.owner == ship.position.to_move)
+        yield from (note.text for note in ship.position.view().notes if note.owner == ship.position.to_move)
         return
     own = BOARD.names[ship.start]
     free = [landing.name for landing in landings if landing.action is not None]

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tabuleiro.ids import Player
+from tabuleiro.protocol.messages import ME, OPEN, CreateRoom, JoinRoom, QuickPlay, SeatRequest
 from tabuleiro.rules.options import OptionValue
 from tabuleiro.settings import RoomSettings
+from tabuleiro_client.net.addresses import named_room
 
 FIRST_OFFERED: Final = "easy"
 """The level for somebody who does not know any yet: it plays sensibly and can be beaten."""
@@ -24,7 +26,7 @@ def levels_to_offer(levels: Sequence[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayWishes:
+class PlayOptions:
     """What the command line of `tabuleiro play` says; ``None`` and empty stand for nothing said.
 
     ``server`` is a checked URL, ``options`` those of the preset and of the single options together. ``secret``
@@ -50,3 +52,23 @@ class PlayWishes:
     def is_nothing(self) -> bool:
         """Whether nothing was said."""
         return not (self.is_direct or self.server)
+
+    def request(self, *, is_local: bool) -> CreateRoom | JoinRoom | QuickPlay:
+        """Return the request that enters the room; on the server of this process two people play at one keyboard.
+
+        Raises: ClientError when ``room`` is no address of a room.
+        """
+        if self.room is not None:
+            code, secret = named_room(self.room)
+            return JoinRoom(id=0, room=code, seat=self.seat, secret=self.secret or secret)
+        from tabuleiro.rules import registry
+
+        game, options = self.game or registry.names()[0], dict(self.options)
+        if self.is_quick:
+            return QuickPlay(id=0, game=game, options=options, settings=self.settings)
+        if self.level is not None:
+            other = SeatRequest("bot", self.level)
+        else:
+            other = ME if is_local else OPEN
+        seats = (other, ME) if self.seat == 1 else (ME, other)
+        return CreateRoom(id=0, game=game, options=options, seats=seats, settings=self.settings)

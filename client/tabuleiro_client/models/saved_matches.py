@@ -21,7 +21,7 @@ KEPT_COUNT: Final = 50
 """How many matches are kept; the oldest ones are forgotten."""
 
 
-class ShelvedMatch(msgspec.Struct, frozen=True, omit_defaults=True):
+class SavedMatch(msgspec.Struct, frozen=True, omit_defaults=True):
     """A room this user has a seat in. ``server`` is an address, or the name of a database on this machine.
 
     ``game`` and ``board`` say what is played there, for people: kept as words, so that listing loads no rules.
@@ -45,26 +45,26 @@ class ShelvedMatch(msgspec.Struct, frozen=True, omit_defaults=True):
         """True if the match cannot be continued."""
         return self.phase in ("finished", "closed")
 
-    def says_the_same(self, other: ShelvedMatch) -> bool:
+    def says_the_same(self, other: SavedMatch) -> bool:
         """Return whether ``other`` differs in the time at most."""
         return msgspec.structs.replace(self, seen_at_ms=other.seen_at_ms) == other
 
 
-class MatchShelf:
+class SavedMatches:
     """The remembered matches, in files below ``folder``; what cannot be read or written is passed over."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "matches"
 
-    def all(self) -> list[ShelvedMatch]:
+    def all(self) -> list[SavedMatch]:
         """Return the matches, the one seen last first."""
         found = []
         for path in self._folder.glob("*.json"):
             with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
-                found.append(msgspec.json.decode(path.read_bytes(), type=ShelvedMatch))
+                found.append(msgspec.json.decode(path.read_bytes(), type=SavedMatch))
         return sorted(found, key=lambda match: -match.seen_at_ms)
 
-    def keep(self, match: ShelvedMatch) -> None:
+    def keep(self, match: SavedMatch) -> None:
         """Remember a match, and forget the oldest ones of too many. Raises: ClientError."""
         path = self._path(match)
         try:
@@ -76,11 +76,11 @@ class MatchShelf:
         for old in self.all()[KEPT_COUNT:]:
             self.forget(old)
 
-    def forget(self, match: ShelvedMatch) -> None:
+    def forget(self, match: SavedMatch) -> None:
         """Remember a match no longer."""
         with suppress(OSError):
             self._path(match).unlink()
 
-    def _path(self, match: ShelvedMatch) -> Path:
+    def _path(self, match: SavedMatch) -> Path:
         key = f"{match.server}\n{match.guest}\n{match.room}"
         return self._folder / f"{match.room}-{hashlib.sha256(key.encode()).hexdigest()[:12]}.json"

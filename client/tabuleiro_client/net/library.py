@@ -10,14 +10,23 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from tabuleiro.ids import Phase, Player
 from tabuleiro.notation.record import MatchRecord
-from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, RoomList, SeatRequest, WatchRoom
+from tabuleiro.protocol.messages import (
+    ME,
+    OPEN,
+    CreateRoom,
+    JoinRoom,
+    QuickPlay,
+    RoomList,
+    SeatRequest,
+    WatchRoom,
+)
 from tabuleiro.protocol.records import record_of
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Link, LinkSettings
 from tabuleiro_client.net.lobby import LobbyNews, follow_lobby
-from tabuleiro_client.net.room import EnteredRoom, enter_room
+from tabuleiro_client.net.room import EnteredRoom, EntryRequest, enter
 
-ME, OPEN = SeatRequest("me"), SeatRequest("open")
+__all__ = ["ME", "OPEN", "Client", "bot", "connect"]
 
 
 def bot(level: str) -> SeatRequest:
@@ -69,8 +78,8 @@ class Client:
         settings: RoomSettings = RoomSettings(),
     ) -> AbstractAsyncContextManager[EnteredRoom]:
         """Make a room and enter it. Raises on entry: CommandError, ConnectionLostError."""
-        message = CreateRoom(id=0, game=game, options=dict(options or {}), seats=seats, settings=settings)
-        return enter_room(self.link, lambda: self.link.enter(message))
+        request = CreateRoom(id=0, game=game, options=dict(options or {}), seats=seats, settings=settings)
+        return _in_room(self.link, request)
 
     def quick_play(
         self,
@@ -80,20 +89,23 @@ class Client:
         settings: RoomSettings = RoomSettings(),
     ) -> AbstractAsyncContextManager[EnteredRoom]:
         """Sit down in the oldest fitting open room, or make one. Raises on entry: as :meth:`create`."""
-        message = QuickPlay(id=0, game=game, options=dict(options or {}), settings=settings)
-        return enter_room(self.link, lambda: self.link.enter(message))
+        return _in_room(self.link, QuickPlay(id=0, game=game, options=dict(options or {}), settings=settings))
 
     def join(
         self, code: str, *, seat: Player | None = None, secret: str | None = None
     ) -> AbstractAsyncContextManager[EnteredRoom]:
         """Sit down in a room. ``secret`` is the invite of a private one. Raises on entry: as :meth:`create`."""
-        message = JoinRoom(id=0, room=code, seat=seat, secret=secret)
-        return enter_room(self.link, lambda: self.link.enter(message), secret)
+        return _in_room(self.link, JoinRoom(id=0, room=code, seat=seat, secret=secret))
 
     def watch(self, code: str, *, secret: str | None = None) -> AbstractAsyncContextManager[EnteredRoom]:
         """Enter a room without asking for a seat. Raises on entry: as :meth:`create`."""
-        message = WatchRoom(id=0, room=code, secret=secret)
-        return enter_room(self.link, lambda: self.link.enter(message), secret)
+        return _in_room(self.link, WatchRoom(id=0, room=code, secret=secret))
+
+
+@asynccontextmanager
+async def _in_room(link: Link, request: EntryRequest) -> AsyncIterator[EnteredRoom]:
+    async with await enter(link, request) as room:
+        yield room
 
 
 @asynccontextmanager

@@ -34,30 +34,24 @@ from tabuleiro.errors import (
     RemoteProtocolError,
     TabuleiroError,
 )
-from tabuleiro.ids import AccountId, Phase, Player
+from tabuleiro.ids import AccountId, Phase
 from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol.codec import SERVER_FRAME_MAX_BYTES, MsgpackCodec
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import (
     ClientMessage,
-    CreateRoom,
     Error,
     GetRecord,
     Hello,
     HintGiven,
-    JoinRoom,
     ListRooms,
     Ok,
-    Play,
-    QuickPlay,
     RecordPlayed,
     RoomEntered,
     RoomList,
     ServerMessage,
     SubscribeLobby,
-    TakeHint,
     Update,
-    WatchRoom,
     Welcome,
 )
 from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
@@ -163,7 +157,6 @@ def is_loopback(url: str) -> bool:
     return host == "localhost"
 
 
-Result = Welcome | RoomEntered | RoomList | RecordPlayed | HintGiven | None
 ResultT = TypeVar("ResultT", Welcome, RoomEntered, RoomList, RecordPlayed, HintGiven)
 
 _HELLO_REFUSED_FOR_GOOD: Final = frozenset(
@@ -215,7 +208,7 @@ class Link:
         self._codec = MsgpackCodec()
         self._clock = ServerClock()
         self._ids = count(1)
-        self._pending: dict[int, asyncio.Future[Result]] = {}
+        self._pending: dict[int, asyncio.Future[Ok]] = {}
         self._subscriptions: list[Subscription] = []
         self._connection: ClientConnection | None = None
         self._welcome: Welcome | None = None
@@ -281,8 +274,8 @@ class Link:
         """Listen no longer."""
         self._subscriptions.remove(subscription)
 
-    async def request(self, message: ClientMessage) -> Result:
-        """Send a request and return what its ``ok`` carries. The link chooses the ``id`` itself.
+    async def request(self, message: ClientMessage) -> Ok:
+        """Send a request and return its answer. The link chooses the ``id`` itself.
 
         Raises: CommandError when the server refuses, ConnectionLostError when there is no connection, or it is
         lost, or no answer comes in time; then the request may or may not have been done.
@@ -291,12 +284,16 @@ class Link:
         if connection is None:
             raise self._failure or ConnectionLostError(f"not connected to {self.url}")
         number = next(self._ids)
-        answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Ok] = asyncio.get_running_loop().create_future()
         self._pending[number] = answer
+        asked_ms = own_now_ms()
         try:
             async with asyncio.timeout(self._settings.request_timeout_s):
                 await connection.send(self._codec.encode(msgspec.structs.replace(message, id=number)))
-                return await answer
+                ok = await answer
+            if isinstance(ok.result, RoomEntered):
+                self._clock.bound(asked_ms, ok.result.head.now_ms)
+            return ok
         except TimeoutError as error:
             # A server this late is taken for gone: a half-open connection would never say so itself.
             connection.transport.abort()
@@ -309,48 +306,20 @@ class Link:
                 # When sending itself has failed nobody waits for the answer, and asyncio would complain of that.
                 answer.exception()
 
-    async def enter(self, message: CreateRoom | QuickPlay | JoinRoom | WatchRoom) -> RoomEntered:
-        """Enter a room in one of the ways there are. Raises: as :meth:`request`."""
-        asked_ms = own_now_ms()
-        entered = _expected(RoomEntered, await self.request(message))
-        self._clock.bound(asked_ms, entered.head.now_ms)
-        return entered
-
-    async def create_room(self, message: CreateRoom) -> RoomEntered:
-        """Make a room and enter it. Raises: as :meth:`request`."""
-        return await self.enter(message)
-
     async def list_rooms(self, game: str | None = None, phases: Sequence[Phase] | None = None) -> RoomList:
         """Ask for the list of rooms; ``None`` as in the message. Raises: as :meth:`request`."""
         wanted = None if phases is None else tuple(phases)
-        return _expected(RoomList, await self.request(ListRooms(id=0, game=game, phases=wanted)))
+        return result_of(await self.request(ListRooms(id=0, game=game, phases=wanted)), RoomList)
 
     async def follow_lobby(self, game: str | None = None, phases: Sequence[Phase] | None = None) -> RoomList:
         """As :meth:`list_rooms`, and be told of changes from then on, on this connection. Raises: as there."""
         wanted = None if phases is None else tuple(phases)
-        return _expected(RoomList, await self.request(SubscribeLobby(id=0, game=game, phases=wanted)))
+        return result_of(await self.request(SubscribeLobby(id=0, game=game, phases=wanted)), RoomList)
 
     async def get_record(self, room: str, match: int | None = None, secret: str | None = None) -> RecordPlayed:
         """Ask for a match of a room; ``None`` as in the message. Raises: as :meth:`request`."""
-        return _expected(RecordPlayed, await self.request(GetRecord(id=0, room=room, match=match, secret=secret)))
-
-    async def join_room(self, room: str, seat: Player | None = None) -> RoomEntered:
-        """Sit down in a room, on any open seat when ``seat`` is ``None``. Raises: as :meth:`request`."""
-        return await self.enter(JoinRoom(id=0, room=room, seat=seat))
-
-    async def watch_room(self, room: str, since: int | None = None, secret: str | None = None) -> RoomEntered:
-        """Enter a room, after the event ``since`` or with a snapshot. Raises: as :meth:`request`."""
-        return await self.enter(WatchRoom(id=0, room=room, since=since, secret=secret))
-
-    async def play(self, room: str, match: int, ply: int, actions: Sequence[str], revision: int = 0) -> None:
-        """Make actions of the own turn, all or none; numbers as in the message. Raises: as :meth:`request`."""
-        message = Play(id=0, room=room, match=match, ply=ply, actions=tuple(actions), revision=revision)
-        await self.request(message)
-
-    async def take_hint(self, room: str, match: int, ply: int, revision: int = 0) -> HintGiven:
-        """Ask what to play; numbers as in the message. Raises: as :meth:`request`."""
-        message = TakeHint(id=0, room=room, match=match, ply=ply, revision=revision)
-        return _expected(HintGiven, await self.request(message))
+        message = GetRecord(id=0, room=room, match=match, secret=secret)
+        return result_of(await self.request(message), RecordPlayed)
 
     async def _stay_connected(self, connection: ClientConnection) -> None:
         failure: TabuleiroError | None = None
@@ -415,7 +384,7 @@ class Link:
         while True:
             message = self._decode(await connection.recv())
             if isinstance(message, Ok) and message.id == number:
-                welcome = _expected(Welcome, message.result)
+                welcome = result_of(message, Welcome)
                 self._clock.forget()
                 self._clock.bound(asked_ms, welcome.now_ms)
                 return welcome
@@ -441,7 +410,7 @@ class Link:
         if isinstance(message, Ok):
             answer = self._pending.get(message.id)
             if answer is not None and not answer.done():
-                answer.set_result(message.result)
+                answer.set_result(message)
         elif isinstance(message, Error) and message.id is not None:
             answer = self._pending.get(message.id)
             if answer is not None and not answer.done():
@@ -490,10 +459,11 @@ async def _open(url: str, settings: LinkSettings) -> ClientConnection:
     return connection
 
 
-def _expected(kind: type[ResultT], answer: Result) -> ResultT:
-    if not isinstance(answer, kind):
-        raise RemoteProtocolError(f"the server answered {type(answer).__name__}, expected {kind.__name__}")
-    return answer
+def result_of(ok: Ok, kind: type[ResultT]) -> ResultT:
+    """Return what an answer carries. Raises: RemoteProtocolError when it is something else than was asked for."""
+    if not isinstance(ok.result, kind):
+        raise RemoteProtocolError(f"the server answered {type(ok.result).__name__}, expected {kind.__name__}")
+    return ok.result
 
 
 def _closing_reason(error: ConnectionClosed) -> str:

@@ -10,15 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec.structs import replace
+
 from tabuleiro.errors import ClientError, GameOptionError, IllegalActionError, NotationError
 from tabuleiro.ids import PLAYERS, AccountId, Player, Seq
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     ActionsUndone,
+    BotSeated,
     Event,
     MatchStarted,
     Said,
+    SeatConnected,
+    SeatFreed,
+    SeatInfo,
+    SeatsSwapped,
+    SeatTaken,
     SequencedEvent,
+    StandInSeated,
     TurnTakenBack,
 )
 from tabuleiro.protocol.messages import ChatLine, MatchView, RoomEntered, RoomHead, Update
@@ -28,15 +37,22 @@ from tabuleiro.rules.options import Options
 CHAT_MAX_COUNT: Final = 200
 """Lines of chat that a mirror remembers."""
 
+Seats = tuple[SeatInfo, SeatInfo]
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An event that the mirror took in, with the positions before and after it and the actions played so far."""
+    """An event that the mirror took in, with the positions before and after it.
+
+    ``ply`` is the number of actions played by then, ``seats`` the holders of the seats after the event: the head
+    of an update knows those after its last event only.
+    """
 
     event: SequencedEvent
     before: State
     after: State
     ply: int
+    seats: Seats
 
 
 class Mirror:
@@ -56,6 +72,7 @@ class Mirror:
         self.is_stale = False
         self._seq = 0
         self.head = entered.head
+        self._seats = seats_of(entered.head)
         self.game = _load(entered.head.game, entered.head.options)
         self.state = self.game.initial_state()
         self.enter(entered)
@@ -90,7 +107,7 @@ class Mirror:
         if entered.snapshot is None:
             return self._take(entered.head, entered.events)
         self.is_stale = False
-        self.head, self._seq = entered.head, entered.head.seq
+        self.head, self._seq, self._seats = entered.head, entered.head.seq, seats_of(entered.head)
         self.game = _load(entered.head.game, entered.head.options)
         self.chat = list(entered.snapshot.chat)
         self._start()
@@ -117,8 +134,9 @@ class Mirror:
             if isinstance(event.event, Said):
                 self._hear(event, event.event)
             self._seq = event.seq
-            steps.append(Step(event, before, self.state, len(self.actions)))
-        self.head = head
+            self._seats = seats_of(head) if event.seq == head.seq else _seats_after(self._seats, event.event)
+            steps.append(Step(event, before, self.state, len(self.actions), self._seats))
+        self.head, self._seats = head, seats_of(head)
         self._compare()
         return tuple(steps)
 
@@ -156,6 +174,33 @@ class Mirror:
         has_same_game = (self._seq, self.game.name, self.game.options) == (head.seq, head.game, head.options)
         has_same_position = match is None or (match.digest, match.ply) == (self.state.digest(), len(self.actions))
         self.is_stale = self.is_stale or not (has_same_game and has_same_position)
+
+
+def seats_of(head: RoomHead) -> Seats:
+    """Return the holders of the seats."""
+    return head.seats[0].holder, head.seats[1].holder
+
+
+def _seats_after(seats: Seats, event: Event) -> Seats:
+    match event:
+        case SeatTaken(seat=seat, account=account, name=name):
+            return _with_holder(seats, seat, SeatInfo("person", account, name))
+        case BotSeated(seat=seat, level=level):
+            return _with_holder(seats, seat, SeatInfo("bot", None, f"{level}-bot", level))
+        case SeatFreed(seat=seat):
+            return _with_holder(seats, seat, SeatInfo())
+        case StandInSeated(seat=seat, level=level):
+            return _with_holder(seats, seat, replace(seats[seat], stand_in=level))
+        case SeatConnected(seat=seat):
+            return _with_holder(seats, seat, replace(seats[seat], stand_in=None))
+        case SeatsSwapped():
+            return seats[1], seats[0]
+        case _:
+            return seats
+
+
+def _with_holder(seats: Seats, seat: Player, holder: SeatInfo) -> Seats:
+    return (holder, seats[1]) if seat == 0 else (seats[0], holder)
 
 
 def _load(name: str, options: Options) -> Game:

@@ -1,34 +1,65 @@
-"""A room this client is in: keeps a mirror up to date over lost connections and sends own actions exactly once.
+"""A room this client is in: the ways in, a mirror kept over lost connections, and what can be asked of the room.
 
-It ties :mod:`tabuleiro_client.net.link` to :mod:`tabuleiro_client.net.mirror`; showing anything is left to others.
+``play`` is done exactly once, over lost connections too; every other request at most once. Showing anything is
+left to others.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Final, Self
 
-from tabuleiro.errors import ClientError, CommandError, ConnectionLostError, TabuleiroError
-from tabuleiro.ids import Player
+from tabuleiro.errors import (
+    ClientError,
+    CommandError,
+    ConnectionLostError,
+    TabuleiroError,
+    UnknownOutcomeError,
+)
+from tabuleiro.ids import Player, RoomCode, Seq
 from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import (
+    Abort,
     Announcement,
+    Answer,
+    ChangeSettings,
+    ClaimWin,
+    ClientMessage,
     CreateRoom,
     Error,
+    HintGiven,
     JoinRoom,
+    LeaveRoom,
+    MatchView,
+    Mute,
+    Offer,
+    Ok,
+    Play,
+    QuickPlay,
+    Resign,
     RoomEntered,
     RoomGone,
     RoomHead,
+    Say,
+    SeatBot,
+    SwapSeats,
+    TakeHint,
+    Undo,
     Update,
+    WatchRoom,
 )
 from tabuleiro.rules import State
-from tabuleiro_client.net.link import Backoff, Link
+from tabuleiro.settings import RoomSettings
+from tabuleiro_client.net.link import Backoff, Link, LinkState, result_of
 from tabuleiro_client.net.mirror import Mirror, Step
-from tabuleiro_client.net.room_requests import RoomRequests
 from tabuleiro_client.net.subscription import LinkLost, LinkRestored, Missed, Subscription, Told
+
+EntryRequest = CreateRoom | QuickPlay | JoinRoom | WatchRoom
+"""The ways into a room: make one, sit down where somebody waits, sit down in this one, watch it."""
 
 _TRY_AGAIN_CODES: Final = frozenset({ErrorCode.BUSY, ErrorCode.STORAGE_UNAVAILABLE, ErrorCode.SHUTTING_DOWN})
 _UNSEEN_MAX_COUNT: Final = 1000
@@ -85,33 +116,89 @@ class Gone:
 Change = Happened | HeadChanged | Refreshed | Lost | Restored | Said | Gone
 
 
-class EnteredRoom(RoomRequests):
-    """The room of a mirror, kept alive; made by :func:`enter_room`. An async iterator of changes.
+async def enter(link: Link, request: EntryRequest) -> EnteredRoom:
+    """Enter a room and follow it until it is closed: by :meth:`EnteredRoom.close`, or as a context manager.
 
-    The mirror may be ahead of the changes not yet read. The iteration ends after ``Gone`` or when the link is
-    closed, and raises what ended the link otherwise.
+    Raises: CommandError when the server refuses, ConnectionLostError, ClientError for a game this version doesn't
+        know.
+    """
+    subscription = link.subscribe()
+    try:
+        connection_count = link.connection_count
+        entered = result_of(await link.request(request), RoomEntered)
+        secret = request.secret if isinstance(request, JoinRoom | WatchRoom) else None
+        return EnteredRoom(link, subscription, entered, connection_count, secret)
+    except BaseException:
+        link.unsubscribe(subscription)
+        raise
+
+
+class EnteredRoom:
+    """A room that was entered by :func:`enter`: an async iterator of changes, with a method for each request.
+
+    ``mirror`` is the room as it is known here; it may be ahead of the changes not yet read. The iteration ends
+    after ``Gone`` or when the link is closed, and raises what ended the link otherwise.
+
+    ``secrets`` are the secret parts of a private room, told to its host, ``None`` otherwise; ``secret`` is what
+    others need to come in here as this client did, ``None`` where nothing is needed.
+
+    All requests raise CommandError when the server refuses, ConnectionLostError when there is no connection or
+    the room is gone, and ClientError when they need a match and none runs. All but :meth:`play` raise
+    UnknownOutcomeError when the connection breaks before the answer. On return the mirror holds what was done.
     """
 
     def __init__(
-        self, link: Link, subscription: Subscription, entered: RoomEntered, secret: str | None = None
+        self,
+        link: Link,
+        subscription: Subscription,
+        entered: RoomEntered,
+        connection_count: int,
+        secret: str | None = None,
     ) -> None:
-        super().__init__(link, Mirror(link.account, entered))
+        self.mirror = Mirror(link.account, entered)
         self.secrets = entered.secrets
-        """The secret parts of a private room, told to its host; ``None`` otherwise."""
-        self._secret = secret
+        self.secret = secret if entered.secrets is None else entered.secrets.invite
+        self._link = link
         self._subscription = subscription
         self._changes: asyncio.Queue[Change | None] = asyncio.Queue(_UNSEEN_MAX_COUNT)
         self._news = asyncio.Event()
-        self._is_in = asyncio.Event()
-        self._is_in.set()
-        self._entered_connection = link.connection_count
+        self._entered_connection: int | None = connection_count
         self._is_over = False
         self._failure: TabuleiroError | None = None
+        self._following: asyncio.Task[None] | None = asyncio.create_task(
+            self._follow(), name=f"following room {self.code}"
+        )
+
+    @property
+    def code(self) -> RoomCode:
+        """The room's code."""
+        return self.mirror.head.room
 
     @property
     def has_unread(self) -> bool:
         """Whether a change is there to be read without waiting."""
         return not self._changes.empty()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Follow the room no longer; the server is not told. Closing twice is fine."""
+        following, self._following = self._following, None
+        if following is None:
+            return
+        self._link.unsubscribe(self._subscription)
+        self._is_over = True
+        self._news.set()
+        following.cancel()
+        await asyncio.wait([following])
+        if not following.cancelled():
+            following.result()
 
     def __aiter__(self) -> Self:
         return self
@@ -123,7 +210,7 @@ class EnteredRoom(RoomRequests):
         return change
 
     async def next_change(self) -> Change | None:
-        """What happened next, ``None`` when nothing can any more. Raises: what ended the link."""
+        """Return what happened next, ``None`` when nothing can any more. Raises: what ended the link."""
         if not self._is_over or self.has_unread:
             change = await self._changes.get()
             if change is not None:
@@ -151,29 +238,139 @@ class EnteredRoom(RoomRequests):
                 return
 
     def server_now_ms(self) -> int:
-        """The latest that it can be now by the server's clock: what to read the match clock by."""
+        """Return the latest that it can be now by the server's clock: what to read the match clock by."""
         return self._link.server_now_ms()
 
+    async def play(self, actions: Sequence[str]) -> None:
+        """Make actions of the own turn at the mirror's ply, all or none.
+
+        After a lost connection they are sent again for the same ply, which the server recognises; without one they
+        wait for it.
+        """
+        match, place = self._match(), self._place
+        message = Play(
+            id=0,
+            room=self.code,
+            match=match.number,
+            ply=len(self.mirror.actions),
+            actions=tuple(actions),
+            revision=match.revision,
+        )
+        while True:
+            await self._wait_while(lambda: not self._is_in)
+            try:
+                await self._send(message)
+                break
+            except UnknownOutcomeError:
+                continue
+        # The place only: clocks and connections change the match view too, and mean nothing here.
+        await self._wait_while(lambda: self._place == place)
+
+    async def undo(self, ply: int) -> None:
+        """Undo own actions of the turn in progress: ``ply`` actions are left."""
+        await self._ask(Undo(id=0, room=self.code, match=self._match().number, ply=ply))
+
+    async def take_hint(self) -> HintGiven:
+        """Ask what to play now, which everybody in the room is told; it takes a few seconds."""
+        match, ply = self._match(), len(self.mirror.actions)
+        message = TakeHint(id=0, room=self.code, match=match.number, ply=ply, revision=match.revision)
+        return result_of(await self._ask(message), HintGiven)
+
+    async def resign(self, seat: Player | None = None) -> None:
+        """Resign; ``seat`` says for whom when both are ours, ``None``: for who is to move."""
+        await self._ask(Resign(id=0, room=self.code, match=self._match().number, seat=seat))
+
+    async def abort(self) -> None:
+        """End a match without a result that not both have made an action in."""
+        await self._ask(Abort(id=0, room=self.code, match=self._match().number))
+
+    async def claim_win(self) -> None:
+        """Claim the win because the opponent stays away."""
+        await self._ask(ClaimWin(id=0, room=self.code, match=self._match().number))
+
+    async def offer(self, kind: OfferKind) -> None:
+        """Offer a draw or a rematch, or ask for a takeback; accept the other's offer of the same."""
+        await self._ask(Offer(id=0, room=self.code, kind=kind))
+
+    async def answer(self, kind: OfferKind, *, accept: bool) -> None:
+        """Accept or decline the other's offer, or withdraw the own one by declining it."""
+        await self._ask(Answer(id=0, room=self.code, kind=kind, accept=accept))
+
+    async def say(self, text: str) -> None:
+        """Write a line of chat."""
+        await self._ask(Say(id=0, room=self.code, text=text))
+
+    async def mute(self, name: str, *, is_muted: bool = True) -> None:
+        """As the host, mute somebody or let them chat again."""
+        await self._ask(Mute(id=0, room=self.code, name=name, is_muted=is_muted))
+
+    async def seat_bot(self, seat: Player, level: str | None) -> None:
+        """As the host, put a bot on an open seat, or with ``None`` take it off."""
+        await self._ask(SeatBot(id=0, room=self.code, seat=seat, level=level))
+
+    async def swap_seats(self) -> None:
+        """As the host, let the two players change places."""
+        await self._ask(SwapSeats(id=0, room=self.code))
+
+    async def change_settings(self, settings: RoomSettings) -> None:
+        """As the host, let the matches to come be played with ``settings``."""
+        await self._ask(ChangeSettings(id=0, room=self.code, settings=settings))
+
+    async def leave(self) -> None:
+        """Tell the server that we leave: gives an own seat up before the match, keeps it later."""
+        await self._ask(LeaveRoom(id=0, room=self.code))
+
+    def _match(self) -> MatchView:
+        match = self.mirror.match
+        if match is None:
+            raise ClientError("no match is being played here")
+        return match
+
+    @property
+    def _place(self) -> tuple[int, int, int] | None:
+        match = self.mirror.match
+        return None if match is None else (match.number, len(self.mirror.actions), match.revision)
+
+    @property
+    def _is_in(self) -> bool:
+        """Whether the room is entered on the present connection."""
+        is_connected = self._link.state is LinkState.CONNECTED
+        return is_connected and self._entered_connection == self._link.connection_count
+
+    async def _ask(self, message: ClientMessage) -> Ok:
+        """Send a request at most once; on return the mirror holds what was done."""
+        if not self._is_over and not self._is_in:
+            raise ConnectionLostError("not connected to the server now: nothing was sent")
+        ok = await self._send(message)
+        seq = ok.seq
+        if seq is not None:
+            await self._wait_while(lambda: self.mirror.since < seq)
+        return ok
+
+    async def _send(self, message: ClientMessage) -> Ok:
+        """Send a request on the connection that the room is entered on.
+
+        Raises: UnknownOutcomeError when it breaks before the answer, ConnectionLostError when the room is gone.
+        """
+        if self._is_over:
+            raise self._failure or ConnectionLostError(f"no longer in room {self.code}")
+        connection_count = self._entered_connection
+        try:
+            return await self._link.request(message)
+        except ConnectionLostError as error:
+            if self._entered_connection == connection_count:
+                # It is of no use any more, which the link has not told yet.
+                self._entered_connection = None
+            raise UnknownOutcomeError(str(error)) from error
+
     async def _wait_while(self, is_so: Callable[[], bool]) -> None:
+        """Wait for news until it is no longer so, or the room is gone."""
         while not self._is_over and is_so():
             self._news.clear()
             await self._news.wait()
 
-    async def _send_until_answered(self, send: Callable[[], Awaitable[None]]) -> None:
-        while True:
-            await self._is_in.wait()
-            if self._is_over:
-                raise self._failure or ConnectionLostError(f"no longer in room {self.code}")
-            connection = self._link.connection_count
-            try:
-                return await send()
-            except ConnectionLostError:
-                # Lost, or one that we have not entered the room on: we are told when we are in again.
-                if self._entered_connection <= connection:
-                    self._is_in.clear()
-
-    async def follow(self) -> None:
-        """Keep the mirror up to date until the room or the link is gone; run as a task by :func:`enter_room`."""
+    async def _follow(self) -> None:
+        """Keep the mirror up to date until the room or the link is gone."""
         try:
             if self.mirror.is_stale:
                 await self._enter_again()
@@ -186,14 +383,13 @@ class EnteredRoom(RoomRequests):
             self._failure = error
         finally:
             self._is_over = True
-            self._is_in.set()
             self._news.set()
         await self._changes.put(None)
 
     async def _take(self, told: Told) -> None:
         if isinstance(told, Update) and told.head.room == self.code:
             # Told before we know what we missed: the server let us in, but its answer came too late or not at all.
-            if self._is_in.is_set():
+            if self._entered_connection is not None:
                 await self._update(told)
         elif isinstance(told, RoomGone) and told.room == self.code:
             await self._go(told.reason)
@@ -202,7 +398,7 @@ class EnteredRoom(RoomRequests):
         elif isinstance(told, Error):
             await self._changes.put(Said(told.message))
         elif isinstance(told, LinkLost):
-            self._is_in.clear()
+            self._entered_connection = None
             await self._changes.put(Lost(told.reason))
         elif isinstance(told, LinkRestored):
             if await self._enter_again():
@@ -219,12 +415,12 @@ class EnteredRoom(RoomRequests):
             await self._enter_again()
 
     async def _report(self, steps: Sequence[Step], head: RoomHead) -> None:
-        self._note_events(step.event for step in steps)
         for step in steps:
             await self._changes.put(Happened(step, head))
 
     async def _enter_again(self) -> bool:
         """Enter on the present connection; return whether we are in. A lost connection is somebody else's news."""
+        connection_count = self._link.connection_count
         try:
             if not self.mirror.is_stale:
                 await self._take_entered(await self._watch(self.mirror.since))
@@ -240,8 +436,7 @@ class EnteredRoom(RoomRequests):
                 f"room {self.code}: the server's position is not the one its moves lead to; "
                 "client and server may be of different versions"
             )
-        self._entered_connection = self._link.connection_count
-        self._is_in.set()
+        self._entered_connection = connection_count
         return True
 
     async def _take_entered(self, entered: RoomEntered) -> None:
@@ -250,68 +445,19 @@ class EnteredRoom(RoomRequests):
         if entered.snapshot is None:
             await self._report(steps, entered.head)
         else:
-            self._note_snapshot()
             await self._changes.put(Refreshed(entered.head))
 
-    async def _watch(self, since: int | None) -> RoomEntered:
+    async def _watch(self, since: Seq | None) -> RoomEntered:
+        message = WatchRoom(id=0, room=self.code, since=since, secret=self.secret)
         for delay_s in Backoff(attempt_count=6).delays():
             try:
-                return await self._link.watch_room(self.code, since, self._secret)
+                return result_of(await self._link.request(message), RoomEntered)
             except CommandError as error:
                 if error.code not in _TRY_AGAIN_CODES:
                     raise
                 await asyncio.sleep(delay_s)
-        return await self._link.watch_room(self.code, since, self._secret)
+        return result_of(await self._link.request(message), RoomEntered)
 
     async def _go(self, reason: str) -> None:
         self._is_over = True
         await self._changes.put(Gone(reason))
-
-
-@asynccontextmanager
-async def enter_room(
-    link: Link, request: Callable[[], Awaitable[RoomEntered]], secret: str | None = None
-) -> AsyncIterator[EnteredRoom]:
-    """Enter a room by ``request`` and follow it until the context ends; the server is not told of the end.
-
-    ``secret`` is what a private room wants when it is entered again after a lost connection.
-
-    Raises: CommandError, ConnectionLostError, ClientError for a game this version doesn't know.
-    """
-    subscription = link.subscribe()
-    try:
-        room = EnteredRoom(link, subscription, await request(), secret)
-        following = asyncio.create_task(room.follow(), name=f"following room {room.code}")
-        try:
-            yield room
-        finally:
-            following.cancel()
-            await asyncio.wait([following])
-            if not following.cancelled():
-                following.result()
-    finally:
-        link.unsubscribe(subscription)
-
-
-@asynccontextmanager
-async def create_room(link: Link, message: CreateRoom) -> AsyncIterator[EnteredRoom]:
-    """Make a room and follow it. Raises: as :func:`enter_room`."""
-    async with enter_room(link, lambda: link.create_room(message)) as room:
-        yield room
-
-
-@asynccontextmanager
-async def join_room(
-    link: Link, code: str, seat: Player | None = None, secret: str | None = None
-) -> AsyncIterator[EnteredRoom]:
-    """Sit down in a room and follow it. ``secret`` is for private rooms. Raises: as :func:`enter_room`."""
-    message = JoinRoom(id=0, room=code, seat=seat, secret=secret)
-    async with enter_room(link, lambda: link.enter(message), secret) as room:
-        yield room
-
-
-@asynccontextmanager
-async def watch_room(link: Link, code: str, secret: str | None = None) -> AsyncIterator[EnteredRoom]:
-    """Enter a room without asking for a seat, and follow it. Raises: as :func:`enter_room`."""
-    async with enter_room(link, lambda: link.watch_room(code, secret=secret), secret) as room:
-        yield room

@@ -13,6 +13,7 @@ from tabuleiro.protocol.messages import RoomHead, RoomSummary, SeatView
 from tabuleiro.rules import Game, registry
 from tabuleiro.settings import RoomSettings
 from tabuleiro.text import format_age
+from tabuleiro_client.net.mirror import seats_of
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.sentences import Cast
 from tabuleiro_client.text.settings import settings_text
@@ -84,7 +85,7 @@ def invitation_text(command: str, head: RoomHead) -> str:
 
 def seat_lines(game: Game, head: RoomHead, own_seats: tuple[Player, ...], style: TextStyle) -> list[str]:
     """Return a line for each seat, in the order of play."""
-    cast = Cast(game, head, own_seats, style)
+    cast = Cast(game, seats_of(head), own_seats, style)
     sides = [cast.side_with_glyph(seat) for seat in PLAYERS]
     width = max(map(len, sides))
     lots = "" if head.settings.first == "seated" else "  (lots are drawn who begins)"

@@ -26,6 +26,7 @@ from tabuleiro.protocol.events import (
     RoomResumed,
     Said,
     SeatFreed,
+    SeatInfo,
     SeatsSwapped,
     SeatTaken,
     SettingsChanged,
@@ -48,13 +49,15 @@ _MAKESHIFT: Final = " (at random: the computer gave no answer in time)"
 class Cast:
     """What the two players of a room are called, as one guest sees it.
 
-    ``own_seats`` are the seats of whoever reads the sentences: none for a watcher, two for two people at one
-    keyboard.
+    ``seats`` are the holders of both seats, ``own_seats`` the seats of whoever reads the sentences: none for a
+    watcher, two for two people at one keyboard.
     """
 
-    def __init__(self, game: Game, head: RoomHead, own_seats: tuple[Player, ...], style: TextStyle) -> None:
+    def __init__(
+        self, game: Game, seats: tuple[SeatInfo, SeatInfo], own_seats: tuple[Player, ...], style: TextStyle
+    ) -> None:
         self._game = game
-        self._seats = (head.seats[0].holder, head.seats[1].holder)
+        self._seats = seats
         self._own_seats = own_seats
         self._glyphs = side_glyphs(game, style)
 

@@ -21,7 +21,7 @@ from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
 from tabuleiro.protocol.messages import RoomHead
-from tabuleiro_client.models.saved_matches import MatchShelf
+from tabuleiro_client.models.saved_matches import SavedMatches
 from tabuleiro_client.net.files import config_folder, data_folder
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.text.board import TextStyle
@@ -96,7 +96,7 @@ class TabuleiroApp(App[int]):
         self.settings = self._settings_file.load() if settings is None else settings
         self.identities = IdentityFolder(config_folder())
         self.session = Session(self.identities, self._connection_changed)
-        self.shelf = MatchShelf(config_folder())
+        self.saved_matches = SavedMatches(config_folder())
         self.now_ms = now_ms
         self.is_looked_at = True
         self.typed_lines: dict[str, LineHistory] = {}

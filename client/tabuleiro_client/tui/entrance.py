@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
-from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, RoomEntered, WatchRoom
-from tabuleiro_client.models.saved_matches import ShelvedMatch
+from tabuleiro.protocol.messages import WatchRoom
+from tabuleiro_client.models.saved_matches import SavedMatch
 from tabuleiro_client.net.link import LinkState
+from tabuleiro_client.net.room import EnteredRoom, EntryRequest, enter
+from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui.session import Session
 
 if TYPE_CHECKING:
     from tabuleiro_client.net.server import Venue
     from tabuleiro_client.tui.app import TabuleiroApp
-
-EntryRequest = CreateRoom | QuickPlay | JoinRoom | WatchRoom
 
 
 async def arrive_online(session: Session, url: str, name: str | None) -> Venue:
@@ -45,49 +45,38 @@ def _present_venue(session: Session, server: str, name: str | None) -> Venue | N
     return venue if name in (None, venue.link.welcome.name) else None
 
 
-async def enter(
-    client: TabuleiroApp, request: EntryRequest, secret: str | None = None, *, in_place: bool = False
-) -> None:
+async def enter_room(client: TabuleiroApp, request: EntryRequest, *, in_place: bool = False) -> None:
     """Enter a room of the server we are on, and open a screen for it, or put it ``in_place`` of the present one.
 
-    ``secret`` is what a private room wants, ``None`` otherwise. Raises: CommandError, ClientError.
+    Raises: CommandError, ClientError.
     """
     venue = client.session.venue
     if venue is None:
         raise ClientError("not connected to a server")
-    entered = await venue.link.enter(request)
-    is_to_watch = isinstance(request, WatchRoom) and not holds_seat(venue, entered)
-    screen = screen_of_room(venue, entered, secret, is_to_watch=is_to_watch)
+    room = await enter(venue.link, request)
+    screen = screen_of_room(venue, room, client.writing, is_to_watch=isinstance(request, WatchRoom))
     if in_place:
         client.switch_screen(screen)
     else:
         client.push_screen(screen)
 
 
-def holds_seat(venue: Venue, entered: RoomEntered) -> bool:
-    """Whether the guest we are has a seat in the room."""
-    return any(seat.holder.account == venue.link.account for seat in entered.head.seats)
-
-
-def screen_of_room(venue: Venue, entered: RoomEntered, secret: str | None, *, is_to_watch: bool) -> Screen[Any]:
-    """The screen for a room just entered: who only looks on sees the board at once."""
+def screen_of_room(venue: Venue, room: EnteredRoom, style: TextStyle, *, is_to_watch: bool) -> Screen[Any]:
+    """Return the screen for a room just entered: who only looks on sees the board at once."""
     # These are many modules: they are loaded when the first room is entered.
-    from tabuleiro_client.net.library import Client
+    from tabuleiro_client.tui.open_room import OpenRoom
     from tabuleiro_client.tui.screens.room import RoomScreen
     from tabuleiro_client.tui.screens.watch import WatchScreen
 
-    code = entered.head.room
-    room_client = Client(venue.link)
-    known_secret = secret if entered.secrets is None else entered.secrets.invite
-    if is_to_watch or (not holds_seat(venue, entered) and entered.head.phase != "waiting"):
-        return WatchScreen(lambda: room_client.watch(code, secret=known_secret))
-    return RoomScreen(venue, code, known_secret)
+    if not room.mirror.own_seats and (is_to_watch or room.mirror.head.phase != "waiting"):
+        return WatchScreen(OpenRoom(room, style, is_watching=True))
+    return RoomScreen(venue, OpenRoom(room, style))
 
 
-async def go_on(client: TabuleiroApp, match: ShelvedMatch) -> None:
+async def go_on(client: TabuleiroApp, match: SavedMatch) -> None:
     """Come back to a match: to its server, as who we were there, into its room.
 
-    Raises: as :func:`arrive_online` and :func:`enter`; ClientError when the match is in another terminal's hands.
+    Raises: as :func:`arrive_online` and :func:`enter_room`; ClientError when another terminal has the match.
     """
     if match.is_local:
         venue = await arrive_local(client.session, match.guest)
@@ -95,4 +84,4 @@ async def go_on(client: TabuleiroApp, match: ShelvedMatch) -> None:
             raise ClientError(f"this match is kept in {match.server}, which another terminal is using")
     else:
         await arrive_online(client.session, match.server, match.guest)
-    await enter(client, WatchRoom(id=0, room=match.room, secret=match.secret), match.secret)
+    await enter_room(client, WatchRoom(id=0, room=match.room, secret=match.secret))

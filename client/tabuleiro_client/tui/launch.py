@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from textual.screen import Screen
-
 from tabuleiro.errors import TabuleiroError
-from tabuleiro.protocol.messages import CreateRoom, JoinRoom, QuickPlay, SeatRequest
-from tabuleiro_client.models.play_options import PlayWishes
+from tabuleiro.protocol.messages import WatchRoom
+from tabuleiro_client.models.play_options import PlayOptions
 from tabuleiro_client.net.addresses import default_server, named_room
+from tabuleiro_client.net.room import enter
 from tabuleiro_client.text.terminal import detect_style
 from tabuleiro_client.tui.app import FirstScreen, TabuleiroApp
 from tabuleiro_client.tui.entrance import screen_of_room
@@ -55,7 +54,7 @@ async def replay_record(
     return await run(TabuleiroApp(lambda: screen, force_ascii=is_ascii_wanted(is_ascii)))
 
 
-async def play(wishes: PlayWishes, *, name: str | None, is_ascii: bool) -> int:
+async def play(options: PlayOptions, *, name: str | None, is_ascii: bool) -> int:
     """Do what the command line of `tabuleiro play` says; the home screen when it says nothing.
 
     Raises: ClientError, CommandError, StoreError, ModuleNotFoundError.
@@ -63,73 +62,50 @@ async def play(wishes: PlayWishes, *, name: str | None, is_ascii: bool) -> int:
     first: FirstScreen = HomeScreen
     app = TabuleiroApp(lambda: first(), force_ascii=is_ascii_wanted(is_ascii))
     try:
-        if not wishes.is_nothing:
-            first = await _wished_screen(app, wishes, name)
+        if not options.is_nothing:
+            first = await _asked_screen(app, options, name)
     except BaseException:
         await app.session.leave()
         raise
     return await run(app)
 
 
-async def _wished_screen(app: TabuleiroApp, wishes: PlayWishes, name: str | None) -> FirstScreen:
+async def _asked_screen(app: TabuleiroApp, options: PlayOptions, name: str | None) -> FirstScreen:
     """Go where the command line says; errors are told before the terminal is drawn on."""
-    is_far = wishes.room is not None or wishes.server is not None or wishes.is_quick
-    if not is_far and wishes.is_direct:
+    is_far = options.room is not None or options.server is not None or options.is_quick
+    if not is_far and options.is_direct:
         venue = await app.session.go_local(name or app.settings.name or None)
     elif not is_far:
         return HomeScreen
     else:
-        url = wishes.server or default_server()
+        url = options.server or default_server()
         is_new = name is None and app.identities.find(url) is None
         venue = await app.session.go_online(url, (app.settings.name or None) if is_new else name)
-    if not wishes.is_direct:
+    if not options.is_direct:
         from tabuleiro_client.tui.screens.lobby import LobbyScreen
 
         return lambda: LobbyScreen(venue)
-    request, secret = _room_request(wishes, is_local=venue.is_local)
-    entered = await venue.link.enter(request)
-    return lambda: screen_of_room(venue, entered, secret, is_to_watch=False)
-
-
-def _room_request(wishes: PlayWishes, *, is_local: bool) -> tuple[CreateRoom | JoinRoom | QuickPlay, str | None]:
-    """What to ask the server for, and the secret of a private room, ``None`` otherwise."""
-    if wishes.room is not None:
-        code, secret = named_room(wishes.room)
-        secret = wishes.secret or secret
-        return JoinRoom(id=0, room=code, seat=wishes.seat, secret=secret), secret
-    from tabuleiro.rules import registry
-
-    game, options = wishes.game or registry.names()[0], dict(wishes.options)
-    if wishes.is_quick:
-        return QuickPlay(id=0, game=game, options=options, settings=wishes.settings), None
-    me = SeatRequest("me")
-    if wishes.level is not None:
-        other = SeatRequest("bot", wishes.level)
-    else:
-        other = me if is_local else SeatRequest("open")
-    seats = (other, me) if wishes.seat == 1 else (me, other)
-    return CreateRoom(id=0, game=game, options=options, seats=seats, settings=wishes.settings), None
+    room = await enter(venue.link, options.request(is_local=venue.is_local))
+    return lambda: screen_of_room(venue, room, app.writing, is_to_watch=False)
 
 
 async def watch_in_room(
     url: str, code: str, *, name: str | None, is_ascii: bool, secret: str | None = None
 ) -> int:
     """Watch the room ``code`` of a server, which may hold the secret. Raises: ClientError, CommandError."""
-    from tabuleiro_client.net.room import watch_room
+    from tabuleiro_client.tui.open_room import OpenRoom
     from tabuleiro_client.tui.screens.watch import WatchScreen
 
-    def first(app: TabuleiroApp) -> Screen[Any]:
-        assert app.session.venue is not None
-        link = app.session.venue.link
-        return WatchScreen(lambda: watch_room(link, room, secret or written))
-
-    room, written = named_room(code)
-
-    app = TabuleiroApp(lambda: first(app), force_ascii=is_ascii_wanted(is_ascii))
-    if name is None:
-        await app.session.go_looking_on(url)
-    else:
-        await app.session.go_online(url, name)
+    room_code, written = named_room(code)
+    app = TabuleiroApp(
+        lambda: WatchScreen(OpenRoom(room, app.writing, is_watching=True)), force_ascii=is_ascii_wanted(is_ascii)
+    )
+    try:
+        venue = await (app.session.go_looking_on(url) if name is None else app.session.go_online(url, name))
+        room = await enter(venue.link, WatchRoom(id=0, room=room_code, secret=secret or written))
+    except BaseException:
+        await app.session.leave()
+        raise
     return await run(app)
 
 

@@ -29,19 +29,19 @@ from tabuleiro.protocol.events import (
     StandInSeated,
     TurnTakenBack,
 )
-from tabuleiro.protocol.messages import HintGiven, Undo
+from tabuleiro.protocol.messages import HintGiven
 from tabuleiro.rules import State
 from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.models.timeline import Timeline, changed_cells, picture_of
 from tabuleiro_client.models.turn_composer import TurnComposer, composer_for
-from tabuleiro_client.net.mirror import Mirror
+from tabuleiro_client.net.mirror import Mirror, seats_of
 from tabuleiro_client.net.room import Change, Gone, Happened, Lost, Restored, Said
 from tabuleiro_client.text.analysis import hint_text
 from tabuleiro_client.text.board import TextStyle, scores_text
 from tabuleiro_client.text.endings import result_text
 from tabuleiro_client.text.sentences import Cast, sentence_to
 from tabuleiro_client.text.terminal import showable
-from tabuleiro_client.tui.present.notes import hints_of_cell
+from tabuleiro_client.tui.present.notes import notes_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, composed_overlay
 
 
@@ -82,7 +82,8 @@ class MatchModel:
     """What a screen knows of the room of ``mirror``.
 
     ``message`` is the last thing worth saying, ``is_linked`` whether the connection is there, ``is_sending``
-    whether a turn is on its way. ``shown_ply`` is the position looked back at, ``None`` while it is the live one.
+    whether a turn is on its way, ``is_in_doubt`` whether something was asked for of which nobody knows yet whether
+    it was done. ``shown_ply`` is the position looked back at, ``None`` while it is the live one.
     With ``is_watching`` nothing can be played even if this guest holds a seat.
     """
 
@@ -92,7 +93,7 @@ class MatchModel:
         self.message = self._announcement = ""
         self.is_linked = True
         self.is_sending = False
-        self.is_gone = False
+        self.is_gone = self.is_in_doubt = False
         self.shown_ply: int | None = None
         self.refused_column: int | None = None
         self.timeline = Timeline(mirror.game, mirror.actions)
@@ -112,7 +113,7 @@ class MatchModel:
     @property
     def cast(self) -> Cast:
         """What the players are called now."""
-        return Cast(self.mirror.game, self.mirror.head, self.own_seats, self._style)
+        return Cast(self.mirror.game, seats_of(self.mirror.head), self.own_seats, self._style)
 
     @property
     def can_act(self) -> bool:
@@ -151,7 +152,7 @@ class MatchModel:
             return Overlay(cursor=cursor, hover=hover, targets=frozenset(), last=last)
         reasons: frozenset[int] = frozenset()
         if self._reasons_of is not None:
-            cells = [cell for hint in hints_of_cell(self.view, self._reasons_of) for cell in hint.cells]
+            cells = [cell for hint in notes_of_cell(self.view, self._reasons_of) for cell in hint.cells]
             reasons = frozenset(cells)
         elif not self.composer.actions:
             reasons = self._hinted
@@ -182,6 +183,9 @@ class MatchModel:
             case Restored():
                 self.is_linked = True
                 self.message = "connected again"
+                if self.is_in_doubt:
+                    self.is_in_doubt = False
+                    self.message = "connected again: look whether what you asked for was done"
             case Said(text):
                 self.message = self._announcement = f"the server says: {showable(text, self._style)}"
             case Gone(reason):
@@ -280,7 +284,7 @@ class MatchModel:
             self._reasons_of = None
             self.point(None)
             return
-        hints = hints_of_cell(self.view, target)
+        hints = notes_of_cell(self.view, target)
         self._reasons_of = target if hints else None
         self._say_of(target, " ".join(hint.text for hint in hints) or self._why_not(target))
 
@@ -309,13 +313,11 @@ class MatchModel:
             after = after.child(after.string_to_action(text))
         self._hinted, self._hinted_state = changed_cells(picture_of(asked), picture_of(after)), asked
 
-    def undo_request(self) -> Undo | None:
-        """The request that undoes the last action already sent, ``None`` when there is none to undo."""
-        match, base = self.mirror.match, self.composer.base
-        if not self.can_act or match is None or not base.actions_in_turn or not self.mirror.head.settings.may_undo:
+    def undo_ply(self) -> Ply | None:
+        """How many actions are left when the last one already sent is undone; ``None`` when none can be."""
+        if not self.can_act or not self.composer.base.actions_in_turn or not self.mirror.head.settings.may_undo:
             return None
-        ply = Ply(self.timeline.last_ply - 1)
-        return Undo(id=0, room=self.mirror.head.room, match=match.number, ply=ply)
+        return Ply(self.timeline.last_ply - 1)
 
     def settle(self, refusal: str = "") -> None:
         """The answer to what was sent has come: either the mirror holds the turn, or ``refusal`` says why not."""

@@ -14,7 +14,8 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro_client.net.addresses import DEFAULT_SERVER, default_server
 from tabuleiro_client.net.identity import LOOKING_ON, login_name
 from tabuleiro_client.net.link import LinkState
-from tabuleiro_client.tui.entrance import arrive_online, enter
+from tabuleiro_client.text.problems import problem_text
+from tabuleiro_client.tui.entrance import arrive_online, enter_room
 
 if TYPE_CHECKING:
     from tabuleiro_client.net.server import Venue
@@ -32,19 +33,6 @@ async def _told(client: TabuleiroApp, way: Awaitable[None]) -> None:
         await way
     except (TabuleiroError, ModuleNotFoundError) as error:
         client.tell(problem_text(error))
-
-
-def problem_text(error: TabuleiroError | ModuleNotFoundError) -> str:
-    """What went wrong, for people."""
-    match error:
-        case CommandError():
-            return f"the server refuses: {error.message}"
-        case GuestNameTakenError():
-            return f"{error.name} is somebody else on {error.url}: connect there under another name"
-        case ModuleNotFoundError():
-            return f"this needs {error.name}, which is not installed: pip install 'tabuleiro[server]'"
-        case _:
-            return str(error)
 
 
 def known_servers(client: TabuleiroApp) -> list[tuple[str, str]]:
@@ -161,7 +149,7 @@ async def ask_for_room(client: TabuleiroApp) -> None:
     wish = await client.push_screen_wait(JoinScreen())
     while wish is not None:
         try:
-            await enter(client, wish.request(), wish.secret)
+            await enter_room(client, wish.request())
             return
         except TabuleiroError as error:
             is_secret = isinstance(error, CommandError) and error.code == ErrorCode.BAD_SECRET

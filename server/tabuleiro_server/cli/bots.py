@@ -1,4 +1,4 @@
-"""``tabuleiro bots``: look after the computer players of this machine."""
+"""``tabuleiro bots``: prepare the bots of this machine."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import typer
 
 from tabuleiro_server.bots.engine.readiness import KERNELS
 
-app = typer.Typer(no_args_is_help=True, help="Look after the computer players.")
+app = typer.Typer(no_args_is_help=True, help="Prepare the bots of this machine.")
 
 
 @app.callback()
 def bots() -> None:
-    """Look after the computer players."""
+    """Prepare the bots of this machine."""
 
 
 @app.command()
 def warm() -> None:
-    """Compile the search of every game now, so that no bot waits for it; a minute or two at the first time."""
+    """Compile the search of every game now, so that no bot waits for it; a minute or two the first time."""
     started_s = time.monotonic()
     # Imported first for the message about the extra, should it be missing.
     from tabuleiro_server.bots.engine.kernels import CACHE_FOLDER, IS_KEPT

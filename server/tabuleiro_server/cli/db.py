@@ -1,4 +1,4 @@
-"""``tabuleiro db``: look after a database file, whether a server runs on it or not."""
+"""``tabuleiro db``: maintain a database file, with or without a server running on it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tabuleiro_server.rooms.archive import records_of
 from tabuleiro_server.rooms.journal import read_events, rows_of
 from tabuleiro_server.store.sqlite import admin, repair
 
-app = typer.Typer(no_args_is_help=True, help="Look after a database file.")
+app = typer.Typer(no_args_is_help=True, help="Maintain a database file.")
 
 DatabasePath = Annotated[Path, typer.Option("--db", metavar="FILE", help="The SQLite file.")]
 DEFAULT_PATH = Path("tabuleiro.db")
@@ -27,14 +27,14 @@ KIBIBYTE = 1024
 def backup(
     target: Annotated[Path, typer.Argument(metavar="FILE", help="The new file.")], db: DatabasePath = DEFAULT_PATH
 ) -> None:
-    """Copy the database as it is at one moment; a running server goes on meanwhile."""
+    """Copy the database as it is at one moment; a running server is not disturbed."""
     size_bytes = asyncio.run(admin.back_up(_existing(db), target))
     typer.echo(f"{target}: {size_bytes // KIBIBYTE} KiB")
 
 
 @app.command()
 def verify(db: DatabasePath = DEFAULT_PATH) -> None:
-    """Replay every match, compare it with the tables; exit status 1 when something differs."""
+    """Replay every match and compare it with the tables; exit status 1 if something differs."""
     report = asyncio.run(repair.verify(_existing(db), rows_of))
     for finding in report.file_findings:
         typer.echo(f"file: {finding}")
@@ -52,7 +52,7 @@ def verify(db: DatabasePath = DEFAULT_PATH) -> None:
 def rebuild(db: DatabasePath = DEFAULT_PATH) -> None:
     """Rebuild the tables of rooms and matches from the events.
 
-    A damaged file is made whole, for which no server may be running on it; a copy is kept of it as it was.
+    A damaged file is repaired, for which no server may be running on it; a copy of the damaged file is kept.
     """
     report = asyncio.run(repair.rebuild(_existing(db), rows_of))
     for damage in report.damaged:

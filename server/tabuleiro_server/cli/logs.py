@@ -1,4 +1,4 @@
-"""Log lines: one event a line on standard error, readable by people or, on request, as JSON."""
+"""Logs: one event a line on standard error, for people or as JSON."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import structlog
 
 
 def configure_logs(level: str, style: Literal["text", "json"] = "text") -> None:
-    """Set up the logs of this process; standard library loggers (websockets) go the same way.
+    """Configure the logs of this process, those of the standard library included.
 
-    ``level`` is one of debug, info, warning, error.
+    Args:
+        level: One of debug, info, warning, error.
+        style: Lines for people, or one JSON object a line.
     """
     # Plain tracebacks: those for people that structlog prefers show the variables, tokens among them.
     renderer = (

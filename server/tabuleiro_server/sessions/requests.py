@@ -260,7 +260,8 @@ class Requests:
     def _ask(self, session: Session, room: LiveRoom, message: RoomRequest) -> asyncio.Future[RoomState]:
         _check_entered(session, room)
         bot_levels = self._services.levels.get(room.state.game.name, ())
-        return room.perform(_command(session, message, bot_levels), lambda _: session.send(Ok(message.id)))
+        command = _command(session, message, bot_levels)
+        return room.perform(command, lambda state: session.send(Ok(message.id, seq=state.seq)))
 
 
 def _command(session: Session, message: RoomRequest, bot_levels: tuple[str, ...]) -> commands.Command:

@@ -1,7 +1,7 @@
 """Time controls and match clocks: arithmetic on whole milliseconds that reads no clock.
 
-Every moment comes in as ``now_ms``; every change makes a new value. Whose turn it is, when a match starts or
-ends and what a fallen flag means is for the room to say; drawing a clock is for the clients.
+Every moment comes in as ``now_ms``; every change makes a new value. The room decides whose turn it is, when a
+match starts or ends and what a fallen flag means; the clients draw clocks.
 """
 
 from tabuleiro.clock.controls import (

@@ -1,9 +1,9 @@
 """The time controls that a match may be played with, and the range of every number in them.
 
 The structs go over the wire and into records as they are, told apart by ``kind``; what is out of range cannot be
-made, nor decoded. Their texts for people are in :mod:`tabuleiro.clock.texts`; how a clock runs under them is in
-:mod:`tabuleiro.clock.state`. Whether the time a server is down counts is no part of a time control: the room
-promises it at creation, and pauses its clock or does not.
+made, nor decoded. Their texts for people are in :mod:`tabuleiro.clock.texts`; a running clock is in
+:mod:`tabuleiro.clock.state`. A time control does not say if the downtime of a server counts: that is a setting of
+the room, which pauses its clock or does not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tabuleiro.ids import DAY_MS, HOUR_MS, SECOND_MS
 
 
 class OutOfRangeError(ValueError):
-    """A number that a time control may not hold; ``expected`` says what it may.
+    """A number that a time control may not hold; ``expected`` gives the range.
 
     A ``ValueError``, so that msgspec turns it into its own ``ValidationError`` while it decodes.
     """
@@ -37,7 +37,7 @@ class _Range:
     expected: str
 
     def check(self, value: int) -> None:
-        """Raises: OutOfRangeError when ``value`` is outside."""
+        """Check a value. Raises: OutOfRangeError."""
         if not self.low <= value <= self.high or value % self.step:
             raise OutOfRangeError(self.expected)
 

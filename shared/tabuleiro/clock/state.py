@@ -1,11 +1,10 @@
-"""The clock of a match: what each player has left, whose time runs, and when the flag falls.
+"""The clock of a match: the time left to each player, the running player, the fall of the flag.
 
 All functions are total and pure: they take the time control, a clock and the moment of an event, and give a new
-clock. A moment before the running turn began (the machine's clock was set back) charges nothing. Nobody's time
-grows but by the increment at the end of a turn, and by the reset of a period or a fixed turn.
+clock. A moment before the running turn began (the machine's clock was set back) charges nothing. The time
+of a player grows only by the increment at the end of a turn, and by the reset of a period or a fixed turn.
 
-Refusing what may not be done now, e.g. a turn by a player whose flag has fallen, is left to the room: here a clock
-that has run out simply stays at 0.
+The room refuses a turn by a player whose flag has fallen; here a clock that has run out stays at 0.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _LAG_QUOTA_DIVISOR: Final = 20
 
 
 class PlayerClock(msgspec.Struct, frozen=True, gc=False):
-    """What one player has left.
+    """The time left to one player.
 
     ``stage_ms`` is the time left in the stage the player is in: the main time, the current period, or the turn;
     0 once the flag has fallen (and always under :class:`NoClock`). ``periods_left`` counts the byo-yomi
@@ -47,9 +46,9 @@ class PlayerClock(msgspec.Struct, frozen=True, gc=False):
 
 
 class ClockState(msgspec.Struct, frozen=True, gc=False):
-    """The clock of a match as it was when something last happened to it.
+    """The clock of a match at its last change.
 
-    ``players`` holds what player 0 and player 1 had left at ``since_ms``. ``running`` is the player whose turn
+    ``players`` holds the time of player 0 and player 1 at ``since_ms``. ``running`` is the player whose turn
     is timed, ``None`` before, between and after turns. ``since_ms`` is the moment (milliseconds since 1970-01-01
     UTC by the server's clock) from which the running player's time counts, ``None`` while the clock is paused or
     nothing runs.
@@ -152,10 +151,10 @@ def take_back(
     ``undone_turns`` counts the finished turns that player 0 and player 1 lose by it; the turn in progress is
     not one of them.
 
-    The policy: time used stays used, also that of the turn now broken off, for else thinking in a turn to be
-    taken back would be free. An increment once paid stays too, since taking it away could fell a flag, but the
-    turn played instead earns none: taking back and playing again never makes time. The turn broken off leaves its
-    period or its fixed turn whole, as a finished one does, for who broke it off will begin a new one. Used periods
+    The policy: time used stays used, also that of the turn now broken off; otherwise a player could think for free
+    and take the turn back. A paid increment stays too, because taking it away could drop a flag, but the turn
+    played instead earns none: taking back and playing again never gains time. The turn broken off leaves its
+    period or its fixed turn whole, as a finished one does, because the player will begin a new one. Used periods
     stay used.
 
     >>> control = Fischer(initial_ms=60_000, increment_ms=2_000)
@@ -177,7 +176,7 @@ def take_back(
 
 
 def player_clock_at(control: TimeControl, clock: ClockState, player: Player, now_ms: int) -> PlayerClock:
-    """What ``player`` has left at ``now_ms``, lag not compensated."""
+    """Return the time left to ``player`` at ``now_ms``, lag not compensated."""
     if clock.running != player:
         return clock.players[player]
     return _charged(control, clock.players[player], _elapsed_ms(clock, now_ms))
@@ -200,7 +199,7 @@ def remaining_ms(control: TimeControl, clock: ClockState, player: Player, now_ms
 
 
 def periods_left(control: TimeControl, clock: ClockState, player: Player, now_ms: int) -> int:
-    """Return how many byo-yomi periods the player has not begun at ``now_ms``; 0 for other time controls."""
+    """Return the number of byo-yomi periods not begun at ``now_ms``; 0 for other time controls."""
     return player_clock_at(control, clock, player, now_ms).periods_left
 
 
@@ -236,7 +235,7 @@ def flag_deadline_ms(control: TimeControl, clock: ClockState, lag_ms: int = 0) -
 
 
 def has_flagged(control: TimeControl, clock: ClockState, now_ms: int, lag_ms: int = 0) -> bool:
-    """Whether the running player has run out of time at ``now_ms``; never while paused or when nothing runs.
+    """Return True if the running player is out of time at ``now_ms``; never while paused or when nothing runs.
 
     ``lag_ms`` as for ``flag_deadline_ms``. A flag that had fallen before the turn was last begun or resumed is
     down at every moment.
@@ -246,7 +245,7 @@ def has_flagged(control: TimeControl, clock: ClockState, now_ms: int, lag_ms: in
 
 
 def is_paused(clock: ClockState) -> bool:
-    """Whether it is somebody's turn whose time does not count now."""
+    """Return True if a turn is in progress and its time does not count now."""
     return clock.running is not None and clock.since_ms is None
 
 
@@ -296,7 +295,7 @@ def compensation_ms(clock: ClockState, lag_ms: int) -> int:
 
 
 def _whole_time(control: TimeControl) -> tuple[int, int]:
-    """The first stage in milliseconds and the periods after it."""
+    """Return the first stage in milliseconds and the number of periods after it."""
     match control:
         case NoClock():
             return 0, 0
@@ -313,12 +312,12 @@ def _whole_time(control: TimeControl) -> tuple[int, int]:
 
 
 def _elapsed_ms(clock: ClockState, now_ms: int) -> int:
-    """The time of the running turn that is not charged yet."""
+    """Return the time of the running turn that is not charged yet."""
     return 0 if clock.since_ms is None else max(now_ms - clock.since_ms, 0)
 
 
 def _charged(control: TimeControl, player: PlayerClock, spent_ms: int) -> PlayerClock:
-    """``player`` after ``spent_ms`` more: a stage used up to the last millisecond is followed by the next."""
+    """Return ``player`` after ``spent_ms`` more; the next stage follows one that is used up."""
     if spent_ms < player.stage_ms:
         return replace(player, stage_ms=player.stage_ms - spent_ms)
     if isinstance(control, ByoYomi):
@@ -331,14 +330,14 @@ def _charged(control: TimeControl, player: PlayerClock, spent_ms: int) -> Player
 
 
 def _settled(control: TimeControl, clock: ClockState, now_ms: int) -> tuple[PlayerClock, PlayerClock]:
-    """The players with the running turn charged up to ``now_ms``."""
+    """Return the players with the running turn charged up to ``now_ms``."""
     if clock.running is None:
         return clock.players
     return player_clock_at(control, clock, 0, now_ms), player_clock_at(control, clock, 1, now_ms)
 
 
 def _paid(control: TimeControl, player: PlayerClock) -> PlayerClock:
-    """``player`` with the increment of a finished turn, unless it was paid before or the flag has fallen."""
+    """Return ``player`` with the increment of a finished turn, unless paid before or out of time."""
     if not isinstance(control, Fischer) or not player.stage_ms:
         return player
     if player.prepaid_turns:
@@ -347,7 +346,7 @@ def _paid(control: TimeControl, player: PlayerClock) -> PlayerClock:
 
 
 def _reset(control: TimeControl, player: PlayerClock) -> PlayerClock:
-    """``player`` with the period begun or the fixed turn made whole, unless the flag has fallen."""
+    """Return ``player`` with the period begun or the fixed turn made whole, unless the flag has fallen."""
     if not player.stage_ms:
         return player
     match control:
@@ -360,13 +359,13 @@ def _reset(control: TimeControl, player: PlayerClock) -> PlayerClock:
 
 
 def _total_ms(control: TimeControl, player: PlayerClock) -> int:
-    """The time until the flag falls, from now on."""
+    """Return the time until the flag falls, from now on."""
     period_ms = control.period_ms if isinstance(control, ByoYomi) else 0
     return player.stage_ms + player.periods_left * period_ms
 
 
 def _with_undone(control: TimeControl, player: PlayerClock, undone_turns: int) -> PlayerClock:
-    """``player`` whose next turns earn no increment, as those undone did."""
+    """Return ``player`` whose next turns earn no increment, as those undone did."""
     if not isinstance(control, Fischer):
         return player
     return replace(player, prepaid_turns=player.prepaid_turns + undone_turns)
@@ -375,6 +374,6 @@ def _with_undone(control: TimeControl, player: PlayerClock, undone_turns: int) -
 def _with_player(
     players: tuple[PlayerClock, PlayerClock], player: Player, value: PlayerClock
 ) -> tuple[PlayerClock, PlayerClock]:
-    """``players`` with ``value`` in the place of ``player``."""
+    """Return ``players`` with ``value`` in the place of ``player``."""
     first, second = players
     return (value, second) if player == 0 else (first, value)

@@ -39,12 +39,13 @@ _CORRESPONDENCE = re.compile(r"([0-9]{1,7})\s*d\s*/\s*turn")
 
 
 def parse_time_control(text: str) -> TimeControl:
-    """Read a time control as people write it; upper case and spaces around the signs do no harm.
+    """Read a time control as people write it; upper case and spaces around the signs are ignored.
 
     Durations are numbers with the units ``h``, ``m`` and ``s``, e.g. ``1m30s``. Without a unit, the first
     time of ``5+3`` and ``10+5x30`` is in minutes, the last one in seconds.
 
-    Raises: NotationError that names the forms, or the range that a number is out of.
+    Raises:
+        NotationError: The text has none of the forms, or a number is out of its range.
 
     >>> parse_time_control("5+3")
     Fischer(initial_ms=300000, increment_ms=3000)
@@ -67,7 +68,7 @@ def parse_time_control(text: str) -> TimeControl:
 
 
 def _read(text: str) -> TimeControl | None:
-    """The control that ``text`` writes, ``None`` when it has none of the forms."""
+    """Return the control that ``text`` writes, ``None`` when it has none of the forms."""
     if text == "none":
         return NO_CLOCK
     if match := _FISCHER.fullmatch(text):

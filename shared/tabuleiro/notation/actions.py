@@ -1,7 +1,7 @@
 """Texts of turns: several actions on a line, read and written for the position they are played in.
 
-What one action looks like, and whether it is legal, is left to :class:`~tabuleiro.rules.base.State`; numbering
-turns is left to :mod:`tabuleiro.notation.record`.
+The text and the legality of one action are left to :class:`~tabuleiro.rules.base.State`, the numbering of turns to
+:mod:`tabuleiro.notation.record`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ActionText:
 
 
 def split_actions(text: str) -> tuple[ActionText, ...]:
-    """Part a line into the texts of actions, separated by spaces or commas. Nothing is read yet.
+    """Split a line into the texts of actions, separated by spaces or commas. Nothing is read yet.
 
     >>> [action.text for action in split_actions("c3, (3,4) [3, 4]  3-4")]
     ['c3', '(3,4)', '[3, 4]', '3-4']
@@ -41,9 +41,10 @@ def split_actions(text: str) -> tuple[ActionText, ...]:
 def iter_actions(state: State, texts: Iterable[ActionText]) -> Iterator[tuple[int, State]]:
     """Read and play the actions of one turn, and yield each with the state after it.
 
-    The turn may be left unfinished, but not gone beyond.
+    The turn may stay unfinished, but nothing may follow it.
 
-    Raises: TurnError at the first text that is no action, not legal, or after the end of the turn or the game.
+    Raises:
+        TurnError: A text is no action, not legal, or after the end of the turn or the game.
     """
     turn_number = state.turn_number
     for part in texts:
@@ -60,19 +61,21 @@ def iter_actions(state: State, texts: Iterable[ActionText]) -> Iterator[tuple[in
 
 
 def parse_turn(state: State, text: str) -> tuple[int, ...]:
-    """Read the actions that ``text`` says to play now, all in the turn that is being played.
+    """Read the actions in ``text``, all in the turn that is being played.
 
-    Empty when the text holds nothing but separators.
+    The result is empty when the text holds nothing but separators.
 
-    Raises: TurnError at the first text that is no action, not legal, or after the end of the turn or the game.
+    Raises:
+        TurnError: A text is no action, not legal, or after the end of the turn or the game.
     """
     return tuple(action for action, _ in iter_actions(state, split_actions(text)))
 
 
 def format_turn(state: State, actions: Iterable[int]) -> str:
-    """Write legal ``actions`` played from ``state``, parted by spaces; :func:`parse_turn` reads a turn back.
+    """Write legal ``actions`` played from ``state``, separated by spaces; :func:`parse_turn` reads a turn back.
 
-    Raises: IllegalActionError for an action that is not legal where it stands.
+    Raises:
+        IllegalActionError: An action is not legal where it stands.
     """
     texts = []
     for action in actions:

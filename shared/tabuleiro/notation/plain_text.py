@@ -1,6 +1,6 @@
-"""Making text that came from elsewhere harmless before it is stored, logged or shown on a terminal.
+"""Text from elsewhere, made harmless before it is stored, logged or shown on a terminal.
 
-Lengths, and what a name may be made of, are left to whoever takes the text in.
+Lengths, and the letters of names, are checked elsewhere.
 """
 
 from __future__ import annotations

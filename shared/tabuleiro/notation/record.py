@@ -58,7 +58,7 @@ class MatchRecord:
 
     @property
     def termination(self) -> str:
-        """What ended the match, ``unfinished`` when nothing did."""
+        """The cause of the end, ``unfinished`` when the match goes on."""
         return UNFINISHED if self.outcome is None else self.outcome.termination.value
 
 

@@ -1,10 +1,10 @@
 """Check vectors: whole games as another rules program played them, one JSON object a line.
 
 An object holds ``game``, ``options`` and ``actions``; ``legal_counts`` and ``to_move`` give, before each action,
-the number of legal actions and the side to move. ``over`` says whether the game has ended after the last action,
-``winner`` who won (``null`` for nobody), ``draw`` whether it ended with no winner, ``scores`` the group scores of
-both players. The first three must be there, and everything that is there is checked. Files are left to the
-callers.
+the number of legal actions and the side to move. ``over`` is true if the game has ended after the last action,
+``winner`` is the player who won (``null`` for nobody), ``draw`` is true if it ended with no winner, ``scores``
+holds the group scores of both players. The first three must be there, and everything that is there is checked.
+Files are left to the callers.
 """
 
 from __future__ import annotations
@@ -46,21 +46,22 @@ _SHAPES: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
     "over": ("true or false", lambda value: isinstance(value, bool)),
     "scores": ("two lists of numbers", _are_scores),
 }
-"""What each field of a vector must be, in words and as a test."""
+"""The shape of each field of a vector, in words and as a test."""
 
 
 @dataclass(frozen=True, slots=True)
 class VectorCount:
-    """How much was checked: whole games, and the actions played in them."""
+    """The amount that was checked: whole games, and the actions played in them."""
 
     games: int
     plies: int
 
 
 def check_vectors(lines: Iterable[str]) -> VectorCount:
-    """Replay every vector through the rules; blank lines are passed over.
+    """Replay every vector through the rules; blank lines are skipped.
 
-    Raises: VectorError at the first malformed line or difference.
+    Raises:
+        VectorError: A line is malformed or differs from the rules.
     """
     games = plies = 0
     for number, text in enumerate(lines, start=1):
@@ -71,7 +72,7 @@ def check_vectors(lines: Iterable[str]) -> VectorCount:
 
 
 def _read_vector(text: str, line: int) -> dict[str, Any]:
-    """The vector in a line, every field of the right shape."""
+    """Return the vector in a line, every field of the right shape."""
     try:
         vector = json.loads(text)
     except (ValueError, RecursionError):
@@ -94,9 +95,10 @@ def _read_vector(text: str, line: int) -> dict[str, Any]:
 
 
 def check_vector(vector: Mapping[str, Any], line: int) -> int:
-    """Replay one vector whose fields have the right shapes. Returns the number of plies.
+    """Replay one vector whose fields have the right shapes, and return the number of plies.
 
-    Raises: VectorError at the first difference.
+    Raises:
+        VectorError: The rules differ from the vector.
     """
     try:
         state = registry.load(vector["game"], vector["options"]).initial_state()
@@ -120,7 +122,7 @@ def check_vector(vector: Mapping[str, Any], line: int) -> int:
 
 
 def _end_of(state: State) -> dict[str, object]:
-    """What a vector may say about the last state."""
+    """Return the fields that describe the last state."""
     outcome, scores = state.outcome, state.view().scores
     return {
         "over": outcome is not None,

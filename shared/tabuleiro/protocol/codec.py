@@ -1,8 +1,8 @@
 """Bytes <-> messages, with limits. Reads nothing from the network and keeps no state.
 
-Packing goes straight from the message, and what clients send is read straight into the closed union. Only what
-does not fit goes through plain values, with every length bounded, to say what is wrong with it; nothing of a wrong
-shape gets further than this module.
+A message is packed directly, and a frame of a client is read directly into the closed union. Only a frame that
+does not fit goes through plain values, with every length bounded, to find out what is wrong with it; nothing of a
+wrong shape gets past this module.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UNSAID_REASONS: Final[dict[type[Exception], str]] = {
     msgpack.exceptions.StackError: "nested too deep",
     msgpack.exceptions.FormatError: "a byte that begins no value",
 }
-"""What is wrong where msgpack raises an error without a text."""
+"""The reasons where msgpack raises an error without a text."""
 
 _CLIENT_TYPES: Final = frozenset(str(message.__struct_config__.tag) for message in ClientMessage.__args__)
 
@@ -44,11 +44,11 @@ class Codec(Protocol):
         ...
 
     def decode_client(self, frame: bytes) -> ClientMessage:
-        """Read what a client sent. Raises: RemoteProtocolError, with a close code if it was no data at all."""
+        """Read a message of a client. Raises: RemoteProtocolError, with a close code if it was no data at all."""
         ...
 
     def decode_server(self, frame: bytes) -> ServerMessage:
-        """Read what a server sent. Raises: RemoteProtocolError."""
+        """Read a message of a server. Raises: RemoteProtocolError."""
         ...
 
 
@@ -70,7 +70,7 @@ class MsgpackCodec:
         try:
             message: ClientMessage = self._client_decoder.decode(frame)
         except (msgspec.MsgspecError, ValueError, RecursionError):
-            # The long way says what is wrong with it, and whose request it was.
+            # The long way finds out what is wrong with it, and which request it was.
             return _to_client_message(_unpack(frame, CLIENT_FRAME_MAX_BYTES))
         return message
 
@@ -104,13 +104,13 @@ class JsonCodec:
 
 
 def codec_for(subprotocol: str) -> Codec:
-    """The codec of a negotiated subprotocol. Raises: KeyError for an unknown one."""
+    """Return the codec of a negotiated subprotocol. Raises: KeyError."""
     makers: dict[str, Callable[[], Codec]] = {SUBPROTOCOL_MSGPACK: MsgpackCodec, SUBPROTOCOL_JSON: JsonCodec}
     return makers[subprotocol]()
 
 
 def _bounded(frame: bytes, message: ClientMessage | ServerMessage) -> bytes:
-    # Every frame comes by here, and asking what kind of message it is takes longer than writing a small one.
+    # Every frame passes here, and finding the kind of a message takes longer than writing a small one.
     if len(frame) <= CLIENT_FRAME_MAX_BYTES:
         return frame
     limit_bytes = CLIENT_FRAME_MAX_BYTES if isinstance(message, ClientMessage) else SERVER_FRAME_MAX_BYTES

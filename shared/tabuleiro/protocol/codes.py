@@ -6,7 +6,7 @@ from enum import IntEnum, StrEnum
 
 
 class ErrorCode(StrEnum):
-    """Why a request was refused. The message beside it is for people and may change."""
+    """Reasons for refusing a request. The message beside it is for people and may change."""
 
     BAD_MESSAGE = "bad-message"
     """Not a message of this protocol: unknown type, missing, superfluous or ill-typed fields."""
@@ -22,9 +22,9 @@ class ErrorCode(StrEnum):
     """No bot of this level plays this game."""
     NO_SUCH_ROOM = "no-such-room"
     SEAT_TAKEN = "seat-taken"
-    """That seat, or every seat, is taken."""
+    """The wanted seat, or every seat, is taken."""
     NOT_SEATED = "not-seated"
-    """Only who holds a seat of the room may do this."""
+    """Only the holder of a seat of the room may do this."""
     NOT_HOST = "not-host"
     """Only the host of the room may do this."""
     BAD_SECRET = "bad-secret"
@@ -56,7 +56,7 @@ class ErrorCode(StrEnum):
 
 
 class CloseCode(IntEnum):
-    """Why the server closed a connection (RFC 6455 codes, and our own from 4000)."""
+    """Reasons for closing a connection (RFC 6455 codes, and our own from 4000)."""
 
     PROTOCOL_ERROR = 1002
     """The peer's fault: no known subprotocol."""
@@ -75,6 +75,6 @@ class CloseCode(IntEnum):
     HELLO_TIMEOUT = 4002
     """No ``hello`` in time."""
     TOO_MANY_MESSAGES = 4003
-    """The peer goes on sending far more messages a second than are allowed."""
+    """The peer keeps sending far more messages a second than are allowed."""
     TOO_MANY_CONNECTIONS = 4004
     """The server is full, or has enough connections from this address; the reason names the limit."""

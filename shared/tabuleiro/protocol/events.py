@@ -1,7 +1,7 @@
-"""Facts about a room, as stored by the server and as told to whoever is in the room.
+"""Events of a room, as stored by the server and as sent to everybody in the room.
 
-Every event of a room has the next ``seq``, from 1 without gaps. Events are only ever added to: a field that is
-new has a default, so that what was stored once can be read for ever.
+Every event of a room has the next ``seq``, from 1 without gaps. Events only ever grow: a new field has a
+default, so that every stored event can be read for ever.
 
 Here and in other values that a server makes many of, ``gc=False`` has the garbage collector pass them over: they
 are made of values only, so none can be part of a cycle.
@@ -22,10 +22,10 @@ OfferEnd = Literal["declined", "withdrawn", "void"]
 
 
 class SeatInfo(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Who holds a seat. Seat 0 moves first.
+    """The holder of a seat. Seat 0 moves first.
 
     ``account`` and ``name`` are ``None`` for an open seat. ``level`` is the bot's level, ``None`` for people;
-    ``stand_in`` is the level of the bot that plays for a person who stays away, else ``None``.
+    ``stand_in`` is the level of the bot that plays for an absent person, else ``None``.
     """
 
     kind: SeatKind = "open"
@@ -42,11 +42,11 @@ class RoomSecrets(msgspec.Struct, frozen=True):
     watch: str
 
 
-class Fact(msgspec.Struct, frozen=True, tag_field="type", gc=False):
+class BaseEvent(msgspec.Struct, frozen=True, tag_field="type", gc=False):
     """Base of all events."""
 
 
-class RoomOpened(Fact, frozen=True, tag="room-opened"):
+class RoomOpened(BaseEvent, frozen=True, tag="room-opened"):
     """The room was made. ``options`` are complete. ``secrets`` is ``None`` unless private, and never sent."""
 
     room: RoomCode
@@ -60,7 +60,7 @@ class RoomOpened(Fact, frozen=True, tag="room-opened"):
     secrets: RoomSecrets | None = None
 
 
-class SeatTaken(Fact, frozen=True, tag="seat-taken"):
+class SeatTaken(BaseEvent, frozen=True, tag="seat-taken"):
     """A person sat down."""
 
     seat: Player
@@ -68,55 +68,56 @@ class SeatTaken(Fact, frozen=True, tag="seat-taken"):
     name: str
 
 
-class BotSeated(Fact, frozen=True, tag="bot-seated"):
+class BotSeated(BaseEvent, frozen=True, tag="bot-seated"):
     """A bot was put on the seat."""
 
     seat: Player
     level: str
 
 
-class SeatFreed(Fact, frozen=True, tag="seat-freed"):
+class SeatFreed(BaseEvent, frozen=True, tag="seat-freed"):
     """The seat is open again."""
 
     seat: Player
 
 
-class SeatsSwapped(Fact, frozen=True, tag="seats-swapped"):
+class SeatsSwapped(BaseEvent, frozen=True, tag="seats-swapped"):
     """The holders of the two seats changed places."""
 
 
-class SettingsChanged(Fact, frozen=True, tag="settings-changed"):
+class SettingsChanged(BaseEvent, frozen=True, tag="settings-changed"):
     """The host changed the settings; they hold for the matches to come."""
 
     settings: RoomSettings
 
 
-class SeatConnected(Fact, frozen=True, tag="seat-connected"):
+class SeatConnected(BaseEvent, frozen=True, tag="seat-connected"):
     """The person on the seat has a connection in the room again; a stand-in goes."""
 
     seat: Player
 
 
-class SeatDisconnected(Fact, frozen=True, tag="seat-disconnected"):
+class SeatDisconnected(BaseEvent, frozen=True, tag="seat-disconnected"):
     """The person on the seat has no connection in the room any more.
 
-    Told at most once in half a minute of one who comes and goes: ``is_connected`` in the head says it at once.
+    Sent at most once in half a minute for a person who comes and goes; ``is_connected`` in the head changes at
+    once.
     """
 
     seat: Player
 
 
-class StandInSeated(Fact, frozen=True, tag="stand-in-seated"):
+class StandInSeated(BaseEvent, frozen=True, tag="stand-in-seated"):
     """A bot plays for the person on the seat until they come back."""
 
     seat: Player
     level: str
 
 
-class RoomResumed(Fact, frozen=True, tag="room-resumed"):
+class RoomResumed(BaseEvent, frozen=True, tag="room-resumed"):
     """The server is back. It was down from ``down_since_ms`` (at the latest) to ``up_since_ms``.
 
-    Nobody is connected yet. A room that nobody touched for a while may note this later than it was; ``None`` for
+    Nobody is connected yet. A room that nobody touched for a while may record this later; ``None`` for
     ``up_since_ms`` stands for the time of the event.
     """
 
@@ -124,7 +125,7 @@ class RoomResumed(Fact, frozen=True, tag="room-resumed"):
     up_since_ms: TimestampMs | None = None
 
 
-class MatchStarted(Fact, frozen=True, tag="match-started"):
+class MatchStarted(BaseEvent, frozen=True, tag="match-started"):
     """Both seats are held and play begins. ``match`` counts the matches of the room from 1.
 
     ``seed`` replaces the game's option ``seed``; ``None`` leaves the options as they are.
@@ -134,12 +135,12 @@ class MatchStarted(Fact, frozen=True, tag="match-started"):
     seed: int | None = None
 
 
-class ActionsPlayed(Fact, frozen=True, tag="actions-played"):
+class ActionsPlayed(BaseEvent, frozen=True, tag="actions-played"):
     """One player made one or more actions of their turn. ``ply`` is the ply of the first of them.
 
     ``lag_ms`` is the time that messages of this player spend on the way, as the server measured it.
-    ``by_stand_in`` tells that a bot played for them. ``is_makeshift`` tells that a bot gave no answer, twice, and
-    these actions were drawn at random.
+    ``by_stand_in`` is true if a bot played for them. ``is_makeshift`` is true if a bot gave no answer, twice, and
+    these actions were chosen at random.
     """
 
     match: int
@@ -151,23 +152,23 @@ class ActionsPlayed(Fact, frozen=True, tag="actions-played"):
     is_makeshift: bool = False
 
 
-class HintTaken(Fact, frozen=True, tag="hint-taken"):
-    """The player to move was told what to play. ``ply`` is the number of actions before."""
+class HintTaken(BaseEvent, frozen=True, tag="hint-taken"):
+    """The player to move got a hint. ``ply`` is the number of actions before."""
 
     match: int
     ply: Ply
     player: Player
 
 
-class ActionsUndone(Fact, frozen=True, tag="actions-undone"):
-    """The player to move took back own actions of the turn in progress: ``ply`` actions are left."""
+class ActionsUndone(BaseEvent, frozen=True, tag="actions-undone"):
+    """The player to move undid actions of the turn in progress: ``ply`` actions are left."""
 
     match: int
     ply: Ply
     player: Player
 
 
-class TurnTakenBack(Fact, frozen=True, tag="turn-taken-back"):
+class TurnTakenBack(BaseEvent, frozen=True, tag="turn-taken-back"):
     """The last turn of ``player`` and what came after it was taken back: ``ply`` actions are left."""
 
     match: int
@@ -175,8 +176,8 @@ class TurnTakenBack(Fact, frozen=True, tag="turn-taken-back"):
     player: Player
 
 
-class OfferMade(Fact, frozen=True, tag="offer-made"):
-    """``player`` offers a draw, a rematch, or asks to take the last own turn back."""
+class OfferMade(BaseEvent, frozen=True, tag="offer-made"):
+    """``player`` offers a draw, a rematch, or asks to take their last turn back."""
 
     kind: OfferKind
     player: Player
@@ -189,7 +190,7 @@ class OfferView(msgspec.Struct, frozen=True, gc=False):
     player: Player
 
 
-class OfferEnded(Fact, frozen=True, tag="offer-ended"):
+class OfferEnded(BaseEvent, frozen=True, tag="offer-ended"):
     """An offer ended without being accepted."""
 
     kind: OfferKind
@@ -197,7 +198,7 @@ class OfferEnded(Fact, frozen=True, tag="offer-ended"):
     how: OfferEnd
 
 
-class MatchEnded(Fact, frozen=True, tag="match-ended"):
+class MatchEnded(BaseEvent, frozen=True, tag="match-ended"):
     """The match is over. ``winner`` is ``None`` for a draw or an aborted match."""
 
     match: int
@@ -205,8 +206,8 @@ class MatchEnded(Fact, frozen=True, tag="match-ended"):
     termination: str
 
 
-class Said(Fact, frozen=True, tag="said"):
-    """Somebody said something. ``is_hidden`` keeps it from the players while the match runs."""
+class Said(BaseEvent, frozen=True, tag="said"):
+    """Somebody wrote a line of chat. ``is_hidden`` keeps it from the players while the match runs."""
 
     account: AccountId
     name: str
@@ -215,29 +216,29 @@ class Said(Fact, frozen=True, tag="said"):
     is_hidden: bool = False
 
 
-class Muted(Fact, frozen=True, tag="muted"):
-    """The host muted somebody in this room, or let them talk again."""
+class Muted(BaseEvent, frozen=True, tag="muted"):
+    """The host muted somebody in this room, or let them chat again."""
 
     account: AccountId
     name: str
     is_muted: bool = True
 
 
-class HostChanged(Fact, frozen=True, tag="host-changed"):
-    """The host gave up their seat; who still sits here is host now, and no longer muted."""
+class HostChanged(BaseEvent, frozen=True, tag="host-changed"):
+    """The host gave up their seat; the other person with a seat is host now, and no longer muted."""
 
     account: AccountId
     name: str
 
 
-class RoomClosed(Fact, frozen=True, tag="room-closed"):
+class RoomClosed(BaseEvent, frozen=True, tag="room-closed"):
     """Nothing more will happen here."""
 
     reason: str
 
 
-class Withheld(Fact, frozen=True, tag="withheld"):
-    """In the place of an event that this connection may not see. Never stored."""
+class Withheld(BaseEvent, frozen=True, tag="withheld"):
+    """A placeholder for an event that this connection may not see. Never stored."""
 
 
 Event = (

@@ -1,7 +1,7 @@
 """The closed unions of all messages that clients and servers send.
 
 Requests carry an ``id`` that the client chooses; the answer is ``ok`` or ``error`` with the same id. Messages
-without an ``id`` are told unasked. Nothing here encodes or decodes: see :mod:`tabuleiro.protocol.codec`.
+without an ``id`` are notifications. Nothing here encodes or decodes: see :mod:`tabuleiro.protocol.codec`.
 
 Longer than other modules: it is one list of declarations, and a closed union is best read in one place.
 """
@@ -33,13 +33,17 @@ ChatText = Annotated[str, msgspec.Meta(min_length=1, max_length=CHAT_MAX_CHARS)]
 
 
 class SeatRequest(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a new room's seat shall be: left open, taken by the one who makes the room, or given to a bot.
+    """A seat of a new room: left open, taken by the maker of the room, or given to a bot.
 
     ``level`` names the bot's level and is ``None`` for the other kinds.
     """
 
     kind: Literal["open", "me", "bot"] = "open"
     level: Level | None = None
+
+
+ME: Final = SeatRequest("me")
+OPEN: Final = SeatRequest("open")
 
 
 class Request(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True, kw_only=True, gc=False):
@@ -49,7 +53,7 @@ class Request(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fiel
 
 
 class Hello(Request, frozen=True, tag="hello"):
-    """The first message: who I am. Answered by ``ok`` with a ``welcome``.
+    """The first message: the identity of the guest. Answered by ``ok`` with a ``welcome``.
 
     Without ``token`` a new guest called ``name`` is made; with one, ``name`` may be left out.
     """
@@ -64,7 +68,7 @@ class CreateRoom(Request, frozen=True, tag="create-room"):
 
     game: ShortText
     options: OptionTexts = {}
-    seats: tuple[SeatRequest, SeatRequest] = (SeatRequest("me"), SeatRequest())
+    seats: tuple[SeatRequest, SeatRequest] = (ME, OPEN)
     settings: RoomSettings = RoomSettings()
 
 
@@ -95,18 +99,18 @@ class GetRecord(Request, frozen=True, tag="get-record"):
 
 
 class SubscribeLobby(Request, frozen=True, tag="subscribe-lobby"):
-    """As ``list-rooms``, and then be told of changes by ``lobby-update`` until ``unsubscribe-lobby``."""
+    """Ask as ``list-rooms``, and get changes by ``lobby-update`` until ``unsubscribe-lobby``."""
 
     game: ShortText | None = None
     phases: tuple[Phase, ...] | None = None
 
 
 class UnsubscribeLobby(Request, frozen=True, tag="unsubscribe-lobby"):
-    """Be told no more of changes in the list of rooms."""
+    """Get no more changes of the list of rooms."""
 
 
 class JoinRoom(Request, frozen=True, tag="join-room"):
-    """Sit down and enter. ``seat`` ``None``: any open one. Who holds a seat gets the same seat back.
+    """Sit down and enter. ``seat`` ``None``: any open one. The holder of a seat gets the same seat back.
 
     ``secret`` is the invite of a private room, ``None`` otherwise.
     """
@@ -117,7 +121,7 @@ class JoinRoom(Request, frozen=True, tag="join-room"):
 
 
 class WatchRoom(Request, frozen=True, tag="watch-room"):
-    """Enter a room without asking for a seat; who holds one still does.
+    """Enter a room without asking for a seat; a held seat stays held.
 
     ``since`` is the last ``seq`` the client has: then only the events after it are sent. ``None`` asks for a
     snapshot. ``secret`` is the invite or the watch secret of a private room, ``None`` otherwise.
@@ -129,16 +133,16 @@ class WatchRoom(Request, frozen=True, tag="watch-room"):
 
 
 class LeaveRoom(Request, frozen=True, tag="leave-room"):
-    """Stop watching; an own seat is given up if the match has not begun, and kept otherwise."""
+    """Leave the room; a held seat is given up if the match has not begun, and kept otherwise."""
 
     room: RoomText
 
 
 class Play(Request, frozen=True, tag="play"):
-    """Make one or more actions of the own turn: all of them or none.
+    """Make one or more actions of your turn: all of them or none.
 
-    ``ply`` is the number of actions played before these, ``revision`` how often actions of this match were
-    undone or taken back. Sent again after a lost connection, it is recognised and not played twice.
+    ``ply`` is the number of actions played before these, ``revision`` the number of times that actions of this
+    match were undone or taken back. Sent again after a lost connection, it is recognised and not played twice.
     """
 
     room: RoomText
@@ -149,7 +153,7 @@ class Play(Request, frozen=True, tag="play"):
 
 
 class Undo(Request, frozen=True, tag="undo"):
-    """Undo own actions of the turn in progress, so that ``ply`` actions of the match are left."""
+    """Undo your actions of the turn in progress, so that ``ply`` actions of the match are left."""
 
     room: RoomText
     match: MatchNumber
@@ -157,7 +161,7 @@ class Undo(Request, frozen=True, tag="undo"):
 
 
 class TakeHint(Request, frozen=True, tag="take-hint"):
-    """Ask what to play: for the player to move, in a casual room with hints. Answered by ``ok`` with a ``hint``.
+    """Ask for a turn to play, as the player to move, in a casual room with hints. Answered with a ``hint``.
 
     ``ply`` and ``revision`` as in ``play``. The answer takes a few seconds; other requests are answered meanwhile.
     """
@@ -169,9 +173,10 @@ class TakeHint(Request, frozen=True, tag="take-hint"):
 
 
 class Resign(Request, frozen=True, tag="resign", omit_defaults=True):
-    """Give the match up.
+    """Resign the match.
 
-    ``seat`` is for who plays both sides: the one that gives up; ``None``: the own one, of both the one to move.
+    ``seat`` is for somebody who plays both sides: the side that resigns. ``None``: your side, of both the one to
+    move.
     """
 
     room: RoomText
@@ -194,10 +199,10 @@ class ClaimWin(Request, frozen=True, tag="claim-win"):
 
 
 class Offer(Request, frozen=True, tag="offer"):
-    """Offer a draw or a rematch, or ask to take the last own turn back.
+    """Offer a draw or a rematch, or ask to take your last turn back.
 
-    Answering the offer of a draw or a rematch with one's own accepts it. Two wishes to take back are two wishes:
-    each waits for its own ``answer``.
+    Answering the offer of a draw or a rematch with one's own accepts it. Two requests to take back stay two: each
+    waits for its own ``answer``.
     """
 
     room: RoomText
@@ -205,7 +210,7 @@ class Offer(Request, frozen=True, tag="offer"):
 
 
 class Answer(Request, frozen=True, tag="answer"):
-    """Accept or decline the other player's offer, or withdraw the own one by declining it."""
+    """Accept or decline the other player's offer, or withdraw your own by declining it."""
 
     room: RoomText
     kind: OfferKind
@@ -213,7 +218,7 @@ class Answer(Request, frozen=True, tag="answer"):
 
 
 class SeatBot(Request, frozen=True, tag="seat-bot"):
-    """The host puts a bot of ``level`` on an open seat, or with ``level`` ``None`` takes the bot off."""
+    """Put a bot of ``level`` on an open seat, or with ``level`` ``None`` take the bot off, as the host."""
 
     room: RoomText
     seat: Player
@@ -221,15 +226,15 @@ class SeatBot(Request, frozen=True, tag="seat-bot"):
 
 
 class SwapSeats(Request, frozen=True, tag="swap-seats"):
-    """The host lets the holders of the two seats change places; not while a match runs."""
+    """Let the holders of the two seats change places, as the host; not while a match runs."""
 
     room: RoomText
 
 
 class ChangeSettings(Request, frozen=True, tag="change-settings"):
-    """The host changes the settings for the matches to come; not while one runs.
+    """Change the settings for the matches to come, as the host; not while one runs.
 
-    ``settings`` are all of them. Whether the room is private, and what downtime means, stays as it was made.
+    ``settings`` are all of them. ``is_private`` and ``counts_downtime`` stay as they were when the room was made.
     """
 
     room: RoomText
@@ -237,14 +242,14 @@ class ChangeSettings(Request, frozen=True, tag="change-settings"):
 
 
 class Say(Request, frozen=True, tag="say"):
-    """Say a line to the room."""
+    """Send a line of chat to the room."""
 
     room: RoomText
     text: ChatText
 
 
 class Mute(Request, frozen=True, tag="mute"):
-    """The host mutes somebody in this room by name, or lets them talk again."""
+    """Mute somebody in this room by name, or let them chat again, as the host."""
 
     room: RoomText
     name: ShortText
@@ -281,8 +286,9 @@ ClientMessage = (
 class SeatView(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A seat as everybody sees it.
 
-    ``is_connected`` is always true for bots, false for open seats. ``away_since_ms`` is when the person's last
-    connection went, ``None`` while there is one, and at first for one who comes and goes all the time.
+    ``is_connected`` is always true for bots, false for open seats. ``away_since_ms`` is the moment at
+    which the person's last connection went, ``None`` while there is one; a person who comes and goes all the time
+    keeps ``None`` at first.
     """
 
     holder: SeatInfo
@@ -302,7 +308,7 @@ class MatchView(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     ``to_move`` is ``None`` when it is over; ``digest`` is :meth:`tabuleiro.rules.base.State.digest`;
     ``winner`` is ``None`` for a draw and while ``termination`` is ``None``: the match goes on. ``revision`` counts
-    how often actions were undone or taken back. ``can_abort`` tells that not both have made an action yet.
+    the times that actions were undone or taken back. ``can_abort`` is true until both have made an action.
     """
 
     number: int
@@ -319,15 +325,15 @@ class MatchView(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     revision: int = 0
     can_abort: bool = False
     players: tuple[str, str] | None = None
-    """The names of those who play it, by seat; after the end the seats may have changed hands. ``None`` from a
-    server that doesn't tell."""
+    """The names of the players, by seat; after the end the seats may have changed hands. ``None`` from an older
+    server."""
 
 
 class RoomHead(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """All of a room that is not a list: sent whole with every update, so that nothing has to be worked out.
+    """All of a room that is not a list: sent whole with every update, so that a client computes nothing.
 
     ``seq`` is the last event it holds. ``match`` is ``None`` before the first. ``now_ms`` is the server's time
-    when this was made, by which clocks are to be read. ``thinking`` is ``None`` when no bot thinks.
+    when this was made; clocks are read by it. ``thinking`` is ``None`` when no bot thinks.
     """
 
     room: RoomCode
@@ -347,7 +353,7 @@ class RoomHead(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class ChatLine(msgspec.Struct, frozen=True):
-    """Something that was said; ``account`` tells apart people who had the same name one after the other."""
+    """A line of chat; ``account`` tells apart people who had the same name one after the other."""
 
     at_ms: TimestampMs
     account: AccountId
@@ -378,15 +384,15 @@ class RoomSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     winner: Player | None = None
     termination: str | None = None
     players: tuple[str, str] | None = None
-    """The names of who plays or has played the match told of here; ``None`` before the first."""
+    """The names of the players of the running or last match; ``None`` before the first."""
 
 
 class Result(msgspec.Struct, frozen=True, tag_field="type", gc=False):
-    """Base of what an ``ok`` can carry."""
+    """Base of the results that an ``ok`` can carry."""
 
 
 class Welcome(Result, frozen=True, tag="welcome", omit_defaults=True):
-    """Who you are. ``token`` is sent once, when the guest is made: keep it, the server can't show it again.
+    """Your identity. ``token`` is sent once, when the guest is made: keep it, the server can't show it again.
 
     ``levels`` lists the bots' levels of each game, weakest first.
     """
@@ -400,10 +406,10 @@ class Welcome(Result, frozen=True, tag="welcome", omit_defaults=True):
 
 
 class RoomEntered(Result, frozen=True, tag="room", omit_defaults=True):
-    """The room just entered. ``seat`` is the own one, ``None`` for a watcher.
+    """The room just entered. ``seat`` is yours, ``None`` for a watcher.
 
-    Either ``snapshot`` is there, or ``events`` holds exactly what came after the ``since`` of the request.
-    ``secrets`` is told to the host of a private room only.
+    Either ``snapshot`` is there, or ``events`` holds exactly the events after the ``since`` of the
+    request. ``secrets`` is sent to the host of a private room only.
     """
 
     head: RoomHead
@@ -414,14 +420,14 @@ class RoomEntered(Result, frozen=True, tag="room", omit_defaults=True):
 
 
 class RoomList(Result, frozen=True, tag="rooms"):
-    """The rooms asked for. ``is_cut`` tells that there are more than are listed."""
+    """The rooms asked for. ``is_cut`` is true if there are more."""
 
     rooms: tuple[RoomSummary, ...]
     is_cut: bool = False
 
 
 class RecordPlayed(Result, frozen=True, tag="record", omit_defaults=True):
-    """A match as it was played: what a record is written from.
+    """A match as it was played, for writing a record.
 
     ``time_control`` is in the form that people type. ``ended_at_ms`` and ``termination`` are ``None`` while the
     match goes on; ``winner`` is ``None`` then and for a draw.
@@ -443,8 +449,8 @@ class RecordPlayed(Result, frozen=True, tag="record", omit_defaults=True):
 class HintGiven(Result, frozen=True, tag="hint", omit_defaults=True):
     """A turn that may be played. ``actions`` complete it.
 
-    ``value`` is what the player to move may expect, from -1 (lost) to 1 (won); it is certain if ``is_proven``.
-    ``turns_to_end`` counts the turns that whoever wins still has to make; ``None`` when that is not known.
+    ``value`` is the worth to the player to move, from -1 (lost) to 1 (won); it is certain if ``is_proven``.
+    ``turns_to_end`` counts the turns that the winner still has to make; ``None`` when that is not known.
     """
 
     actions: tuple[str, ...]
@@ -453,18 +459,22 @@ class HintGiven(Result, frozen=True, tag="hint", omit_defaults=True):
     turns_to_end: int | None = None
 
 
-class ServerSaying(msgspec.Struct, frozen=True, tag_field="type", gc=False):
+class BaseServerMessage(msgspec.Struct, frozen=True, tag_field="type", gc=False):
     """Base of all server messages."""
 
 
-class Ok(ServerSaying, frozen=True, tag="ok", omit_defaults=True):
-    """The request was done; what it changed is on disk."""
+class Ok(BaseServerMessage, frozen=True, tag="ok", omit_defaults=True):
+    """The request was done, and its changes are on disk.
+
+    ``seq`` is the last event of the room in which something was done: a client that has it has the change, too.
+    """
 
     id: int
     result: Welcome | RoomEntered | RoomList | RecordPlayed | HintGiven | None = None
+    seq: Seq | None = None
 
 
-class Error(ServerSaying, frozen=True, tag="error"):
+class Error(BaseServerMessage, frozen=True, tag="error"):
     """The request was refused and changed nothing. ``id`` is ``None`` when it could not be read."""
 
     id: int | None
@@ -472,8 +482,8 @@ class Error(ServerSaying, frozen=True, tag="error"):
     message: str
 
 
-class Update(ServerSaying, frozen=True, tag="update"):
-    """What happened in a room that this connection has entered; it is on disk.
+class Update(BaseServerMessage, frozen=True, tag="update"):
+    """Events in a room that this connection has entered; they are on disk.
 
     ``events`` is empty when only connections or watchers changed.
     """
@@ -482,18 +492,18 @@ class Update(ServerSaying, frozen=True, tag="update"):
     events: tuple[SequencedEvent, ...] = ()
 
 
-class RoomGone(ServerSaying, frozen=True, tag="room-gone"):
+class RoomGone(BaseServerMessage, frozen=True, tag="room-gone"):
     """This connection is no longer in the room; ``reason`` is for people."""
 
     room: RoomCode
     reason: str
 
 
-class LobbyUpdate(ServerSaying, frozen=True, tag="lobby-update"):
+class LobbyUpdate(BaseServerMessage, frozen=True, tag="lobby-update"):
     """Rooms of the subscribed list that are new or have changed, and those that are no longer in it.
 
-    ``people`` are the names of guests who are connected, the first of them in the order of the alphabet;
-    ``people_count`` is how many there are.
+    ``people`` are the names of connected guests, the first in alphabetical order; ``people_count`` is the number
+    of all.
     """
 
     rooms: tuple[RoomSummary, ...]
@@ -502,8 +512,8 @@ class LobbyUpdate(ServerSaying, frozen=True, tag="lobby-update"):
     people_count: int
 
 
-class Announcement(ServerSaying, frozen=True, tag="announcement", omit_defaults=True):
-    """A word from the server to everybody. ``restart_in_ms`` is ``None`` unless it is about to restart."""
+class Announcement(BaseServerMessage, frozen=True, tag="announcement", omit_defaults=True):
+    """A message from the server to everybody. ``restart_in_ms`` is ``None`` unless it is about to restart."""
 
     text: str
     restart_in_ms: int | None = None

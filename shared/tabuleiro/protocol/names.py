@@ -16,7 +16,8 @@ NAME_RULE: Final = f"{NAME_MIN_CHARS} to {NAME_MAX_CHARS} letters, digits, '-' o
 def parse_name(text: str) -> str:
     """Return the name in the form in which it is stored (Unicode NFC).
 
-    Raises: NotationError when it is no name.
+    Raises:
+        NotationError: The text is no name.
 
     >>> parse_name("João_2")
     'João_2'
@@ -25,14 +26,14 @@ def parse_name(text: str) -> str:
     if not NAME_MIN_CHARS <= len(name) <= NAME_MAX_CHARS:
         raise NotationError(text, f"a name of {NAME_RULE}")
     is_spelled_right = all(character.isalpha() or character in "0123456789-_" for character in name)
-    # Some letters show nothing: what is left of the name without them could be somebody else's.
+    # Some letters show nothing: without them the name could be that of somebody else.
     if not is_spelled_right or strip_controls(name) != name:
         raise NotationError(text, f"a name of {NAME_RULE}")
     return name
 
 
 def name_key(name: str) -> str:
-    """What must be unique among names: the same for names that differ only in case or Unicode form.
+    """Return the form of a name that must be unique: equal for names that differ only in case or Unicode form.
 
     >>> name_key("ANA") == name_key("ana")
     True

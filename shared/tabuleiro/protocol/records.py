@@ -1,4 +1,4 @@
-"""From what a server tells of a match to the record that people keep."""
+"""The conversion of a match as the server sends it into the record that people keep."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from tabuleiro.rules.base import Outcome, Termination
 
 
 def record_of(played: RecordPlayed) -> MatchRecord:
-    """The match as a record. Raises: ValueError for a termination that this program does not know."""
+    """Return the match as a record.
+
+    Raises:
+        ValueError: This program does not know the termination.
+    """
     outcome = None
     if played.termination is not None:
         outcome = Outcome(played.winner, Termination(played.termination))

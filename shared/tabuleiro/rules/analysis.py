@@ -1,6 +1,6 @@
-"""What a search says of a position, as values: candidates, what they are worth, and how long a proven end takes.
+"""The result of a search as values: candidate turns, their worth, and the length of a proven end.
 
-Who searches is left to the server's bots; how it is told to people, to the client.
+The server's bots search; the client puts the result into words.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from tabuleiro.rules.base import Game, State
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A turn that may be played, and what it is worth to the player to move.
+    """A turn that may be played, and its worth to the player to move.
 
     ``line`` is the best continuation known, as actions from the analysed position on; it begins with ``actions``,
     which complete the turn. ``value`` is from -1 (lost) to 1 (won), exactly -1, 0 or 1 when ``is_proven``.
-    ``turns_to_end`` counts the turns that whoever wins still has to make; ``None`` when nobody is known to win, or
-    in how many turns is not known. ``nodes`` counts the positions or playouts looked at for it; ``None`` where the
+    ``turns_to_end`` counts the turns that the winner still has to make; ``None`` when the winner or the number is
+    not known. ``nodes`` counts the positions or playouts looked at for it; ``None`` where the
     search doesn't count them apart.
     """
 
@@ -32,9 +32,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What is known of a position so far: ``candidates``, best first, one at least.
+    """The knowledge of a position so far: ``candidates``, best first, one at least.
 
-    ``nodes`` counts the positions or playouts looked at. ``depth`` is how far was looked ahead, in turns; ``None``
+    ``nodes`` counts the positions or playouts looked at. ``depth`` is the number of turns looked ahead; ``None``
     for a search that has no such number. ``is_compiled`` tells a search by kernels from one in plain Python.
     """
 
@@ -50,7 +50,7 @@ class Analysis:
 
 
 Analyser = Callable[[Game, State, float, int], Iterator[Analysis]]
-"""Analyses a state of a game that is not over for a number of seconds, above 0, and looks for so many candidates.
+"""Analyse a state that is not over for a number of seconds, above 0, and find a number of candidates.
 
-It yields what is known ever better, once at least; the last is the result. Raises: BotError when it is over.
+It yields better and better results, one at least; the last one is final. Raises: BotError when the game is over.
 """

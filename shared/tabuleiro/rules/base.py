@@ -1,4 +1,4 @@
-"""What all games share: a position (:class:`State`), rules plus options (:class:`Game`), and how a game ends.
+"""The base of all games: positions (:class:`State`), rules plus options (:class:`Game`), and outcomes.
 
 Names follow OpenSpiel and python-chess. The invariants written here are checked for every registered game by
 one conformance suite, ``tests/rules/test_conformance.py``.

@@ -1,4 +1,4 @@
-"""Counting action sequences: the quickest way to see whether two rule programs agree."""
+"""The number of action sequences: the quickest comparison of two programs of the rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ def perft(state: State, depth: int) -> int:
 
     Sequences that end earlier don't count. ``depth`` 0 counts the empty sequence.
 
-    Raises: ValueError for a negative depth.
+    Raises:
+        ValueError: The depth is negative.
     """
     if depth < 0:
         raise ValueError(f"depth must not be negative, got {depth}")

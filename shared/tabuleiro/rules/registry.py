@@ -1,4 +1,4 @@
-"""The games there are: an explicit list, by name."""
+"""The games: an explicit list, by name."""
 
 from __future__ import annotations
 
@@ -17,12 +17,16 @@ GAMES: Mapping[str, type[Game]] = {game.name: game for game in (VirusWars, XeroG
 
 
 def names() -> tuple[str, ...]:
-    """The registered names, in the order in which menus show them."""
+    """Return the registered names, in the order in which menus show them."""
     return tuple(GAMES)
 
 
 def game_type(name: str) -> type[Game]:
-    """Return the class of the game called ``name``. Raises: GameOptionError for an unknown name."""
+    """Return the class of the game called ``name``.
+
+    Raises:
+        GameOptionError: The name is unknown.
+    """
     try:
         return GAMES[name]
     except KeyError:
@@ -32,13 +36,18 @@ def game_type(name: str) -> type[Game]:
 def load(name: str, options: Options | None = None) -> Game:
     """Return the game ``name`` with ``options``; what is not given takes its default.
 
-    Raises: GameOptionError for unknown names, unknown options and values out of range.
+    Raises:
+        GameOptionError: A name is unknown or a value out of range.
     """
     return game_type(name).from_options(options or {})
 
 
 def preset(name: str, preset_name: str) -> Options:
-    """Return the options of a preset. Raises: GameOptionError for an unknown game or preset."""
+    """Return the options of a preset.
+
+    Raises:
+        GameOptionError: The game or the preset is unknown.
+    """
     presets = game_type(name).presets
     try:
         return presets[preset_name]
@@ -48,9 +57,10 @@ def preset(name: str, preset_name: str) -> Options:
 
 
 def read_options(name: str, texts: Iterable[str], preset_name: str | None = None) -> dict[str, OptionValue]:
-    """The options that a preset and ``name=value`` texts give together; the texts win. Nothing is completed.
+    """Return the options of a preset and of ``name=value`` texts together; the texts win. Nothing is completed.
 
-    Raises: GameOptionError for an unknown game, preset or option, or a value out of its range.
+    Raises:
+        GameOptionError: A game, preset or option is unknown, or a value out of its range.
 
     >>> read_options("minefield", ["size=7"])
     {'size': 7}

@@ -1,4 +1,4 @@
-"""The picture of a position: cells, marks, labels, hints. No colours, no I/O.
+"""The picture of a position: cells, marks, labels, notes. No colours, no I/O.
 
 Cells carry lattice coordinates, so that a renderer needs no geometry of its own: ``y`` is the line from the
 top of the picture, ``x`` the place in the line in half cells (square boards use even ``x`` only; the rows of a
@@ -80,11 +80,11 @@ class EdgeView:
     owner: Player
     text: str
     is_target: bool = False
-    """Whether a legal action leads there now."""
+    """True if a legal action leads there now."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hint:
+class Note:
     """A fact about a set of cells, with a sentence for people.
 
     ``kind`` is a word renderers may know (``zombie-chain``, ``hard-corner``, ``switch``, ``group``, ...).
@@ -115,11 +115,11 @@ class BoardView:
     to_move: Player | None
     actions_left: int | None
     edges: tuple[EdgeView, ...] = ()
-    hints: tuple[Hint, ...] = ()
+    notes: tuple[Note, ...] = ()
     notices: tuple[str, ...] = ()
     scores: tuple[tuple[int, ...], tuple[int, ...]] | None = None
     piece_names: Mapping[str, str] = field(default_factory=dict)
-    """What each piece character is called, e.g. ``{"x": "blue virus"}``."""
+    """The name of each piece character, e.g. ``{"x": "blue virus"}``."""
 
     def __post_init__(self) -> None:
         if [cell.index for cell in self.cells] != list(range(len(self.cells))):

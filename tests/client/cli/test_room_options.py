@@ -6,12 +6,12 @@ from tabuleiro.clock import ByoYomi, Fischer
 from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.cli.main import exit_status
 from tabuleiro_client.line import launch
-from tabuleiro_client.line.client import PlainClient
+from tabuleiro_client.line.client import LineClient
 from tabuleiro_client.text.settings import settings_text
 
 
 @pytest.fixture
-def wishes(monkeypatch):
+def options(monkeypatch):
     """What `tabuleiro play` with these words would do."""
     asked = []
 
@@ -19,7 +19,7 @@ def wishes(monkeypatch):
         asked.append(wanted)
 
     monkeypatch.setattr(launch, "play", note)
-    monkeypatch.setattr(PlainClient, "of_this_process", lambda **_: None)
+    monkeypatch.setattr(LineClient, "of_this_process", lambda **_: None)
 
     def of(words):
         assert exit_status(["play", *words.split()]) == 0
@@ -28,7 +28,7 @@ def wishes(monkeypatch):
     return of
 
 
-def test_every_setting_has_an_option(wishes):
+def test_every_setting_has_an_option(options):
     words = (
         "--game iris --time 10m+5x30s --private --no-casual --draw-first --no-undo --late-bot random:90 "
         "--stand-in greedy --away 60 --hide-watcher-chat --count-downtime"
@@ -45,28 +45,28 @@ def test_every_setting_has_an_option(wishes):
         hides_watcher_chat=True,
         counts_downtime=True,
     )
-    assert wishes(words).settings == expected
+    assert options(words).settings == expected
     usual = RoomSettings()
     differing = {
         name for name in RoomSettings.__struct_fields__ if getattr(expected, name) != getattr(usual, name)
     }
     # Hints are for casual rooms only, and so cannot be among them.
     assert differing == {*RoomSettings.__struct_fields__} - {"hints"}
-    assert wishes("--game iris --hints").settings == RoomSettings(hints=True)
+    assert options("--game iris --hints").settings == RoomSettings(hints=True)
 
 
-def test_without_options_a_room_is_as_usual_and_nothing_is_wished(wishes):
-    assert wishes("").is_nothing
-    assert wishes("--game iris").settings == RoomSettings()
+def test_without_options_a_room_is_as_usual_and_nothing_is_wished(options):
+    assert options("").is_nothing
+    assert options("--game iris").settings == RoomSettings()
 
 
-def test_settings_alone_play_the_first_game(wishes):
-    wanted = wishes("--time 5+3")
+def test_settings_alone_play_the_first_game(options):
+    wanted = options("--time 5+3")
     assert (wanted.game, wanted.is_direct) == ("virus-wars", True)
 
 
-def test_quick_play_names_its_game(wishes):
-    wanted = wishes("--quick minefield --option size=7 --time 5+3")
+def test_quick_play_names_its_game(options):
+    wanted = options("--quick minefield --option size=7 --time 5+3")
     assert (wanted.game, wanted.is_quick, wanted.options["size"]) == ("minefield", True, 7)
 
 
@@ -89,22 +89,24 @@ def test_wrong_settings_are_named_with_what_would_be_right(words, message, capsy
     assert message in capsys.readouterr().err
 
 
-def test_an_option_and_its_opposite_may_both_be_typed(wishes):
+def test_an_option_and_its_opposite_may_both_be_typed(options):
     words = "--game iris --no-private --casual --undo --no-draw-first --stand-in none --late-bot none"
-    assert wishes(words).settings == RoomSettings()
+    assert options(words).settings == RoomSettings()
 
 
-def test_all_that_is_not_as_usual_is_told(wishes):
+def test_all_that_is_not_as_usual_is_told(options):
     assert settings_text(RoomSettings()) == ""
     words = "--time 5+3 --private --no-casual --draw-first --no-undo --late-bot random:90 --hide-watcher-chat"
-    assert settings_text(wishes(words).settings) == (
+    assert settings_text(options(words).settings) == (
         "5 minutes + 3 seconds a turn; private; not casual; who begins is drawn; no undoing within a turn; "
         "a computer (random) takes the free seat after 1 minute 30 seconds; players don't see what watchers say"
     )
-    assert settings_text(wishes("--stand-in greedy --away 60 --count-downtime").settings) == (
+    assert settings_text(options("--stand-in greedy --away 60 --count-downtime").settings) == (
         "a computer (greedy) plays for who is away for 1 minute; clocks run on while the server is down"
     )
-    assert settings_text(wishes("--away 600").settings) == "the win may be claimed over who is away for 10 minutes"
+    assert (
+        settings_text(options("--away 600").settings) == "the win may be claimed over who is away for 10 minutes"
+    )
 
 
 def test_the_secret_of_an_invitation_reaches_the_watching_screen_too(monkeypatch):
@@ -123,8 +125,8 @@ def test_the_secret_of_an_invitation_reaches_the_watching_screen_too(monkeypatch
 def test_everything_that_was_typed_reaches_the_playing_screens_too(monkeypatch):
     asked = []
 
-    async def note(wishes, **_):
-        asked.append(wishes)
+    async def note(options, **_):
+        asked.append(options)
         return 0
 
     monkeypatch.setattr("tabuleiro_client.tui.launch.play", note)

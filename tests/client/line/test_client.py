@@ -11,7 +11,7 @@ import pytest
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.rules import registry
 from tabuleiro_client.line import launch
-from tabuleiro_client.line.client import PlainClient
+from tabuleiro_client.line.client import LineClient
 from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.files import CONFIG_VARIABLE, DATA_VARIABLE
 from tabuleiro_client.net.identity import IdentityFolder
@@ -44,14 +44,14 @@ class Person:
         self.type = typist.type
         self.shows = self.paper.shows
         screen = Screen(self.paper, TextStyle(color=False, ascii=True), has_prompt=is_terminal)
-        self.client = PlainClient(typist, screen, IdentityFolder(folder), name)
+        self.client = LineClient(typist, screen, IdentityFolder(folder), name)
 
     @property
     def text(self) -> str:
         return self.paper.getvalue()
 
-    def play(self, **wishes) -> asyncio.Task[None]:
-        return asyncio.create_task(launch.play(self.client, launch.PlayWishes(**wishes)))
+    def play(self, **options) -> asyncio.Task[None]:
+        return asyncio.create_task(launch.play(self.client, launch.PlayOptions(**options)))
 
 
 @pytest.fixture

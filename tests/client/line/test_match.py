@@ -7,12 +7,12 @@ import pytest
 
 from tabuleiro.clock import Correspondence, begin_turn, new_clock
 from tabuleiro.protocol.events import OfferView, Said
-from tabuleiro.protocol.messages import BotThought, Error, Play, RoomGone, Update
+from tabuleiro.protocol.messages import BotThought, Error, Offer, Play, RoomGone, Update, WatchRoom
 from tabuleiro.settings import RoomSettings
-from tabuleiro_client.line.match import PlainMatch, Stay
+from tabuleiro_client.line.match import LineMatch, Stay
 from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings
-from tabuleiro_client.net.room import watch_room
+from tabuleiro_client.net.room import enter
 from tabuleiro_client.net.server import Signposts
 from tabuleiro_client.text.board import TextStyle
 
@@ -48,8 +48,11 @@ async def sit_down(server, make_typist, make_paper):
 
         async def stay() -> None:
             settings = LinkSettings(backoff=Backoff(first_s=0, limit_s=0))
-            async with Link(server.url, name="ana", settings=settings) as link, watch_room(link, CODE) as room:
-                match = PlainMatch(
+            async with (
+                Link(server.url, name="ana", settings=settings) as link,
+                await enter(link, WatchRoom(id=0, room=CODE)) as room,
+            ):
+                match = LineMatch(
                     room, typist, screen, signposts=SIGNPOSTS, levels=("random", "greedy"), is_watching=is_watching
                 )
                 begun.set()
@@ -169,6 +172,31 @@ async def test_a_lost_connection_is_told_and_the_move_made_meanwhile_is_played_o
     assert server.room.actions == ["b3", "c2"]
 
 
+async def test_what_is_asked_for_when_the_connection_breaks_is_told_to_be_unknown_and_shown_after_coming_back(
+    server, sit_down
+):
+    sitting = await sit_down()
+    server.cut_before_reply_to = Offer
+    sitting.type("draw")
+    await sitting.shows("connection lost (the connection broke); trying to come back")
+    await sitting.shows("not known whether it was done")
+    await sitting.shows("you offer a draw")
+    await sitting.shows("connected again")
+    assert len([message for message in server.received if isinstance(message, Offer)]) == 1
+
+
+async def test_what_is_asked_for_without_a_connection_is_not_sent_and_the_person_is_told(server, sit_down):
+    sitting = await sit_down()
+    server.lets_in.clear()
+    await server.cut()
+    await sitting.shows("connection lost")
+    sitting.type("draw")
+    await sitting.shows("not connected to the server now: nothing was sent")
+    server.lets_in.set()
+    await sitting.shows("connected again")
+    assert not [message for message in server.received if isinstance(message, Offer)]
+
+
 async def test_the_coming_and_going_of_the_opponent_is_told(server, sit_down):
     sitting = await sit_down()
     head = server.room.head()
@@ -211,7 +239,7 @@ async def test_a_prompt_stands_only_where_something_can_be_typed_to_effect(serve
 
 def with_clock(server, control, **fields):
     """Let every head of the test's server show the clock of a turn of blue that has just begun."""
-    clock = begin_turn(control, new_clock(control), 0, 0)
+    clock = begin_turn(control, new_clock(control), 0, -1_000)
     plain_head = server.room.head
 
     def head():

@@ -12,7 +12,7 @@ from tabuleiro.clock import Fischer
 from tabuleiro.errors import CommandError
 from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.line import launch
-from tabuleiro_client.line.client import PlainClient
+from tabuleiro_client.line.client import LineClient
 from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.text.board import TextStyle
@@ -34,10 +34,10 @@ class Person:
     def __init__(self, typist, paper, folder, name) -> None:
         self.type, self.paper, self.shows = typist.type, paper, paper.shows
         screen = Screen(paper, TextStyle(color=False, ascii=True), has_prompt=True)
-        self.client = PlainClient(typist, screen, IdentityFolder(folder), name)
+        self.client = LineClient(typist, screen, IdentityFolder(folder), name)
 
-    def play(self, **wishes) -> asyncio.Task[None]:
-        return asyncio.create_task(launch.play(self.client, launch.PlayWishes(**wishes)))
+    def play(self, **options) -> asyncio.Task[None]:
+        return asyncio.create_task(launch.play(self.client, launch.PlayOptions(**options)))
 
 
 @pytest.fixture
@@ -48,10 +48,10 @@ async def person(make_typist, make_paper, tmp_path):
     return make
 
 
-async def opens(someone, server, **wishes):
+async def opens(someone, server, **options):
     """Open a room, and return its task and the room's code."""
-    wishes = {"game": "virus-wars", "options": SMALL, **wishes}
-    playing = someone.play(server=server.url, **wishes)
+    options = {"game": "virus-wars", "options": SMALL, **options}
+    playing = someone.play(server=server.url, **options)
     await someone.shows("from another terminal:\n")
     await someone.shows("\n")
     return playing, re.findall(r"--room (\w+)", someone.paper.getvalue())[-1]
@@ -65,12 +65,12 @@ async def leave(*people_and_tasks):
 
 @pytest.fixture
 def two_at_a_table(real_server, person):
-    """Ana opens a room with ``wishes`` and rui joins; at the end both leave."""
+    """Ana opens a room with ``options`` and rui joins; at the end both leave."""
 
     @asynccontextmanager
-    async def sit(**wishes):
+    async def sit(**options):
         ana, rui = person("ana"), person("rui")
-        ana_plays, code = await opens(ana, real_server, **wishes)
+        ana_plays, code = await opens(ana, real_server, **options)
         rui_plays = rui.play(server=real_server.url, room=code)
         yield ana, rui
         await leave((ana, ana_plays), (rui, rui_plays))
@@ -221,7 +221,7 @@ async def test_a_bot_comes_to_who_has_waited_in_vain(real_server, person):
 
 async def test_the_lobby_is_told_as_it_changes_and_only_what_was_asked_for(real_server, person):
     ana, rui, looker = person("ana"), person("rui"), person()
-    wanted = launch.RoomsWanted("virus-wars", ("waiting",))
+    wanted = launch.RoomFilter("virus-wars", ("waiting",))
     following = asyncio.create_task(launch.follow_rooms(looker.client, real_server.url, wanted))
     await looker.shows("ROOM  GAME")
     other = rui.play(server=real_server.url, game="minefield")

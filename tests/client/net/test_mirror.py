@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tabuleiro.errors import ClientError
 from tabuleiro.ids import AccountId
+from tabuleiro.protocol import events
 from tabuleiro.protocol.messages import Update
 from tabuleiro_client.net.mirror import Mirror
 
@@ -115,3 +116,49 @@ def test_however_updates_get_lost_the_mirror_is_right_or_knows_that_it_is_not(cu
     mirror.enter(room.entered(None if mirror.is_stale else mirror.since))
     assert not mirror.is_stale
     assert (mirror.state, mirror.actions) == (room.state, room.actions)
+
+
+ANA = events.SeatInfo("person", AccountId("a1"), "ana")
+RUI = events.SeatInfo("person", AccountId("a2"), "rui")
+FREE = events.SeatInfo()
+
+
+@pytest.mark.parametrize(
+    ("happened", "seats"),
+    [
+        (events.SeatFreed(1), (ANA, FREE)),
+        (events.SeatsSwapped(), (RUI, ANA)),
+        (events.BotSeated(0, "random"), (events.SeatInfo("bot", None, "random-bot", "random"), RUI)),
+        (events.StandInSeated(1, "random"), (ANA, msgspec.structs.replace(RUI, stand_in="random"))),
+        (events.MatchStarted(2), (ANA, RUI)),
+    ],
+)
+async def test_a_step_names_the_holders_of_the_seats_as_they_were_then(room, mirror, happened, seats):
+    """The head of an update knows who holds them after its last event only."""
+    first = room.add(happened)
+    last = room.add(events.Said(AccountId("a1"), "ana", "hi", True))
+    steps = mirror.update(Update(room.head(), (first, last)))
+    assert [step.seats for step in steps] == [seats, (ANA, RUI)]
+
+
+async def test_seats_follow_event_after_event_until_the_head_is_reached(room, mirror):
+    changes = (
+        events.SeatFreed(1),
+        events.SeatTaken(1, AccountId("a9"), "zoe"),
+        events.StandInSeated(1, "random"),
+        events.SeatConnected(1),
+        events.SeatsSwapped(),
+        events.Said(AccountId("a1"), "ana", "hi", True),
+    )
+    zoe = events.SeatInfo("person", AccountId("a9"), "zoe")
+    steps = mirror.update(Update(head := room.head(), tuple(room.add(change) for change in changes)))
+    assert head.seq == 1
+    away = msgspec.structs.replace(zoe, stand_in="random")
+    assert [step.seats for step in steps] == [
+        (ANA, FREE),
+        (ANA, zoe),
+        (ANA, away),
+        (ANA, zoe),
+        (zoe, ANA),
+        (zoe, ANA),
+    ]

@@ -6,23 +6,35 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
+from tabuleiro.errors import ClientError, CommandError, ConnectionLostError, UnknownOutcomeError
 from tabuleiro.ids import AccountId, TimestampMs
-from tabuleiro.protocol.events import OfferView, SeatsSwapped
+from tabuleiro.protocol.codec import MsgpackCodec
+from tabuleiro.protocol.events import OfferView
 from tabuleiro.protocol.messages import (
+    Abort,
     Announcement,
     Answer,
+    ChangeSettings,
+    ClaimWin,
     Error,
+    JoinRoom,
+    LeaveRoom,
+    Mute,
     Offer,
     Ok,
     Play,
+    Resign,
     RoomGone,
     Say,
+    SeatBot,
+    SwapSeats,
+    TakeHint,
     Undo,
     Update,
     WatchRoom,
 )
-from tabuleiro_client.net.link import Backoff, Link, LinkSettings
+from tabuleiro.settings import RoomSettings
+from tabuleiro_client.net.link import Backoff, Link, LinkSettings, LinkState
 from tabuleiro_client.net.room import (
     EnteredRoom,
     Gone,
@@ -32,12 +44,13 @@ from tabuleiro_client.net.room import (
     Refreshed,
     Restored,
     Said,
-    watch_room,
+    enter,
 )
 from tabuleiro_client.net.subscription import Subscription
 
 SETTINGS = LinkSettings(backoff=Backoff(first_s=0, limit_s=0))
 CODE = "K7MQ4"
+WATCH = WatchRoom(id=0, room=CODE)
 
 
 @pytest.fixture
@@ -47,7 +60,7 @@ async def link(server):
 
 
 async def test_updates_come_as_changes_with_the_position_of_each(server, link):
-    async with watch_room(link, CODE) as room:
+    async with await enter(link, WATCH) as room:
         await server.opponent_plays("b3", "c2")
         await server.tell(Update(server.room.head()))
         change = await anext(room)
@@ -57,7 +70,7 @@ async def test_updates_come_as_changes_with_the_position_of_each(server, link):
 
 
 async def test_events_of_the_time_without_connection_come_before_the_word_that_all_is_well(server, link):
-    async with watch_room(link, CODE) as room:
+    async with await enter(link, WATCH) as room:
         await server.cut()
         server.room.play(0, "b3", "c2")
         changes = [await anext(room) for _ in range(3)]
@@ -76,7 +89,7 @@ async def test_an_answer_too_late_costs_no_snapshot_though_news_came_in_the_mean
             return Update(server.room.head())
         return None
 
-    async with Link(server.url, name="ana", settings=settings) as link, watch_room(link, CODE) as room:
+    async with Link(server.url, name="ana", settings=settings) as link, await enter(link, WATCH) as room:
         server.on_message = tell_but_not_answer
         await server.cut()
         server.room.play(0, "b3", "c2")
@@ -86,7 +99,7 @@ async def test_an_answer_too_late_costs_no_snapshot_though_news_came_in_the_mean
 
 
 async def test_a_move_in_flight_when_the_connection_breaks_is_sent_again_and_made_once(server, link):
-    async with watch_room(link, CODE) as room:
+    async with await enter(link, WATCH) as room:
         server.cut_before_reply_to = Play
         await room.play(["b3", "c2"])
         assert server.room.actions == ["b3", "c2"]
@@ -96,7 +109,7 @@ async def test_a_move_in_flight_when_the_connection_breaks_is_sent_again_and_mad
 
 
 async def test_a_move_made_while_the_connection_is_down_waits_for_it(server, link):
-    async with watch_room(link, CODE) as room:
+    async with await enter(link, WATCH) as room:
         await server.cut()
         assert isinstance(await anext(room), Lost)
         await room.play(["b3"])
@@ -104,7 +117,7 @@ async def test_a_move_made_while_the_connection_is_down_waits_for_it(server, lin
 
 
 async def test_a_move_is_done_when_the_mirror_holds_it_not_when_the_head_changes_before(server, link):
-    async with watch_room(link, CODE) as room:
+    async with await enter(link, WATCH) as room:
         head = server.room.head()
         other_clock = msgspec.structs.replace(head.match, started_at_ms=TimestampMs(1))
         event = server.room.play(0, "b3", "c2")
@@ -123,96 +136,124 @@ async def test_a_refused_move_is_a_command_error(server, link):
         return Error(message.id, "not-your-turn", "wait") if isinstance(message, Play) else None
 
     server.on_message = refuse
-    async with watch_room(link, CODE) as room:
+    async with await enter(link, WATCH) as room:
         with pytest.raises(CommandError, match="not-your-turn"):
             await room.play(["b3"])
 
 
-@pytest.mark.parametrize(
-    ("ask", "kind"),
-    [
-        (lambda room: room.offer("draw"), Offer),
-        (lambda room: room.say("hello"), Say),
-        (lambda room: room.undo(4), Undo),
-        (lambda room: room.answer("draw", accept=False), Answer),
-    ],
-)
-@pytest.mark.parametrize("fault", ["answer lost", "request lost", "link down"])
-async def test_what_is_asked_over_a_lost_connection_is_done_once(server, link, ask, kind, fault):
-    def lose_the_first(message, connection):
-        if isinstance(message, kind) and not lost:
-            lost.append(message)
-            connection.transport.abort()
-            return Ok(message.id)
-        return None
+REQUESTS = [
+    (lambda room: room.undo(4), Undo),
+    (lambda room: room.take_hint(), TakeHint),
+    (lambda room: room.resign(), Resign),
+    (lambda room: room.abort(), Abort),
+    (lambda room: room.claim_win(), ClaimWin),
+    (lambda room: room.offer("draw"), Offer),
+    (lambda room: room.answer("draw", accept=False), Answer),
+    (lambda room: room.say("hello"), Say),
+    (lambda room: room.mute("rui"), Mute),
+    (lambda room: room.seat_bot(1, "random"), SeatBot),
+    (lambda room: room.swap_seats(), SwapSeats),
+    (lambda room: room.change_settings(RoomSettings()), ChangeSettings),
+    (lambda room: room.leave(), LeaveRoom),
+]
+"""Every request but `play`."""
 
-    lost = []
-    server.room.play(0, "b3", "c2")
-    server.room.play(2, "c1", "d2")
-    server.room.play(4, "b2")
-    server.room.undo(4)
-    server.room.play(4, "b2")
-    server.room.offers = (OfferView("draw", 1),)
-    async with watch_room(link, CODE) as room:
-        seq = len(server.room.events)
-        if fault == "answer lost":
-            server.cut_before_reply_to = kind
-        elif fault == "request lost":
-            server.on_message = lose_the_first
-        else:
-            await server.cut()
-            assert isinstance(await anext(room), Lost)
-        await ask(room)
-        while room.mirror.since == seq:
-            await anext(room)
-        assert len(server.room.events) == seq + 1
-        assert room.mirror.state.digest() == server.room.state.digest()
+each_request = pytest.mark.parametrize(("ask", "kind"), REQUESTS, ids=[kind.__name__ for _, kind in REQUESTS])
 
 
-async def test_an_answer_to_an_offer_that_has_lapsed_meanwhile_is_not_sent(server, link):
-    server.room.offers = (OfferView("takeback", 1),)
-    async with watch_room(link, CODE) as room:
+def sent(server, kind):
+    return [message for message in server.received if isinstance(message, kind)]
+
+
+@each_request
+async def test_a_request_whose_answer_is_lost_is_sent_once_and_nobody_claims_to_know_what_became_of_it(
+    server, link, ask, kind
+):
+    async with await enter(link, WATCH) as room:
+        server.cut_before_reply_to = kind
+        with pytest.raises(UnknownOutcomeError, match="the connection broke"):
+            await ask(room)
+        while not isinstance(await anext(room), Restored):
+            pass
+    assert len(sent(server, kind)) == 1
+
+
+@each_request
+async def test_a_request_without_a_connection_is_not_sent(server, link, ask, kind):
+    server.lets_in.set()
+    async with await enter(link, WATCH) as room:
+        server.lets_in.clear()
         await server.cut()
         assert isinstance(await anext(room), Lost)
-        server.room.offers = ()
-        with pytest.raises(ClientError, match="has lapsed"):
-            await room.answer("takeback", accept=True)
-    assert not [message for message in server.received if isinstance(message, Answer)]
+        with pytest.raises(ConnectionLostError, match="nothing was sent") as problem:
+            await ask(room)
+        assert not isinstance(problem.value, UnknownOutcomeError)
+        server.lets_in.set()
+        assert isinstance(await anext(room), Restored)
+    assert sent(server, kind) == []
 
 
-async def test_an_offer_is_known_again_after_the_players_have_changed_seats(server, link, monkeypatch):
-    # It was waited for without end, or made once more in the match after.
-    head, perform = server.room.head, server.room.perform
-
-    def swapped_head():
-        return msgspec.structs.replace(head(), seats=head().seats[::-1])
-
-    def perform_and_swap(message):
-        made = perform(message)
-        server.room.add(SeatsSwapped())
-        monkeypatch.setattr(server.room, "head", swapped_head)
-        return made
-
-    async with watch_room(link, CODE) as room:
-        monkeypatch.setattr(server.room, "perform", perform_and_swap)
+async def test_what_was_done_though_its_answer_was_lost_is_seen_after_coming_back(server, link):
+    async with await enter(link, WATCH) as room:
         server.cut_before_reply_to = Offer
-        await room.offer("draw")
-        assert room.mirror.own_seats == (1,)
-    assert len([message for message in server.received if isinstance(message, Offer)]) == 1
-
-
-async def test_what_became_of_a_request_before_a_snapshot_is_not_guessed(server, link):
-    async with watch_room(link, CODE) as room:
-        server.cut_before_reply_to = Offer
-        server.on_message = lambda message, connection: (
-            Ok(message.id, server.room.entered()) if isinstance(message, WatchRoom) else None
-        )
-        with pytest.raises(ClientError, match="look whether it was done"):
+        with pytest.raises(UnknownOutcomeError):
             await room.offer("draw")
+        changes = [await anext(room) for _ in range(3)]
+        assert [type(change) for change in changes] == [Lost, Happened, Restored]
+        assert room.mirror.head.offers == (OfferView("draw", 0),)
+
+
+async def test_a_request_between_a_new_connection_and_entering_the_room_on_it_is_not_sent(server, link):
+    is_asked = asyncio.Event()
+    may_enter = asyncio.Event()
+
+    async def enter_late(message, connection):
+        is_asked.set()
+        await may_enter.wait()
+        await connection.send(MsgpackCodec().encode(Ok(message.id, server.room.entered(message.since))))
+
+    def hold_back(message, connection):
+        if isinstance(message, WatchRoom):
+            tasks.append(asyncio.create_task(enter_late(message, connection)))
+            return Announcement("wait")
+        return None
+
+    tasks = []
+    async with await enter(link, WATCH) as room:
+        server.on_message = hold_back
+        await server.cut()
+        await is_asked.wait()
+        with pytest.raises(ConnectionLostError, match="nothing was sent"):
+            await room.offer("draw")
+        may_enter.set()
+        while not isinstance(await anext(room), Restored):
+            pass
+        await room.offer("draw")
+    assert len(sent(server, Offer)) == 1
+
+
+@pytest.mark.parametrize("has_number", [True, False], ids=["this server", "a server that numbers no answers"])
+async def test_on_return_from_a_request_the_mirror_holds_what_was_done(server, link, has_number):
+    server.room.play(0, "b3")
+    async with await enter(link, WATCH) as room:
+        event = server.room.undo(0)
+        seq = event.seq if has_number else None
+        server.on_message = lambda message, connection: (
+            Ok(message.id, seq=seq) if isinstance(message, Undo) else None
+        )
+        undoing = asyncio.create_task(room.undo(0))
+        server.update_to_tell = Update(server.room.head())
+        while not sent(server, Undo):
+            await anext(room)
+        if has_number:
+            assert not undoing.done()
+            await server.tell(Update(server.room.head(), (event,)))
+        await undoing
+        assert not has_number or room.mirror.actions == []
 
 
 async def test_the_time_by_which_clocks_are_read_is_never_behind_the_servers(server, link):
-    async with watch_room(link, CODE) as room:
+    async with await enter(link, WATCH) as room:
         assert room.server_now_ms() >= 0
         await server.tell(Update(msgspec.structs.replace(server.room.head(), now_ms=TimestampMs(10**9))))
         await anext(room)
@@ -220,7 +261,7 @@ async def test_the_time_by_which_clocks_are_read_is_never_behind_the_servers(ser
 
 
 async def test_another_digest_brings_a_snapshot(server, link):
-    async with watch_room(link, CODE) as room:
+    async with await enter(link, WATCH) as room:
         event = server.room.play(0, "b3", "c2")
         await server.tell(server.with_other_digest(Update(server.room.head(), (event,))))
         assert [type(await anext(room)) for _ in range(2)] == [Happened, Refreshed]
@@ -228,7 +269,7 @@ async def test_another_digest_brings_a_snapshot(server, link):
 
 
 async def test_a_server_whose_snapshot_contradicts_itself_ends_the_room_with_the_reason(server, link):
-    async with watch_room(link, CODE) as room:
+    async with await enter(link, WATCH) as room:
         server.room.actions.append("a1")
         await server.tell(Update(server.room.head()))
         with pytest.raises(ClientError, match="not the one its moves lead to"):
@@ -238,7 +279,7 @@ async def test_a_server_whose_snapshot_contradicts_itself_ends_the_room_with_the
 
 
 async def test_a_room_that_the_server_takes_away_is_gone(server, link):
-    async with watch_room(link, CODE) as room:
+    async with await enter(link, WATCH) as room:
         await server.tell(RoomGone("OTHER", "not this one"))
         await server.tell(RoomGone(CODE, "it was closed"))
         assert [change async for change in room] == [Gone("it was closed")]
@@ -247,7 +288,7 @@ async def test_a_room_that_the_server_takes_away_is_gone(server, link):
 
 
 async def test_a_room_that_is_unknown_after_a_restart_is_gone(server, link):
-    async with watch_room(link, CODE) as room:
+    async with await enter(link, WATCH) as room:
 
         def forget(message, connection):
             return Error(message.id, "no-such-room", "no room K7MQ4") if isinstance(message, WatchRoom) else None
@@ -258,7 +299,7 @@ async def test_a_room_that_is_unknown_after_a_restart_is_gone(server, link):
 
 
 async def test_words_of_the_server_are_changes(server, link):
-    async with watch_room(link, CODE) as room:
+    async with await enter(link, WATCH) as room:
         await server.tell(Announcement("restart at noon"))
         await server.tell(Error(None, "bad-message", "what?"))
         assert [await anext(room) for _ in range(2)] == [Said("restart at noon"), Said("what?")]
@@ -266,26 +307,42 @@ async def test_words_of_the_server_are_changes(server, link):
 
 async def test_leaving_the_context_leaves_no_task_behind(server, link):
     before = asyncio.all_tasks()
-    async with watch_room(link, CODE):
+    async with await enter(link, WATCH):
         assert len(asyncio.all_tasks() - before) == 1
     assert asyncio.all_tasks() == before
 
 
-async def test_a_request_lost_on_a_connection_that_the_room_has_not_heard_of_waits_for_it(one_room):
+async def test_a_move_lost_on_a_connection_that_the_room_has_not_heard_of_waits_for_it(one_room):
     # It was sent again and again without letting anything else happen.
-    link = SimpleNamespace(account=AccountId("a1"), connection_count=1)
-    room = EnteredRoom(link, Subscription(10), one_room().entered())  # type: ignore[arg-type]
-    link.connection_count = 2
-    sent = []
+    requests = []
 
-    async def send() -> None:
-        sent.append(None)
-        assert len(sent) < 3
+    async def request(message):
+        requests.append(message)
+        assert len(requests) < 3
         raise ConnectionLostError("the connection broke")
 
-    asking = asyncio.create_task(room._send_until_answered(send))
-    for _ in range(5):
-        await asyncio.sleep(0)
-    assert len(sent) == 1
-    assert not asking.done()
-    asking.cancel()
+    link = SimpleNamespace(
+        account=AccountId("a1"),
+        connection_count=1,
+        state=LinkState.CONNECTED,
+        request=request,
+        unsubscribe=lambda subscription: None,
+    )
+    async with EnteredRoom(link, Subscription(10), one_room().entered(), 1) as room:  # type: ignore[arg-type]
+        playing = asyncio.create_task(room.play(["b3"]))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert len(requests) == 1
+        assert not playing.done()
+        playing.cancel()
+
+
+async def test_leaving_a_room_twice_is_fine_and_a_refused_entering_leaves_nothing_behind(server, link):
+    room = await enter(link, WATCH)
+    await room.close()
+    await room.close()
+    assert await room.next_change() is None
+    before = asyncio.all_tasks()
+    with pytest.raises(CommandError, match="not part of this test"):
+        await enter(link, JoinRoom(id=0, room=CODE))
+    assert asyncio.all_tasks() == before

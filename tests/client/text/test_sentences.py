@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from tabuleiro.ids import AccountId, Ply, TimestampMs
@@ -26,12 +25,7 @@ def cast(one_room):
     room = one_room()
 
     def of(*seats, first=ANA, second=RUI):
-        head = room.head()
-        views = tuple(
-            msgspec.structs.replace(view, holder=holder)
-            for view, holder in zip(head.seats, (first, second), strict=True)
-        )
-        return Cast(room.game, msgspec.structs.replace(head, seats=views), seats, PLAIN)
+        return Cast(room.game, (first, second), seats, PLAIN)
 
     return of
 

@@ -6,6 +6,7 @@ import pytest
 from tabuleiro.clock import Fischer, begin_turn, end_turn, new_clock
 from tabuleiro.protocol.messages import BotThought
 from tabuleiro.settings import RoomSettings
+from tabuleiro_client.net.mirror import seats_of
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.sentences import Cast, timed_notices
 
@@ -22,7 +23,7 @@ def told(one_room):
         head = msgspec.structs.replace(room.head(), **fields)
         if clock is not None:
             head = msgspec.structs.replace(head, match=msgspec.structs.replace(head.match, clock=clock))
-        found = timed_notices(head, Cast(room.game, head, seats, PLAIN), seats)
+        found = timed_notices(head, Cast(room.game, seats_of(head), seats, PLAIN), seats)
         return [(notice.at_ms, notice.text) for notice in found]
 
     of.head = room.head()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -17,8 +17,10 @@ from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.mirror import Mirror
 from tabuleiro_client.net.room import Change
 from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
+from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
 
 NOW_MS = TimestampMs(1_795_822_000_000)
@@ -80,11 +82,15 @@ class FrozenRoom:
         self.mirror = Mirror(AccountId("a1"), RoomEntered(head, 0, Snapshot(tuple(actions), CHAT)))
         assert not self.mirror.is_stale
         self.code = head.room
+        self.secret = self.secrets = None
         self.has_unread = False
         self._never = asyncio.Event()
 
     def server_now_ms(self) -> int:
         return NOW_MS
+
+    async def close(self) -> None:
+        """Nothing is followed."""
 
     def __aiter__(self) -> FrozenRoom:
         return self
@@ -107,16 +113,15 @@ def frozen_app(
     """The application whose first screen is the frozen match."""
     head = frozen_head(game, options or {}, actions, **changes)
 
-    @asynccontextmanager
-    async def entry() -> AsyncIterator[FrozenRoom]:
-        yield FrozenRoom(head, actions)
+    room: Any = FrozenRoom(head, actions)
 
     def now_ms() -> int:
         return NOW_MS
 
-    return TabuleiroApp(
-        lambda: screen(entry),  # type: ignore[call-arg,arg-type]
+    app = TabuleiroApp(
+        lambda: screen(OpenRoom(room, app.writing, is_watching=screen is WatchScreen)),
         settings=Settings(theme=theme),
         force_ascii=is_ascii,
         now_ms=now_ms,
     )
+    return app

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -17,6 +15,8 @@ from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.net.server import Venue
 from tabuleiro_client.net.subscription import Subscription
+from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tests.client.tui.frozen import NOW_MS, FrozenRoom, frozen_head
 
@@ -73,16 +73,12 @@ def frozen_venue() -> Venue:
     return Venue(FrozenLink(), URL, URL, is_local=False)  # type: ignore[arg-type]
 
 
-class FrozenRoomScreen(RoomScreen):
+def frozen_room_screen(style: TextStyle) -> RoomScreen:
     """A room in which ana waits."""
-
-    @asynccontextmanager
-    async def _entry(self) -> AsyncIterator[FrozenRoom]:  # type: ignore[override]
-        settings = RoomSettings(
-            time_control=Fischer(300_000, 3_000), late_bot=LateBot("minimax-1", 60_000), may_undo=False
-        )
-        seats = (SeatView(SeatInfo("person", AccountId("a1"), "ana"), True), SeatView(SeatInfo()))
-        head = frozen_head("virus-wars", {}, (), phase="waiting", match=None, settings=settings, seats=seats)
-        room = FrozenRoom(head, ())
-        room.secrets = None
-        yield room
+    settings = RoomSettings(
+        time_control=Fischer(300_000, 3_000), late_bot=LateBot("minimax-1", 60_000), may_undo=False
+    )
+    seats = (SeatView(SeatInfo("person", AccountId("a1"), "ana"), True), SeatView(SeatInfo()))
+    head = frozen_head("virus-wars", {}, (), phase="waiting", match=None, settings=settings, seats=seats)
+    room: Any = FrozenRoom(head, ())
+    return RoomScreen(frozen_venue(), OpenRoom(room, style))

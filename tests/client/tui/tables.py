@@ -9,14 +9,16 @@ from dataclasses import dataclass
 
 from textual.pilot import Pilot
 
-from tabuleiro.protocol.messages import CreateRoom, SeatRequest
+from tabuleiro.protocol.messages import ME, OPEN, CreateRoom, JoinRoom, WatchRoom
 from tabuleiro.rules import State
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Link
-from tabuleiro_client.net.room import EnteredRoom, enter_room, join_room
+from tabuleiro_client.net.room import EnteredRoom, enter
 from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
+from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_server.wiring import RunningServer
 from tests.patience import PATIENCE
@@ -78,26 +80,26 @@ async def table(
     *,
     settings: RoomSettings | None = None,
     looks: Settings | None = None,
-    make_screen: Callable[[Link, str], LiveScreen] | None = None,
+    is_watching: bool = False,
 ) -> AsyncIterator[Table]:
-    """Seat both players, and make the application whose first screen is the match."""
+    """Seat both players, and make the application whose first screen is the match.
+
+    ``is_watching``: nobody sits opposite yet, and the person at the application looks on.
+    """
     async with Link(server.url, name="rui") as link:
         message = CreateRoom(
             id=0,
             game=game,
             options=options,
-            seats=(SeatRequest(), SeatRequest("me")),
+            seats=(OPEN, ME),
             settings=settings or RoomSettings(),
         )
-        async with enter_room(link, lambda: link.create_room(message)) as room:
-
-            def first() -> LiveScreen:
-                assert app.session.venue is not None
-                own = app.session.venue.link
-                if make_screen is not None:
-                    return make_screen(own, room.code)
-                return MatchScreen(lambda: join_room(own, room.code, 0))
-
-            app = TabuleiroApp(first, settings=looks or Settings())
-            await app.session.go_online(server.url, "ana")
+        async with await enter(link, message) as room:
+            app = TabuleiroApp(
+                lambda: show(OpenRoom(own, app.writing, is_watching=is_watching)), settings=looks or Settings()
+            )
+            venue = await app.session.go_online(server.url, "ana")
+            request = WatchRoom if is_watching else JoinRoom
+            show = WatchScreen if is_watching else MatchScreen
+            own = await enter(venue.link, request(id=0, room=room.code, secret=room.secret))
             yield Table(app, Opponent(room, link))

@@ -52,7 +52,6 @@ async def test_a_match_of_each_game_against_the_computer_starts_from_the_form(ga
         assert at.row("game").has_focus_within
         await at.press("ctrl+s")
         match = await at.arrive(MatchScreen)
-        await until(at.pilot, lambda: match.model is not None)
         head = match.model.mirror.head
         assert (head.game, head.seats[1].holder.level) == (game, "easy")
 
@@ -262,6 +261,5 @@ async def test_a_match_asked_for_before_the_server_of_this_machine_runs_starts_w
         await at.arrive(NewMatchScreen)
         await at.press("ctrl+s")
         may_go_on.set()
-        match = await at.arrive(MatchScreen)
-        await until(at.pilot, lambda: match.model is not None)
+        await at.arrive(MatchScreen)
         assert at.app.session.state is LinkState.CONNECTED

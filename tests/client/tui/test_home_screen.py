@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import DataTable, Input, OptionList
 
 from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro_client.models.saved_matches import MatchShelf, ShelvedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch, SavedMatches
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import Identity, IdentityFolder
 from tabuleiro_client.net.library import ME, connect
@@ -156,7 +156,6 @@ async def test_a_match_left_is_listed_and_can_be_gone_on_with():
         await until(at.pilot, lambda: at.app.session.venue is not None and at.app.screen.form.errors() == {})
         await at.press("ctrl+s")
         match = await at.arrive(MatchScreen)
-        await until(at.pilot, lambda: match.model is not None)
         code = match.room.code
         await at.press("escape", "y")
         await at.arrive(HomeScreen)
@@ -170,7 +169,7 @@ async def test_a_match_left_is_listed_and_can_be_gone_on_with():
 @pytest.mark.slow
 async def test_a_match_whose_room_is_no_more_is_forgotten(real_server):
     async with lobby_visit(real_server, "ana") as at:
-        MatchShelf(config_folder()).keep(shelved(real_server.url))
+        SavedMatches(config_folder()).keep(saved_match(real_server.url))
         await at.press("escape")
         await at.arrive(HomeScreen)
         await choose(at, "Iris against rui")
@@ -179,14 +178,14 @@ async def test_a_match_whose_room_is_no_more_is_forgotten(real_server):
 
 
 async def test_a_match_can_be_taken_off_the_list():
-    MatchShelf(config_folder()).keep(shelved("ws://games.example.org"))
+    SavedMatches(config_folder()).keep(saved_match("ws://games.example.org"))
     async with visit() as at:
         assert "forget" not in {active.binding.description for active in at.app.screen.active_bindings.values()}
         options = at.app.screen.query_one(OptionList)
         options.highlighted = next(place for place, line in enumerate(lines(at)) if "K7MQ4" in line)
         await at.press("x")
         assert not any("K7MQ4" in line for line in lines(at))
-        assert MatchShelf(config_folder()).all() == []
+        assert SavedMatches(config_folder()).all() == []
 
 
 @pytest.mark.slow
@@ -206,8 +205,8 @@ async def test_a_room_is_joined_by_its_code_from_home(real_server):
 
 
 async def test_the_window_may_be_narrow_and_the_list_long():
-    shelf = MatchShelf(config_folder())
-    shelf.keep(shelved("ws://games.example.org"))
+    saved = SavedMatches(config_folder())
+    saved.keep(saved_match("ws://games.example.org"))
     async with visit((50, 14)) as at:
         assert at.app.screen.has_class("narrow")
         await at.press("end")
@@ -215,8 +214,8 @@ async def test_the_window_may_be_narrow_and_the_list_long():
         assert at.app.screen.query_one(OptionList).highlighted == len(lines(at)) - 1
 
 
-def shelved(server: str) -> ShelvedMatch:
-    return ShelvedMatch(
+def saved_match(server: str) -> SavedMatch:
+    return SavedMatch(
         server=server,
         guest="ana",
         room=RoomCode("K7MQ4"),
@@ -255,8 +254,8 @@ async def test_a_match_is_gone_on_with_once_its_server_is_there_again(tmp_path):
     async with server_on(0, tmp_path, "one") as server, connect(server.url, name="ana") as ana:
         IdentityFolder(config_folder()).save(Identity(server.url, "ana", ana.token))
         async with ana.create("iris", seats=(ME, ME)) as room:
-            match = msgspec.structs.replace(shelved(server.url), room=room.code)
-            MatchShelf(config_folder()).keep(match)
+            match = msgspec.structs.replace(saved_match(server.url), room=room.code)
+            SavedMatches(config_folder()).keep(match)
     async with visit() as at:
         for title in ("Iris against", server.url.partition("://")[2]):
             await choose(at, title)
@@ -274,7 +273,9 @@ async def test_a_match_that_ended_meanwhile_is_told_and_moves_to_the_replays(rea
     async with connect(real_server.url, name="ana") as ana, visit() as at:
         IdentityFolder(config_folder()).save(Identity(real_server.url, "ana", ana.token))
         async with ana.create("iris", seats=(ME, ME)) as room:
-            MatchShelf(config_folder()).keep(msgspec.structs.replace(shelved(real_server.url), room=room.code))
+            SavedMatches(config_folder()).keep(
+                msgspec.structs.replace(saved_match(real_server.url), room=room.code)
+            )
             await room.resign()
             at.app.screen._list()
             await choose(at, "Iris against")
@@ -297,7 +298,9 @@ async def test_a_match_whose_room_is_closed_by_now_stays_among_the_replays(real_
             await room.play(["f6"])
             await room.resign()
             await room.leave()
-            MatchShelf(config_folder()).keep(msgspec.structs.replace(shelved(real_server.url), room=room.code))
+            SavedMatches(config_folder()).keep(
+                msgspec.structs.replace(saved_match(real_server.url), room=room.code)
+            )
         at.app.screen._list()
         await choose(at, "Iris against")
         await at.says(f"room {room.code} is closed; what was played there is among the replays (p)")

@@ -13,11 +13,12 @@ from textual.widgets._footer import FooterKey
 from tabuleiro.ids import RoomCode
 from tabuleiro.notation.record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record_text import parse_record
+from tabuleiro.protocol.messages import JoinRoom
 from tabuleiro.rules.base import Outcome, Termination
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.net.link import Link
-from tabuleiro_client.net.room import join_room, watch_room
+from tabuleiro_client.net.room import enter
 from tabuleiro_client.tui import launch
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.export import ExportScreen
@@ -62,7 +63,7 @@ async def test_a_private_room_is_watched_by_the_code_with_its_secret_as_the_room
 
     async def run(app: TabuleiroApp) -> int:
         async with app.run_test() as pilot:
-            await until(pilot, lambda: watching_alone(app).model is not None)
+            await until(pilot, lambda: watching_alone(app).is_whole)
             seen.append(watching_alone(app).room.code)
         return 0
 
@@ -77,15 +78,15 @@ async def test_a_private_room_is_watched_by_the_code_with_its_secret_as_the_room
 
 
 async def test_a_watcher_looks_back_while_the_match_goes_on_and_comes_back_to_the_present(real_server):
-    def make(link: Link, code: str) -> WatchScreen:
-        return WatchScreen(lambda: watch_room(link, code))
-
     async with (
-        table(real_server, "virus-wars", SMALL, make_screen=make) as at,
+        table(real_server, "virus-wars", SMALL, is_watching=True) as at,
         Link(real_server.url, name="zoe") as zoe,
     ):
-        async with join_room(zoe, at.opponent.room.code, 0) as first, at.app.run_test() as pilot:
-            await until(pilot, lambda: at.screen.model is not None)
+        async with (
+            await enter(zoe, JoinRoom(id=0, room=at.opponent.room.code)) as first,
+            at.app.run_test() as pilot,
+        ):
+            await until(pilot, lambda: at.screen.is_whole)
             model = watching(at).model
             offered = {active.binding.description for active in at.screen.active_bindings.values()}
             assert {"back", "why?"} <= offered

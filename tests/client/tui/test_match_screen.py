@@ -11,15 +11,16 @@ from textual.widgets import Static
 
 from tabuleiro.ids import AccountId, Ply
 from tabuleiro.protocol.events import HintTaken, SequencedEvent
-from tabuleiro.protocol.messages import Answer, Error, Offer, Play, Say, Update
+from tabuleiro.protocol.messages import Error, Offer, Play, Say, Update, WatchRoom
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings
 from tabuleiro_client.net.mirror import Mirror
-from tabuleiro_client.net.room import Happened, Said, watch_room
+from tabuleiro_client.net.room import Happened, Said, enter
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui import redrawing, turnstile
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.match_model import MatchModel
+from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
@@ -36,15 +37,11 @@ def text_of(at: Table, name: str) -> str:
 
 
 async def entered(at: Table, pilot: Pilot[int]) -> None:
-    await until(pilot, lambda: at.screen.model is not None and at.screen.model.can_act)
+    await until(pilot, lambda: at.screen.model.can_act)
 
 
 async def type_actions(pilot: Pilot[int], text: str) -> None:
     await pilot.press("i", *("space" if character == " " else character for character in text), "enter")
-
-
-async def other_asks(at: Table, make: type[Offer] | type[Answer], **fields: object) -> None:
-    await at.opponent.room.request(make(id=0, room=at.opponent.room.code, **fields))
 
 
 async def test_a_turn_waits_for_the_word_to_send_it_and_can_be_undone_before(real_server):
@@ -90,7 +87,7 @@ async def test_a_turn_not_sent_before_the_end_is_not_on_the_board_of_the_match_t
         assert text_of(at, "say") == "red wins: blue resigned"
         # It was still there when the rematch began from the same position.
         await pilot.press("r")
-        await other_asks(at, Offer, kind="rematch")
+        await at.opponent.room.offer("rematch")
         await until(pilot, lambda: at.opponent.room.mirror.head.phase == "playing")
         await until(pilot, lambda: at.screen.model.mirror.head.phase == "playing")
         assert at.screen.model.composer.actions == []
@@ -181,7 +178,7 @@ async def test_the_panel_gives_way_when_words_come_back_to_the_edges_of_the_boar
         await pilot.press("R", "y")
         await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
         await pilot.press("r")
-        await other_asks(at, Offer, kind="rematch")
+        await at.opponent.room.offer("rematch")
         await until(pilot, lambda: at.screen.model.view.edges)
         await until(pilot, lambda: at.screen.board.layout_shown is not None)
 
@@ -208,7 +205,7 @@ async def test_an_illegal_choice_says_why(real_server):
 async def test_a_draw_offered_by_the_other_is_accepted_by_a_key(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
-        await other_asks(at, Offer, kind="draw")
+        await at.opponent.room.offer("draw")
         await until(pilot, lambda: at.screen.query_one("#offer").has_class("open"))
         assert text_of(at, "offer") == "rui offers a draw: y accepts, n declines"
         await pilot.press("y")
@@ -221,7 +218,7 @@ async def test_an_own_offer_shows_and_a_decline_is_told(real_server):
         await entered(at, pilot)
         await pilot.press("d")
         await until(pilot, lambda: text_of(at, "offer") == "you offer a draw: n withdraws")
-        await other_asks(at, Answer, kind="draw", accept=False)
+        await at.opponent.room.answer("draw", accept=False)
         await until(pilot, lambda: text_of(at, "say") == "your offer of a draw was declined")
         assert not at.screen.query_one("#offer").has_class("open")
 
@@ -235,7 +232,7 @@ async def test_a_turn_is_taken_back_when_the_other_agrees(real_server):
         await until(pilot, lambda: not at.screen.model.is_sending)
         await pilot.press("b")
         await until(pilot, lambda: at.opponent.room.mirror.head.offers)
-        await other_asks(at, Answer, kind="takeback", accept=True)
+        await at.opponent.room.answer("takeback", accept=True)
         await until(pilot, lambda: text_of(at, "say") == "you took the last turn back")
         assert at.screen.model.mirror.actions == []
 
@@ -250,7 +247,7 @@ async def test_resigning_asks_first_and_a_rematch_begins_with_seats_swapped(real
         await pilot.press("R", "y")
         await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
         assert text_of(at, "end").splitlines()[:2] == ["You lose", "red wins: blue resigned"]
-        await other_asks(at, Offer, kind="rematch")
+        await at.opponent.room.offer("rematch")
         await until(pilot, lambda: at.screen.query_one("#offer").has_class("open"))
         await pilot.press("y")
         await until(pilot, lambda: at.screen.model.mirror.own_seats == (1,))
@@ -272,7 +269,7 @@ async def test_words_go_both_ways(real_server):
         await pilot.press("t", "h", "i", "enter")
         await until(pilot, lambda: at.opponent.room.mirror.chat)
         assert at.opponent.room.mirror.chat[0].text == "hi"
-        await at.opponent.room.request(Say(id=0, room=at.opponent.room.code, text="ola"))
+        await at.opponent.room.say("ola")
         await until(pilot, lambda: len(at.screen.model.mirror.chat) == 2)
         await until(pilot, lambda: "rui: ola" in at.screen.query_one("#chat", Chat).text)
         await pilot.press("t", "x", "escape")
@@ -341,12 +338,14 @@ async def test_the_keys_of_the_screen_are_on_the_help_page(real_server):
 async def faulty_app(server):
     """The application in the room of a server with faults; the link comes back at once."""
     async with Link(server.url, name="ana", settings=LinkSettings(backoff=Backoff(first_s=0, limit_s=0))) as link:
-        yield TabuleiroApp(lambda: MatchScreen(lambda: watch_room(link, "K7MQ4")), settings=Settings())
+        room = await enter(link, WatchRoom(id=0, room="K7MQ4"))
+        app = TabuleiroApp(lambda: MatchScreen(OpenRoom(room, app.writing)), settings=Settings())
+        yield app
 
 
 async def test_a_turn_sent_while_the_connection_breaks_is_played_once(server, faulty_app):
     async with faulty_app.run_test() as pilot:
-        await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen) and faulty_app.screen.model)
+        await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen))
         model = faulty_app.screen.model
         server.cut_before_reply_to = Play
         await type_actions(pilot, "b3 c2")
@@ -359,12 +358,57 @@ async def test_a_turn_sent_while_the_connection_breaks_is_played_once(server, fa
 
 
 @pytest.mark.slow
+async def test_an_offer_made_while_the_connection_breaks_is_said_to_be_unknown_and_shown_after_coming_back(
+    server, faulty_app
+):
+    async with faulty_app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen) and faulty_app.screen.is_whole)
+        screen = faulty_app.screen
+        server.lets_in.clear()
+        server.cut_before_reply_to = Offer
+        await pilot.press("d")
+        await until(pilot, lambda: "not known whether it was done" in said_by(screen))
+        server.lets_in.set()
+        await until(pilot, lambda: said_by(screen) == "connected again: look whether what you asked for was done")
+        await until(pilot, lambda: "n withdraws" in str(screen.query_one("#offer", Static).render()))
+    assert len([message for message in server.received if isinstance(message, Offer)]) == 1
+
+
+async def test_an_offer_made_without_a_connection_is_said_not_to_be_sent(server, faulty_app):
+    async with faulty_app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen) and faulty_app.screen.is_whole)
+        screen = faulty_app.screen
+        server.lets_in.clear()
+        await server.cut()
+        await until(pilot, lambda: not screen.model.is_linked)
+        await pilot.press("d")
+        await until(pilot, lambda: said_by(screen) == "not connected to the server now: nothing was sent")
+        server.lets_in.set()
+        await until(pilot, lambda: said_by(screen) == "connected again")
+    assert not [message for message in server.received if isinstance(message, Offer)]
+
+
+async def test_a_line_of_chat_whose_answer_is_lost_is_there_again_to_be_sent(server, faulty_app):
+    async with faulty_app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen) and faulty_app.screen.is_whole)
+        screen = faulty_app.screen
+        server.cut_before_reply_to = Say
+        await pilot.press("t", *"hello", "enter")
+        await until(pilot, lambda: screen.query_one(Entry).value == "hello")
+        await until(pilot, lambda: screen.model.mirror.chat)
+    assert len([message for message in server.received if isinstance(message, Say)]) == 1
+
+
+def said_by(screen: MatchScreen) -> str:
+    return str(screen.query_one("#say", Static).render())
+
+
 async def test_a_refused_turn_is_visibly_taken_back(server, faulty_app):
     def refuse(message, connection):
         return Error(message.id, "wrong-phase", "the time is up") if isinstance(message, Play) else None
 
     async with faulty_app.run_test() as pilot:
-        await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen) and faulty_app.screen.model)
+        await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen))
         server.on_message = refuse
         await type_actions(pilot, "b3 c2")
         await pilot.press("enter")
@@ -459,7 +503,7 @@ async def chat_after_a_key(at: Table, pilot: Pilot[int]) -> str:
     await pilot.press("right")
     assert board.cursor != before
     assert at.screen.query_one("#note", Line).content
-    await at.opponent.room.request(Say(id=0, room=at.opponent.room.code, text="ola"))
+    await at.opponent.room.say("ola")
     await until(pilot, lambda: at.screen.model.mirror.chat)
     return at.screen.query_one(Chat).text
 

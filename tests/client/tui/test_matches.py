@@ -86,7 +86,6 @@ async def walk(at: Table, pilot: Pilot[int], target: Target) -> None:
 async def play_out(at: Table, pilot: Pilot[int], policy: Policy, *, by_mouse: bool) -> None:
     """Play the own turns through the screen until the match is over."""
     model = at.screen.model
-    assert model is not None
     choose = click if by_mouse else walk
     while model.mirror.head.phase == "playing":
         if not model.can_act:
@@ -110,7 +109,6 @@ async def press_choice(at: Table, pilot: Pilot[int], key: str, *, by_mouse: bool
         await pilot.press(key)
         return
     column = 1
-    assert at.screen.model is not None
     for choice in at.screen.model.composer.choices():
         if choice.key == key:
             await pilot.click("#choices", offset=(column + 1, 0))
@@ -131,7 +129,7 @@ MATCHES = [
 @pytest.mark.parametrize(("game", "options", "hand"), MATCHES)
 async def test_a_whole_match_is_played_with_one_hand_and_both_ends_agree(real_server, game, options, hand):
     async with table(real_server, game, options) as at, at.app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: at.screen.model is not None)
+        await until(pilot, lambda: at.screen.is_whole)
         playing = asyncio.create_task(at.opponent.play_on(quickly(2)))
         await play_out(at, pilot, quickly(1), by_mouse=hand == "mouse")
         await playing

@@ -9,8 +9,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from tabuleiro.protocol.messages import CreateRoom, SeatRequest
+from tabuleiro.protocol.messages import ME, CreateRoom
 from tabuleiro.rules import State
+from tabuleiro_client.net.room import enter
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.entrance import screen_of_room
 from tabuleiro_client.tui.match_model import MatchModel
@@ -24,12 +25,11 @@ from tests.client.tui.test_matches import SHORT_GAMES, quickly
 async def keyboard(game: str, options: dict[str, int | str]) -> AsyncIterator[tuple[TabuleiroApp, Pilot[int]]]:
     """A match of which both sides are played here; the first screen is its room, which opens the board."""
     app = TabuleiroApp(
-        lambda: screen_of_room(venue, entered, None, is_to_watch=False),
+        lambda: screen_of_room(venue, room, app.writing, is_to_watch=False),
         settings=Settings(asks_before_sending=False),
     )
     venue = await app.session.go_local("ana")
-    me = SeatRequest("me")
-    entered = await venue.link.enter(CreateRoom(id=0, game=game, options=options, seats=(me, me)))
+    room = await enter(venue.link, CreateRoom(id=0, game=game, options=options, seats=(ME, ME)))
     async with app.run_test(size=(80, 24)) as pilot:
         yield app, pilot
 

@@ -10,10 +10,9 @@ from tabuleiro.errors import ClientError
 from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro.notation.record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record_text import format_record
-from tabuleiro.protocol.messages import Resign
 from tabuleiro.rules import registry
 from tabuleiro_client.models.records import RoomMatches
-from tabuleiro_client.models.saved_matches import MatchShelf, ShelvedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch, SavedMatches
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import Identity, IdentityFolder
 from tabuleiro_client.net.library import ME, Client, connect
@@ -198,7 +197,7 @@ async def test_an_own_match_is_replayed_from_the_server(real_server):
         await until(at.pilot, lambda: room.room is not None)
         async with rui.join(room.room.code) as other:
             await at.arrive(MatchScreen)
-            await other.request(Resign(id=0, room=other.code, match=1))
+            await other.resign()
             await until(at.pilot, lambda: room.room.mirror.head.phase == "finished")
         for kind in (RoomScreen, LobbyScreen, HomeScreen):
             await at.press("escape")
@@ -227,8 +226,8 @@ async def test_every_match_of_a_room_is_reached_from_its_replay(real_server):
     async with connect(real_server.url, name="rui") as rui, visit() as at:
         code = await played_twice(real_server, rui)
         IdentityFolder(config_folder()).save(Identity(real_server.url, "rui", rui.token))
-        MatchShelf(config_folder()).keep(
-            ShelvedMatch(real_server.url, "rui", code, "Virus Wars", "rows=4", "playing", "", TimestampMs(1))
+        SavedMatches(config_folder()).keep(
+            SavedMatch(real_server.url, "rui", code, "Virus Wars", "rows=4", "playing", "", TimestampMs(1))
         )
         await at.press("p")
         await at.arrive(ReplaysScreen)

@@ -12,9 +12,10 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList
 
 from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro_client.models.saved_matches import MatchShelf, ShelvedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch, SavedMatches
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import Identity, IdentityFolder
+from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.room_form import RoomForm
 from tabuleiro_client.tui.screens.connect import ConnectScreen
@@ -29,7 +30,7 @@ from tabuleiro_client.tui.screens.settings import SettingsScreen
 from tabuleiro_client.tui.screens.try_board import TryScreen
 from tabuleiro_client.tui.settings import Settings
 from tests.client.tui.frozen import NOW_MS
-from tests.client.tui.frozen_server import LEVELS, URL, FrozenRoomScreen, frozen_venue
+from tests.client.tui.frozen_server import LEVELS, URL, frozen_room_screen, frozen_venue
 from tests.client.tui.tables import until
 
 SMALL, LARGE = (80, 24), (120, 40)
@@ -50,7 +51,7 @@ SCREENS: dict[str, Callable[[], Screen[Any]]] = {
     "wrong form": lambda: NewMatchScreen(form(option__rows="99")),
     "quick play": lambda: NewMatchScreen(form(is_quick=True, game="xero-g")),
     "lobby": lambda: LobbyScreen(frozen_venue()),
-    "room": lambda: FrozenRoomScreen(frozen_venue(), RoomCode("K7MQ4"), None),
+    "room": lambda: frozen_room_screen(TextStyle(color=True, ascii=False)),
     "settings": SettingsScreen,
     "rules": RulesScreen,
     "try": lambda: TryScreen("minefield", {"size": 7}),
@@ -79,14 +80,14 @@ def _same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tabuleiro_client.tui.session.Session.state", frozen_venue().link.state)
     guests = IdentityFolder(config_folder())
     guests.save(Identity(URL, "ana", "token"))
-    shelf = MatchShelf(config_folder())
+    saved = SavedMatches(config_folder())
     for code, game, opponent, phase in (
         ("9JKRM", "Xero-G", "zoe", "playing"),
         ("W2PXA", "Iris", "rui", "playing"),
         ("K7MQ4", "Minefield", "bea", "finished"),
     ):
-        seen_at_ms = TimestampMs(NOW_MS - len(shelf.all()))
-        shelf.keep(ShelvedMatch(URL, "ana", RoomCode(code), game, "default board", phase, opponent, seen_at_ms))  # type: ignore[arg-type]
+        seen_at_ms = TimestampMs(NOW_MS - len(saved.all()))
+        saved.keep(SavedMatch(URL, "ana", RoomCode(code), game, "default board", phase, opponent, seen_at_ms))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("screen", list(SCREENS))

@@ -13,7 +13,7 @@ from tabuleiro.rules import registry
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.timeline import Timeline
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.tui.present.notes import cell_note, compass, facts, hints_of_cell, move_rows
+from tabuleiro_client.tui.present.notes import cell_note, compass, facts, move_rows, notes_of_cell
 from tabuleiro_client.tui.present.players import (
     Urgency,
     brief_text,
@@ -120,7 +120,7 @@ def test_a_forbidden_cell_says_why_on_demand():
     banned = [cell.index for cell in view.cells if "forbidden" in cell.marks]
     assert banned
     assert cell_note(view, banned[0]).endswith("forbidden (w: why)")
-    assert all("would make a" in hint.text for hint in hints_of_cell(view, banned[0]))
+    assert all("would make a" in hint.text for hint in notes_of_cell(view, banned[0]))
 
 
 def test_groups_and_chains_are_told_of_their_cells():

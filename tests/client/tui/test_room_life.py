@@ -6,17 +6,16 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
-from tabuleiro.protocol.messages import Offer, Say
+from tabuleiro.protocol.messages import WatchRoom
 from tabuleiro_client.net.library import connect
 from tabuleiro_client.net.link import Link
-from tabuleiro_client.net.room import watch_room
+from tabuleiro_client.net.room import enter
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
-from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.widgets.panel import Moves
 from tests.client.tui.tables import Table, table, until
 from tests.client.tui.visits import Visit, lobby_visit, own_room, visit
@@ -34,10 +33,6 @@ async def is_said(pilot: Pilot[int], at: Table, text: str, name: str = "say") ->
     await until(pilot, lambda: text in text_of(at.screen, name))
 
 
-def looking_on(link: Link, code: str) -> WatchScreen:
-    return WatchScreen(lambda: watch_room(link, code))
-
-
 async def choice_offered(at: Visit) -> str:
     """What the first line of the list of people says."""
     await at.press("M")
@@ -53,7 +48,7 @@ async def test_the_host_mutes_who_talks_too_much_and_lets_them_talk_again(real_s
         await at.press("M")  # nobody is there yet
         assert at.app.screen is screen
         async with zoe.watch(screen.room.code) as watching:
-            await watching.request(Say(id=0, room=watching.code, text="la la la"))
+            await watching.say("la la la")
             await until(at.pilot, lambda: screen.room.mirror.chat)
             assert await choice_offered(at) == "mute zoe"
             await at.press("enter")
@@ -69,7 +64,6 @@ async def test_a_host_at_the_board_mutes_too_and_nobody_else_can(real_server):
         screen = await own_room(at)
         async with rui.join(screen.room.code) as joined:
             match = await at.arrive(MatchScreen)
-            await until(at.pilot, lambda: match.model is not None)
             assert await choice_offered(at) == "mute rui"
             await at.press("enter")
             await until(at.pilot, lambda: "rui is muted" in text_of(match, "say"))
@@ -78,7 +72,7 @@ async def test_a_host_at_the_board_mutes_too_and_nobody_else_can(real_server):
 
 async def test_who_is_muted_is_told_so_as_the_one_it_is_about(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
-        await until(pilot, lambda: at.screen.model is not None)
+        await until(pilot, lambda: at.screen.is_whole)
         assert not at.screen.check_action("mute", ())
         await at.opponent.room.mute("ana")
         await is_said(pilot, at, "the host has muted you")
@@ -86,7 +80,7 @@ async def test_who_is_muted_is_told_so_as_the_one_it_is_about(real_server):
 
 async def test_who_stays_when_the_host_leaves_is_told_to_be_host_now(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
-        await until(pilot, lambda: at.screen.model is not None)
+        await until(pilot, lambda: at.screen.is_whole)
         await pilot.press("R", "y")
         await until(pilot, lambda: at.screen.model.mirror.head.phase == "finished")
         assert at.screen.check_action("offer", ("rematch",))
@@ -97,10 +91,10 @@ async def test_who_stays_when_the_host_leaves_is_told_to_be_host_now(real_server
 
 async def test_who_watches_a_room_that_is_closed_is_told_so_and_offered_no_talk(real_server):
     """The last word was never drawn: the screen stood as if the room were still there."""
-    async with table(real_server, "virus-wars", SMALL, make_screen=looking_on) as at:
+    async with table(real_server, "virus-wars", SMALL, is_watching=True) as at:
         async with Link(real_server.url, name="zoe") as zoe:
-            async with watch_room(zoe, at.opponent.room.code), at.app.run_test() as pilot:
-                await until(pilot, lambda: at.screen.model is not None)
+            async with await enter(zoe, WatchRoom(id=0, room=at.opponent.room.code)), at.app.run_test() as pilot:
+                await until(pilot, lambda: at.screen.is_whole)
                 assert at.screen.check_action("chat", ())
                 await at.opponent.room.leave()
                 await is_said(pilot, at, "the room is gone")
@@ -110,12 +104,12 @@ async def test_who_watches_a_room_that_is_closed_is_told_so_and_offered_no_talk(
 async def test_in_a_window_without_a_panel_offers_and_talk_are_seen_below_the_board(real_server):
     """They were in the panel alone, which such a window has no room for."""
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test(size=NARROW) as pilot:
-        await until(pilot, lambda: at.screen.model is not None)
+        await until(pilot, lambda: at.screen.is_whole)
         assert at.screen.has_class("narrow")
         room = at.opponent.room
-        await room.request(Offer(id=0, room=room.code, kind="draw"))
+        await room.offer("draw")
         await is_said(pilot, at, "rui offers a draw: y accepts", "note")
-        await room.request(Say(id=0, room=room.code, text="please"))
+        await room.say("please")
         await is_said(pilot, at, "rui: please")
         await pilot.press("right")
         await is_said(pilot, at, "rui offers a draw", "note")
@@ -131,7 +125,7 @@ async def test_the_turn_on_the_board_stays_in_sight_when_the_list_of_turns_gets_
     """The card at the end took rows from the list, and the turn looked at was below its last one."""
     long: dict[str, int | str] = {"rows": 8, "cols": 8, "steps": 1}
     async with table(real_server, "virus-wars", long) as at, at.app.run_test() as pilot:
-        await until(pilot, lambda: at.screen.model is not None)
+        await until(pilot, lambda: at.screen.is_whole)
         own, other = at.screen.room, at.opponent.room
         for _ in range(10):
             for room in (own, other):
@@ -149,9 +143,7 @@ async def both_at_one_keyboard(at: Visit) -> MatchScreen:
     await at.press("2")
     await at.arrive(NewMatchScreen)
     await at.press("ctrl+s")
-    screen = await at.arrive(MatchScreen)
-    await until(at.pilot, lambda: screen.model is not None)
-    return screen
+    return await at.arrive(MatchScreen)
 
 
 @pytest.mark.slow

@@ -9,10 +9,11 @@ import pytest
 from textual.widgets import OptionList
 
 from tabuleiro.clock import Fischer
-from tabuleiro.protocol.messages import JoinRoom, Offer, Resign, Say
+from tabuleiro.protocol.messages import CreateRoom, JoinRoom
 from tabuleiro.settings import LateBot, RoomSettings
-from tabuleiro_client.net.library import Client, connect
-from tabuleiro_client.net.room import EnteredRoom
+from tabuleiro_client.net.library import connect
+from tabuleiro_client.net.room import enter
+from tabuleiro_client.tui.entrance import screen_of_room
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
@@ -35,14 +36,9 @@ async def waiting_room(server: RunningServer) -> AsyncIterator[tuple[Visit, Room
         yield at, screen
 
 
-def room_of(screen: RoomScreen) -> EnteredRoom:
-    assert screen.room is not None
-    return screen.room
-
-
 async def test_code_seats_and_the_way_in_are_shown(real_server):
     async with waiting_room(real_server) as (at, screen):
-        code = room_of(screen).code
+        code = screen.room.code
         assert at.text("code") == f"Room  {' '.join(code)}"
         assert f"--server {real_server.url} --room {code}" in at.text("invitation")
         assert at.text("seats").splitlines() == ["blue, x  ana (you)", "red, o   free"]
@@ -53,8 +49,8 @@ async def test_code_seats_and_the_way_in_are_shown(real_server):
 async def test_the_code_is_copied_by_the_terminal_and_said(real_server):
     async with waiting_room(real_server) as (at, screen):
         await at.press("c")
-        assert at.app.clipboard == room_of(screen).code
-        assert room_of(screen).code in at.text("say")
+        assert at.app.clipboard == screen.room.code
+        assert screen.room.code in at.text("say")
         await at.press("i")
         assert at.app.clipboard == at.text("invitation").splitlines()[1]
 
@@ -87,7 +83,6 @@ async def test_a_bot_is_put_on_the_free_seat_and_the_match_begins(real_server):
         assert offered == ["easy", *(level for level in levels if level != "easy")]
         await at.press("down", "enter")
         match = await at.arrive(MatchScreen)
-        await until(at.pilot, lambda: match.model is not None)
         assert match.model.mirror.head.seats[1].holder.level == levels[0] == "random"
 
 
@@ -106,9 +101,9 @@ async def test_seats_are_swapped_while_waiting(real_server):
 @pytest.mark.slow
 async def test_what_is_said_is_shown(real_server):
     async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="zoe") as zoe:
-        async with zoe.watch(room_of(screen).code) as watching:
-            await watching.request(Say(id=0, room=watching.code, text="hello"))
-            await until(at.pilot, lambda: len(room_of(screen).mirror.chat) == 1)
+        async with zoe.watch(screen.room.code) as watching:
+            await watching.say("hello")
+            await until(at.pilot, lambda: len(screen.room.mirror.chat) == 1)
             await at.press("t", "h", "i", "enter")
             await until(at.pilot, lambda: len(watching.mirror.chat) == 2)
             shown = screen.query_one("#chat", Chat).text
@@ -118,40 +113,40 @@ async def test_what_is_said_is_shown(real_server):
 @pytest.mark.slow
 async def test_leaving_gives_the_seat_up(real_server):
     async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="zoe") as zoe:
-        code = room_of(screen).code
+        code = screen.room.code
         async with zoe.watch(code) as watching:
             await at.press("escape")
             await at.arrive(LobbyScreen)
             await until(at.pilot, lambda: watching.mirror.head.phase == "closed")
-        assert at.app.shelf.all() == []
+        assert at.app.saved_matches.all() == []
 
 
 async def test_a_match_opens_when_somebody_joins_and_its_end_leads_back_to_the_room_for_a_rematch(real_server):
     async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="rui") as rui:
-        async with rui.join(room_of(screen).code) as other:
+        async with rui.join(screen.room.code) as other:
             await at.arrive(MatchScreen)
-            await other.request(Resign(id=0, room=other.code, match=1))
-            await until(at.pilot, lambda: room_of(screen).mirror.head.phase == "finished")
+            await other.resign()
+            await until(at.pilot, lambda: screen.room.mirror.head.phase == "finished")
             await at.press("escape")
             assert await at.arrive(RoomScreen) is screen
             await at.says("You win", "state")
             assert {"rematch", "swap", "board"} <= at.footer()
-            assert at.app.shelf.all()[0].phase == "finished"
-            await other.request(Offer(id=0, room=other.code, kind="rematch"))
+            assert at.app.saved_matches.all()[0].phase == "finished"
+            await other.offer("rematch")
             await at.says("rui offers a rematch", "offer")
             await at.press("y")
             match = await at.arrive(MatchScreen)
-            await until(at.pilot, lambda: match.model is not None and match.model.mirror.match.number == 2)
+            await until(at.pilot, lambda: match.model.mirror.match.number == 2)
 
 
 @pytest.mark.slow
 async def test_leaving_a_match_that_goes_on_leads_past_the_room_and_back_in_by_the_lobby(real_server):
     async with waiting_room(real_server) as (at, screen), connect(real_server.url, name="rui") as rui:
-        async with rui.join(room_of(screen).code):
+        async with rui.join(screen.room.code):
             await at.arrive(MatchScreen)
             await at.press("escape", "y")
             await at.arrive(LobbyScreen)
-            assert at.app.shelf.all()[0].opponent == "rui"
+            assert at.app.saved_matches.all()[0].opponent == "rui"
             await until(at.pilot, lambda: at.app.screen._rows and at.app.screen._rows[0].is_own)
             await at.press("enter")
             await at.arrive(MatchScreen)
@@ -169,12 +164,11 @@ async def test_who_is_no_host_may_not_put_bots(real_server):
     async with connect(real_server.url, name="rui") as rui, rui.create("iris", settings=LATE) as made:
         async with lobby_visit(real_server) as at:
             venue = at.app.session.venue
-            await venue.link.request(JoinRoom(id=0, room=made.code))
-            await made.request(Resign(id=0, room=made.code, match=1))
-            at.app.push_screen(RoomScreen(venue, made.code, None))
-            screen = await at.arrive(RoomScreen)
-            await until(at.pilot, lambda: screen.room is not None)
-            await at.pilot.pause()
+            room = await enter(venue.link, JoinRoom(id=0, room=made.code))
+            await made.resign()
+            await until(at.pilot, lambda: room.mirror.head.phase == "finished")
+            at.app.push_screen(screen_of_room(venue, room, at.app.writing, is_to_watch=False))
+            await at.arrive(RoomScreen)
             assert not {"bot", "swap", "setup"} & at.footer()
 
 
@@ -184,11 +178,11 @@ LATE = RoomSettings(late_bot=LateBot("random", 86_400_000), may_undo=False, away
 async def test_the_settings_of_the_room_are_told(real_server):
     async with lobby_visit(real_server) as at:
         venue = at.app.session.venue
-        async with Client(venue.link).create("iris", settings=LATE) as made:
-            at.app.push_screen(RoomScreen(venue, made.code, None))
-            await at.arrive(RoomScreen)
-            await at.says("a computer (random) takes the free seat after 1 day", "settings")
-            assert "no undoing within a turn" in at.text("settings")
+        made = await enter(venue.link, CreateRoom(id=0, game="iris", settings=LATE))
+        at.app.push_screen(screen_of_room(venue, made, at.app.writing, is_to_watch=False))
+        await at.arrive(RoomScreen)
+        await at.says("a computer (random) takes the free seat after 1 day", "settings")
+        assert "no undoing within a turn" in at.text("settings")
 
 
 @pytest.mark.slow
@@ -200,17 +194,7 @@ async def test_a_late_bot_begins_the_match(real_server):
         await at.fill("late-bot-after", "0s")
         await at.press("ctrl+s")
         match = await at.arrive(MatchScreen)
-        await until(at.pilot, lambda: match.model is not None)
         assert match.model.mirror.head.seats[1].holder.kind == "bot"
-
-
-async def test_a_room_that_is_no_more_is_told(real_server):
-    async with lobby_visit(real_server) as at:
-        at.app.push_screen(RoomScreen(at.app.session.venue, "K7MQ4", None))
-        await at.arrive(RoomScreen)
-        await at.says("the server refuses")
-        await at.press("escape")
-        await at.arrive(LobbyScreen)
 
 
 @pytest.mark.slow
@@ -229,9 +213,9 @@ async def test_the_host_changes_the_settings_and_the_match_is_played_with_them(r
         await at.press("ctrl+s")
         await at.arrive(RoomScreen)
         wanted = RoomSettings(time_control=Fischer(initial_ms=300_000, increment_ms=3_000))
-        await until(at.pilot, lambda: room_of(screen).mirror.head.settings == wanted)
+        await until(at.pilot, lambda: screen.room.mirror.head.settings == wanted)
         await at.says("5 minutes", "settings")
-        async with connect(real_server.url, name="rui") as rui, rui.join(room_of(screen).code) as joined:
+        async with connect(real_server.url, name="rui") as rui, rui.join(screen.room.code) as joined:
             await at.arrive(MatchScreen)
             await until(at.pilot, lambda: joined.mirror.head.match is not None)
             assert joined.mirror.head.match.clock.players[0].stage_ms == 300_000

@@ -36,7 +36,7 @@ async def own_turn_unseen(at: Table, pilot: Pilot[int]) -> list[str]:
     sent: list[str] = []
     at.app.title_bar = TerminalTitle(sent.append, at.app.TITLE)
     at.app.bell = lambda: sent.append("bell")  # type: ignore[method-assign]
-    await until(pilot, lambda: at.screen.model is not None)
+    await until(pilot, lambda: at.screen.is_whole)
     at.app.post_message(events.AppBlur())
     await until(pilot, lambda: not at.app.is_looked_at)
     await at.screen.room.play(["b4", "b3"])

@@ -7,11 +7,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
-from tabuleiro_client.net.link import Link
-from tabuleiro_client.net.room import watch_room
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.try_board import TryScreen
-from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.chat import Entry
 from tests.client.tui.tables import Table, table, until
@@ -33,7 +30,7 @@ async def type_text(pilot: Pilot[int], text: str) -> None:
 
 
 async def entered(at: Table, pilot: Pilot[int]) -> None:
-    await until(pilot, lambda: at.screen.model is not None and at.screen.model.can_act)
+    await until(pilot, lambda: at.screen.model.can_act)
 
 
 async def test_refused_actions_stay_in_the_line_with_the_wrong_one_selected(real_server):
@@ -117,11 +114,8 @@ async def test_what_is_too_long_to_be_said_is_kept_whole_with_what_is_too_much_s
 
 @pytest.mark.slow
 async def test_a_watcher_who_is_muted_keeps_the_line_and_is_told(real_server):
-    def make(link: Link, code: str) -> WatchScreen:
-        return WatchScreen(lambda: watch_room(link, code))
-
-    async with table(real_server, "virus-wars", SMALL, make_screen=make) as at, at.app.run_test() as pilot:
-        await until(pilot, lambda: at.screen.model is not None)
+    async with table(real_server, "virus-wars", SMALL, is_watching=True) as at, at.app.run_test() as pilot:
+        await until(pilot, lambda: at.screen.is_whole)
         room = at.opponent.room
         await pilot.press("t", *"hi", "enter")
         await until(pilot, lambda: room.mirror.chat)

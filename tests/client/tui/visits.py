@@ -107,6 +107,4 @@ async def own_room(at: Visit) -> RoomScreen:
     await at.press("n")
     await at.arrive(NewMatchScreen)
     await at.press("ctrl+s")
-    screen = await at.arrive(RoomScreen)
-    await until(at.pilot, lambda: screen.room is not None)
-    return screen
+    return await at.arrive(RoomScreen)

@@ -6,29 +6,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tabuleiro.notation.record import RecordTurn
-from tabuleiro.rules.view import BoardView, Hint, Mark
+from tabuleiro.rules.view import BoardView, Mark, Note
 from tabuleiro_client.models.records import RoomMatch
 from tabuleiro_client.text.board import scores_text
 
 
-def hints_of_cell(view: BoardView, cell: int) -> list[Hint]:
-    """Return the hints about one cell: first those that forbid or require it, then those it is part of."""
-    about = [hint for hint in view.hints if hint.target == cell]
-    return about + [hint for hint in view.hints if hint.target != cell and cell in hint.cells]
+def notes_of_cell(view: BoardView, cell: int) -> list[Note]:
+    """Return the notes about one cell: first those that forbid or require it, then those it is part of."""
+    about = [note for note in view.notes if note.target == cell]
+    return about + [note for note in view.notes if note.target != cell and cell in note.cells]
 
 
 def cell_note(view: BoardView, cell: int) -> str:
-    """Return a cell in a few words: its name, its piece, its colour, and the first hint about it."""
+    """Return a cell in a few words: its name, its piece, its colour, and the first note about it."""
     there = view.cells[cell]
     words = [there.name]
     if there.piece != ".":
         asleep = " asleep" if Mark.ASLEEP in there.marks else ""
         words.append(view.piece_names.get(there.piece, there.piece) + asleep)
     elif Mark.FORBIDDEN in there.marks:
-        words.append("forbidden (w: why)" if hints_of_cell(view, cell) else "forbidden")
+        words.append("forbidden (w: why)" if notes_of_cell(view, cell) else "forbidden")
     if there.ground:
         words.append(there.ground)
-    groups = [hint for hint in hints_of_cell(view, cell) if hint.target is None and hint.kind != "ban"]
+    groups = [note for note in notes_of_cell(view, cell) if note.target is None and note.kind != "ban"]
     if groups:
         words.append(groups[0].text)
     return ", ".join(words)

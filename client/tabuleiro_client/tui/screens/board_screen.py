@@ -38,6 +38,7 @@ OTHER_ROWS: Final = 6
 class BoardScreen(Screen[None]):
     """A board with a panel; below the board whose turn it is, what to do, and what is under the cursor."""
 
+    AUTO_FOCUS = "#board"
     BINDINGS: ClassVar[list[BindingType]] = [keys.BACK]
     DEFAULT_CSS = """
     BoardScreen #table { height: 1fr; }
@@ -90,8 +91,8 @@ class BoardScreen(Screen[None]):
         return ()
 
     def on_mount(self) -> None:
-        self.query_one(TopBar).show_connection(self.client.session)
-        self.board.focus()
+        for bar in self.query(TopBar):  # a screen that is left at once has lost it already
+            bar.show_connection(self.client.session)
 
     def on_resize(self, event: events.Resize) -> None:
         self.part_columns(event.size)

@@ -18,7 +18,7 @@ from textual.widgets.option_list import Option
 
 from tabuleiro.errors import CommandError
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro_client.models.saved_matches import ShelvedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.entrance import go_on
@@ -40,7 +40,7 @@ class Entry:
     title: str
     help: str = ""
     go: Callable[[], Coroutine[Any, Any, None]] | None = None
-    match: ShelvedMatch | None = None
+    match: SavedMatch | None = None
 
 
 class HomeScreen(PageScreen):
@@ -135,7 +135,7 @@ class HomeScreen(PageScreen):
         return Text(title, no_wrap=True, overflow="crop")
 
     def _made_entries(self) -> list[Entry]:
-        matches = [match for match in self.client.shelf.all() if not match.is_over][:SHOWN_MATCHES_COUNT]
+        matches = [match for match in self.client.saved_matches.all() if not match.is_over][:SHOWN_MATCHES_COUNT]
         entries = [Entry("Play on this machine"), *map(self._place, ("bot", "both", "bots"))]
         entries += [Entry("Play online")]
         for url, name in known_servers(self.client)[:SHOWN_SERVERS_COUNT]:
@@ -153,7 +153,7 @@ class HomeScreen(PageScreen):
         title, sentence, way = PLACES[name]
         return Entry(title, sentence, partial(way, self.client))
 
-    def _match_entry(self, match: ShelvedMatch) -> Entry:
+    def _match_entry(self, match: SavedMatch) -> Entry:
         where = "this machine" if match.is_local else match.server.partition("://")[2]
         against = match.opponent or ("nobody yet" if match.phase == "waiting" else "yourself")
         sentence = (
@@ -163,7 +163,7 @@ class HomeScreen(PageScreen):
             f"{match.game} against {against} ({match.room})", sentence, partial(self._go_on, match), match
         )
 
-    async def _go_on(self, match: ShelvedMatch) -> None:
+    async def _go_on(self, match: SavedMatch) -> None:
         self.say(f"looking for room {match.room} ...")
         try:
             await go_on(self.client, match)
@@ -174,17 +174,17 @@ class HomeScreen(PageScreen):
         else:
             self.say("")
 
-    async def _put_away(self, match: ShelvedMatch) -> None:
+    async def _put_away(self, match: SavedMatch) -> None:
         """Take a match whose room is closed off the list; if its server has the record, it is kept for replays."""
         venue = self.client.session.venue
         try:
             assert venue is not None  # it has just answered
             await venue.link.get_record(match.room, None, match.secret)
         except CommandError:
-            self.client.shelf.forget(match)
+            self.client.saved_matches.forget(match)
             told = f"room {match.room} is no more, and the server has no record of it"
         else:
-            self.client.shelf.keep(msgspec.structs.replace(match, phase="closed"))
+            self.client.saved_matches.keep(msgspec.structs.replace(match, phase="closed"))
             told = f"room {match.room} is closed; what was played there is among the replays (p)"
         self._list()
         self.say(told)
@@ -225,5 +225,5 @@ class HomeScreen(PageScreen):
         """Take the highlighted match off the list; the server keeps it."""
         entry = self._highlighted()
         if entry is not None and entry.match is not None:
-            self.client.shelf.forget(entry.match)
+            self.client.saved_matches.forget(entry.match)
             self._list()

@@ -1,50 +1,45 @@
-"""A room while it goes on: enters it, keeps what is shown in step with it, and sends requests.
+"""A match while it goes on: keeps the board, the panel and the lines in step with its room.
 
 What can be pressed is left to the screens of playing and of watching.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable
-from contextlib import AbstractAsyncContextManager, suppress
-from typing import Any, Final
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Final
 
 from textual.css.query import NoMatches
 from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tabuleiro.errors import CommandError, ConnectionLostError, TabuleiroError
-from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.events import Said
-from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ClientMessage, MatchView, RoomHead, Say
+from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import Game
 from tabuleiro.rules.view import BoardView, Target
-from tabuleiro_client.net.room import Change, EnteredRoom, Happened
+from tabuleiro_client.net.room import Change, Happened
 from tabuleiro_client.text.rooms import brief_options_text
-from tabuleiro_client.text.sentences import said, side_glyphs
+from tabuleiro_client.text.sentences import said as said_line
+from tabuleiro_client.text.sentences import side_glyphs
 from tabuleiro_client.text.terminal import showable
-from tabuleiro_client.tui.collector import spared_objects
-from tabuleiro_client.tui.match_model import MatchModel
+from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay
 from tabuleiro_client.tui.present.players import brief_text, player_lines
 from tabuleiro_client.tui.redrawing import Redrawing
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
-from tabuleiro_client.tui.screens.muting import ask_whom_to_mute
+from tabuleiro_client.tui.screens.room_view import RoomView
 from tabuleiro_client.tui.widgets.bars import TopBar
-from tabuleiro_client.tui.widgets.chat import Chat, Entry, chat_problem
+from tabuleiro_client.tui.widgets.chat import Chat
 from tabuleiro_client.tui.widgets.panel import Moves, Players
-
-RoomEntry = Callable[[], AbstractAsyncContextManager[EnteredRoom]]
-"""Enters a room, e.g. ``lambda: join_room(link, code)``; the room is left with the context."""
 
 TICK_S: Final = 0.1
 """How often clocks are looked at; they are drawn only when they show something else."""
 
 
-class LiveScreen(BoardScreen):
-    """A stay in the room that ``entry`` enters. ``model`` is ``None`` until it is entered."""
+class LiveScreen(BoardScreen, RoomView):
+    """The board of ``open_room``."""
 
     DEFAULT_CSS = """
     LiveScreen #offer, LiveScreen #end, LiveScreen #facts { display: none; height: auto; padding: 0 1; }
@@ -54,12 +49,9 @@ class LiveScreen(BoardScreen):
     LiveScreen #offer.open, LiveScreen #end.open, LiveScreen #facts.open { display: block; }
     """
 
-    def __init__(self, entry: RoomEntry, *, is_watching: bool) -> None:
-        super().__init__("entering the room")
-        self.model: MatchModel | None = None
-        self.room: EnteredRoom | None = None
-        self._entry = entry
-        self._is_watching = is_watching
+    def __init__(self, open_room: OpenRoom) -> None:
+        super().__init__(f"room {open_room.room.code}")
+        self.open_room = open_room
         self._own_turn: tuple[int, int] | None = None
         self._banners: dict[str, str] = {}
         self._titled: tuple[Game, str] | None = None
@@ -73,36 +65,15 @@ class LiveScreen(BoardScreen):
         yield Chat(id="chat")
 
     def on_mount(self) -> None:
-        super().on_mount()
         self._redrawing = Redrawing(
             (self.show_board, self.show_words, self.show_moves, self.show_chat), self.client.turnstile.quiet
         )
-        self.run_worker(self._stay(), name="stay in a room", exit_on_error=True)
         self.run_worker(self._keep_drawn(), name="redrawing", exit_on_error=True)
         self.set_interval(TICK_S, self.show_players)
 
-    async def _stay(self) -> None:
-        """Enter the room and show what happens in it, until it is gone or this screen is."""
-        try:
-            async with self._entry() as room:
-                self.room = room
-                self.model = MatchModel(room.mirror, self.client.writing, is_watching=self._is_watching)
-                self.part_columns(self.size)
-                self.show_all()
-                with spared_objects():
-                    await self._follow(room, self.model)
-                self.show_all()  # the room is gone, and what came last is not drawn yet
-        except NoMatches:
-            # The screen is being left, and has lost the first of its widgets: there is nothing to show any more.
-            return
-        except TabuleiroError as error:
-            problem = showable(str(error), self.client.writing)
-            if self.model is None:
-                self.client.leave_screen(problem)
-            else:
-                self.say(problem)
-        finally:
-            self.room = None
+    def begin(self) -> None:
+        self.part_columns(self.size)
+        self.show_all()
 
     async def _keep_drawn(self) -> None:
         """Draw what happens until this screen is left."""
@@ -110,34 +81,28 @@ class LiveScreen(BoardScreen):
         with suppress(NoMatches):
             await self._redrawing.keep_up()
 
-    def _hear(self, change: Change) -> None:
+    def hear(self, change: Change, said: str) -> None:
         """Say below the board what somebody said, where there is no panel for the talk of the room."""
         event = change.step.event.event if isinstance(change, Happened) else None
-        if self.model is None or not isinstance(event, Said) or not self.has_class("narrow"):
+        if not isinstance(event, Said) or not self.has_class("narrow"):
             return
         if event.account != self.model.mirror.account:
-            line = said(event.name, event.text, is_player=event.is_player)
+            line = said_line(event.name, event.text, is_player=event.is_player)
             self.model.message = showable(line, self.client.writing)
 
-    async def _follow(self, room: EnteredRoom, model: MatchModel) -> None:
-        """Show what happens in ``room`` until it is gone."""
-        async for change in room:
-            model.take(change)
-            self._hear(change)
-            if not room.has_unread:
-                self._redrawing.ask()
+    def catch_up(self) -> None:
+        self._redrawing.ask()
 
     @property
     def is_whole(self) -> bool:
-        """Whether there is something to draw on: a screen that is being left loses its first widget first."""
+        """Whether there is something to draw on: a screen that is left loses its first widget first."""
         return self.is_attached and any(isinstance(child, TopBar) for child in self.children)
 
     def current_view(self) -> BoardView | None:
-        return None if self.model is None else self.model.view
+        return self.model.view if self.is_whole else None
 
     def make_overlay(self, cursor: Target | None, hover: Target | None) -> Overlay:
         """What is added to the position for where the person points."""
-        assert self.model is not None
         return self.model.overlay(cursor, hover, shows_legal=self.client.settings.shows_legal)
 
     def show_all(self) -> None:
@@ -148,7 +113,7 @@ class LiveScreen(BoardScreen):
     def show_board(self) -> None:
         """Draw the position."""
         model = self.model
-        if model is None or not self.is_whole:
+        if not self.is_whole:
             return
         self._call_for_attention()
         self.board.can_choose = bool(model.own_seats) and model.mirror.head.phase == "playing"
@@ -157,7 +122,7 @@ class LiveScreen(BoardScreen):
     def show_words(self) -> None:
         """Draw the title, the players, the lines below the board, and the keys that do something now."""
         model = self.model
-        if model is None or not self.is_whole:
+        if not self.is_whole:
             return
         head, game = model.mirror.head, model.mirror.game
         title = self._title(game, head)
@@ -172,19 +137,19 @@ class LiveScreen(BoardScreen):
     def show_moves(self) -> None:
         """Draw the list of turns."""
         model = self.model
-        if model is not None and self.is_whole:
+        if self.is_whole:
             glyphs = side_glyphs(model.mirror.game, self.client.writing)
             self.query_one(Moves).show(model.timeline.turns(), glyphs, model.ply)
 
     def show_chat(self) -> None:
         """Draw what was said."""
-        if self.model is not None and self.is_whole:
+        if self.is_whole:
             self.query_one(Chat).show(self.model.mirror.chat, self.client.writing)
 
     def show_lines(self) -> None:
         """Write the lines below the board; without room for the panel they hold its end card."""
         model = self.model
-        if model is None or not self.is_whole:
+        if not self.is_whole:
             return
         is_narrow = self.has_class("narrow")
         turn = "  ".join(part for part in (model.turn_text(), *model.view.notices) if part)
@@ -217,21 +182,20 @@ class LiveScreen(BoardScreen):
 
     def point(self) -> None:
         super().point()
-        if self.model is not None and self.model.point(self.board.target):
+        if self.model.point(self.board.target):
             self.show_all()
 
     def action_why(self) -> None:
         """Say what is known of the cell that is pointed at."""
-        if self.model is not None:
-            self.model.explain(self.board.target)
-            self.show_all()
+        self.model.explain(self.board.target)
+        self.show_all()
 
     def show_players(self) -> None:
         """Draw names and clocks, if they show something else by now."""
-        model, room = self.model, self.room
-        if model is None or room is None or not self.is_whole:
+        if not self.is_whole:
             return
-        mirror, now_ms = model.mirror, room.server_now_ms()
+        model = self.model
+        mirror, now_ms = model.mirror, self.room.server_now_ms()
         lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.client.writing)
         self.query_one(Players).show(lines, is_stone="b" in model.view.piece_names)
         self.write_line("brief", brief_text(lines))
@@ -249,7 +213,7 @@ class LiveScreen(BoardScreen):
 
     def banner_text(self) -> str:
         """What waits for an answer; empty when nothing does."""
-        return "" if self.model is None else self.model.offer_text()
+        return self.model.offer_text()
 
     def _show_banner(self, name: str, text: str) -> bool:
         """Show a banner, or none for an empty text; return whether it is another than before."""
@@ -264,8 +228,8 @@ class LiveScreen(BoardScreen):
     def _call_for_attention(self) -> None:
         """Call when an own turn begins; by its number, since what comes quickly is drawn together."""
         model = self.model
-        match = None if model is None else model.mirror.match
-        if model is None or match is None or not (model.mirror.is_my_turn and model.own_seats):
+        match = model.mirror.match
+        if match is None or not (model.mirror.is_my_turn and model.own_seats):
             self._own_turn = None
             self.client.title_bar.rest()
             return
@@ -276,85 +240,24 @@ class LiveScreen(BoardScreen):
 
     def say(self, text: str) -> None:
         """Say something in the line below the board."""
-        if self.model is not None:
-            self.model.message = text
-            self.show_all()
-
-    def ask(self, make: Callable[[RoomCode, MatchView], ClientMessage], said: str = "") -> None:
-        """Send the request that ``make`` makes for the room and its match, and say ``said`` when it was done."""
-        room, model = self.room, self.model
-        if room is None or model is None:
-            return
-        match = model.mirror.match
-        if match is None:
-            self.say("no match is being played here")
-        else:
-            self.run_asking(room.request(make(room.code, match)), said)
-
-    def run_asking(self, request: Coroutine[Any, Any, None], said: str = "", line: str = "") -> None:
-        """Run a request as a worker of this screen; a refusal is said, and a ``line`` typed for it comes back."""
-        self.run_worker(self._answered(request, said, line), name="request", group="requests")
-
-    async def _answered(self, request: Coroutine[Any, Any, None], said: str, line: str) -> None:
-        try:
-            await request
-        except CommandError as error:
-            self._refused(f"the server refuses: {error.message}", line)
-        except ConnectionLostError as error:
-            self._refused(f"not sent: {error}", line)
-        else:
-            if said:
-                self.say(said)
-
-    def _refused(self, why: str, line: str, column: int | None = None) -> None:
-        self.say(why)
-        if line and self.is_whole:
-            self.query_one(Entry).refuse("say", line, column)
-
-    def say_to_room(self, text: str) -> None:
-        """Write to the room; what cannot be said is kept in the line."""
-        problem = chat_problem(text)
-        if problem:
-            self._refused(problem, text, CHAT_MAX_CHARS + 1)
-        elif self.room is None:
-            self._refused("the room is gone: nobody hears that any more", text)
-        else:
-            self.run_asking(self.room.request(Say(id=0, room=self.room.code, text=text)), line=text)
-
-    def can_mute(self) -> bool:
-        """Whether this guest is the host, and there is somebody to mute."""
-        model = self.model
-        return (
-            model is not None
-            and self.client.is_host_of(model.mirror.head)
-            and bool(model.talk_rights.people(model.mirror))
-        )
-
-    def action_mute(self) -> None:
-        """Ask who shall be muted or may talk again."""
-        room, model = self.room, self.model
-        if room is not None and model is not None:
-            ask_whom_to_mute(self.client, room, model, self.run_asking)
+        self.model.message = text
+        self.show_all()
 
     def look(self, ply: int) -> None:
         """Show the position after ``ply`` actions; the last one is the live one."""
-        if self.model is not None:
-            self.model.look(ply)
-            self.model.message = ""
-            self.show_all()
+        self.model.look(ply)
+        self.model.message = ""
+        self.show_all()
 
     def action_scroll(self, step: int) -> None:
         """Look one action back or on."""
-        if self.model is not None:
-            self.look(self.model.ply + step)
+        self.look(self.model.ply + step)
 
     def action_scroll_to_end(self) -> None:
         """Show the present position again."""
-        if self.model is not None:
-            self.look(self.model.timeline.last_ply)
+        self.look(self.model.timeline.last_ply)
 
     def action_copy_code(self) -> None:
         """Copy the code of the room; it is also said, for terminals that do not let us."""
-        if self.room is not None:
-            self.app.copy_to_clipboard(self.room.code)
-            self.say(f"the code of this room is {self.room.code} (copied, if your terminal allows it)")
+        self.app.copy_to_clipboard(self.room.code)
+        self.say(f"the code of this room is {self.room.code} (copied, if your terminal allows it)")

@@ -14,10 +14,11 @@ from textual.widgets import DataTable, Input, Static
 from tabuleiro.ids import Phase
 from tabuleiro.protocol.messages import Announcement, JoinRoom, LobbyUpdate, RoomList, WatchRoom
 from tabuleiro_client.net.lobby import follow_lobby
+from tabuleiro_client.net.room import EntryRequest
 from tabuleiro_client.net.server import Venue
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.entrance import EntryRequest, enter
+from tabuleiro_client.tui.entrance import enter_room
 from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.lobby_model import HEADINGS, LobbyModel, LobbyRow
 from tabuleiro_client.tui.places import ask_for_room
@@ -174,17 +175,17 @@ class LobbyScreen(PageScreen):
         if row is not None:
             is_to_join = row.is_own or row.has_free_seat
             request = JoinRoom(id=0, room=row.room) if is_to_join else WatchRoom(id=0, room=row.room)
-            self._enter(request, None)
+            self._enter(request)
 
-    def _enter(self, request: EntryRequest, secret: str | None) -> None:
+    def _enter(self, request: EntryRequest) -> None:
         self.say("")
-        self.start(enter(self.client, request, secret))
+        self.start(enter_room(self.client, request))
 
     def action_watch_room(self) -> None:
         """Watch the room under the cursor."""
         row = self._chosen()
         if row is not None:
-            self._enter(WatchRoom(id=0, room=row.room), None)
+            self._enter(WatchRoom(id=0, room=row.room))
 
     def action_new_room(self) -> None:
         """Make a room."""

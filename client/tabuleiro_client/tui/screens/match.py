@@ -8,18 +8,16 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from tabuleiro.errors import CommandError, ConnectionLostError
+from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.ids import Player
 from tabuleiro.protocol.events import OfferEnd, OfferEnded, OfferKind
-from tabuleiro.protocol.messages import Abort, Answer, ClaimWin, Offer, Resign
 from tabuleiro.rules.view import Target
 from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer
-from tabuleiro_client.net.room import EnteredRoom
+from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.present.players import claim_text
 from tabuleiro_client.tui.screens.confirm import ConfirmScreen
-from tabuleiro_client.tui.screens.live import LiveScreen, RoomEntry
+from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.panel import Choices
@@ -36,14 +34,9 @@ class MatchScreen(LiveScreen):
         Binding("dollar_sign", "scroll_to_end", "present", show=False, tooltip="Show the present position again."),
     ]
 
-    def __init__(self, entry: RoomEntry) -> None:
-        super().__init__(entry, is_watching=False)
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key does something now; the footer shows those that do."""
         model = self.model
-        if model is None:
-            return action not in {binding.action.partition("(")[0] for binding in (*keys.MATCH, *keys.SHIPS)}
         phase = model.mirror.head.phase
         if action == "hint":
             return model.can_ask_for_hint
@@ -51,7 +44,7 @@ class MatchScreen(LiveScreen):
             ships = model.composer if isinstance(model.composer, ShipComposer) else None
             return ships is not None and ships.position.is_setup == (action == "ship")
         if action == "undo":
-            return model.can_act and (model.composer.can_step_back or model.undo_request() is not None)
+            return model.can_act and (model.composer.can_step_back or model.undo_ply() is not None)
         if action == "send":
             return model.can_act and bool(model.composer.actions)
         if action == "pass_turn":
@@ -76,22 +69,16 @@ class MatchScreen(LiveScreen):
     def show_words(self) -> None:
         super().show_words()
         model = self.model
-        if model is not None and self.is_whole:
+        if self.is_whole:
             is_composing = model.can_act and model.is_live
             self.query_one(Choices).show(model.composer.choices() if is_composing else [])
 
     def next_steps(self) -> str:
-        return (
-            "r rematch   [ ] look back   Esc leave"
-            if self.model and self.model.own_seats
-            else super().next_steps()
-        )
+        return "r rematch   [ ] look back   Esc leave" if self.model.own_seats else super().next_steps()
 
     def choose(self, target: Target) -> None:
         """Add an action to the turn in the making; once that is complete, any choice sends it."""
         model = self.model
-        if model is None:
-            return
         if model.can_act and model.is_live and model.composer.is_complete:
             self.action_send()
             return
@@ -101,43 +88,38 @@ class MatchScreen(LiveScreen):
     def _composed(self) -> None:
         """Send a turn that is complete, unless a word to send it is wanted; show what there is now."""
         model = self.model
-        is_waiting = (
-            self.client.settings.asks_before_sending and model is not None and not model.composer.is_single
-        )
-        if model is not None and model.composer.is_complete and model.can_act and not is_waiting:
+        is_waiting = self.client.settings.asks_before_sending and not model.composer.is_single
+        if model.composer.is_complete and model.can_act and not is_waiting:
             self.action_send()
         else:
             self.show_all()
 
     def action_send(self) -> None:
         """Send what is composed of the turn."""
-        model, room = self.model, self.room
-        if model is None or room is None or not model.can_act or not model.composer.actions:
+        model = self.model
+        if not model.can_act or not model.composer.actions:
             return
         model.is_sending, model.message = True, ""
-        self.run_worker(self._play(room, model.composer.texts()), name="turn", group="turn")
+        self.run_worker(self._play(model.composer.texts()), name="turn", group="turn")
         self.show_all()
 
-    async def _play(self, room: EnteredRoom, texts: list[str]) -> None:
+    async def _play(self, texts: list[str]) -> None:
         refusal = ""
         try:
-            await room.play(texts)
-        except CommandError as error:
-            refusal = f"the server refuses: {error.message}; your turn was taken back"
-        except ConnectionLostError as error:
-            refusal = f"your turn was taken back: {error}"
-        if self.model is not None:
-            self.model.settle(refusal)
-            self.show_all()
+            await self.room.play(texts)
+        except (CommandError, ClientError) as error:
+            refusal = f"{problem_text(error)}; your turn was taken back"
+        self.model.settle(refusal)
+        self.show_all()
 
     def action_undo(self) -> None:
         """Undo the last choice of the turn in the making, or the last action of the turn already sent."""
         model = self.model
-        if model is None or not model.can_act:
+        if not model.can_act:
             return
-        request = None if model.composer.can_step_back else model.undo_request()
-        if request is not None:
-            self.ask(lambda code, match: request, "undone")
+        ply = None if model.composer.can_step_back else model.undo_ply()
+        if ply is not None:
+            self.ask(self.room.undo(ply), "undone")
         elif model.composer.step_back():
             model.message = ""
             self.show_all()
@@ -145,7 +127,7 @@ class MatchScreen(LiveScreen):
     def action_pass_turn(self) -> None:
         """Pass."""
         model = self.model
-        if model is not None and model.can_act and model.type_actions(PASS_TEXT):
+        if model.can_act and model.type_actions(PASS_TEXT):
             self.action_send()
 
     def action_ship(self, value: int) -> None:
@@ -170,42 +152,35 @@ class MatchScreen(LiveScreen):
             self._say_of(composer)
 
     def _ships(self) -> ShipComposer | None:
-        model = self.model
-        if model is None or not model.can_act or not isinstance(model.composer, ShipComposer):
-            return None
-        return model.composer
+        composer = self.model.composer
+        return composer if self.model.can_act and isinstance(composer, ShipComposer) else None
 
     def _say_of(self, composer: ShipComposer) -> None:
-        assert self.model is not None
         self.model.message = composer.message
         self.show_all()
 
     def action_hint(self) -> None:
         """Ask the server what to play."""
-        if self.room is not None and self.model is not None and self.model.can_ask_for_hint:
+        if self.model.can_ask_for_hint:
             self.model.message = "the server thinks about a hint"
-            self.run_asking(self._show_hint(self.room, self.model))
+            self.ask(self._show_hint())
             self.show_all()
 
-    async def _show_hint(self, room: EnteredRoom, model: MatchModel) -> None:
-        asked = model.mirror.state
-        model.show_hint(await room.take_hint(), asked)
+    async def _show_hint(self) -> None:
+        asked = self.room.mirror.state
+        self.model.show_hint(await self.room.take_hint(), asked)
         self.show_all()
 
     def action_type(self) -> None:
         """Type actions."""
         self.query_one(Entry).open_for("play")
 
-    def action_chat(self) -> None:
-        """Write to the room."""
-        self.query_one(Entry).open_for("say")
-
     def on_entry_typed(self, event: Entry.Typed) -> None:
         """A line was typed: a word to the room, or actions."""
         model = self.model
         if event.kind == "say":
             self.say_to_room(event.text)
-        elif model is not None:
+        else:
             if not model.type_actions(event.text):
                 self.query_one(Entry).refuse("play", event.text, model.refused_column)
             self._composed()
@@ -214,7 +189,7 @@ class MatchScreen(LiveScreen):
         """Offer a draw or a rematch, or ask to take the last turn back."""
 
         def offer() -> None:
-            self.ask(lambda code, match: Offer(id=0, room=code, kind=kind))
+            self.ask(self.room.offer(kind))
 
         if kind == "draw" and self._plays_both:
             # Nobody else is asked: a slip of a finger would end the match.
@@ -225,19 +200,15 @@ class MatchScreen(LiveScreen):
     @property
     def _plays_both(self) -> bool:
         """Whether both sides are played from here."""
-        return self.model is not None and len(self.model.own_seats) == 2
+        return len(self.model.own_seats) == 2
 
     def action_answer(self, accept: bool) -> None:
         """Answer the other player's offer, or withdraw the own one."""
-        model = self.model
-        if model is None:
-            return
-        offer = model.answerable_offer(accept=accept)
+        offer = self.model.answerable_offer(accept=accept)
         if offer is not None:
-            kind = offer.kind
-            how: OfferEnd = "withdrawn" if offer.player in model.own_seats else "declined"
-            said = "" if accept else model.cast.sentence(OfferEnded(kind, offer.player, how))
-            self.ask(lambda code, match: Answer(id=0, room=code, kind=kind, accept=accept), said)
+            how: OfferEnd = "withdrawn" if offer.player in self.model.own_seats else "declined"
+            said = "" if accept else self.model.cast.sentence(OfferEnded(offer.kind, offer.player, how))
+            self.ask(self.room.answer(offer.kind, accept=accept), said)
 
     def action_resign(self) -> None:
         """Ask, and give the match up; at one keyboard either of the two may."""
@@ -247,7 +218,6 @@ class MatchScreen(LiveScreen):
             self._confirm("Give this match up?", "resign", self._resign)
 
     def _ask_who_resigns(self) -> None:
-        assert self.model is not None
         sides = self.model.mirror.game.sides
 
         def picked(side: str | None) -> None:
@@ -258,19 +228,19 @@ class MatchScreen(LiveScreen):
         self.app.push_screen(PickerScreen("Who gives this match up?", choices), picked)
 
     def _resign(self, seat: Player | None = None) -> None:
-        self.ask(lambda code, match: Resign(id=0, room=code, match=match.number, seat=seat))
+        self.ask(self.room.resign(seat))
 
     def action_abort(self) -> None:
         """Ask, and end the match without a result."""
         self._confirm(
             "End this match without a result? That is possible until both players have made an action.",
             "abort",
-            lambda: self.ask(lambda code, match: Abort(id=0, room=code, match=match.number)),
+            lambda: self.ask(self.room.abort()),
         )
 
     def action_claim(self) -> None:
         """Claim the win over an opponent who stays away."""
-        self.ask(lambda code, match: ClaimWin(id=0, room=code, match=match.number))
+        self.ask(self.room.claim_win())
 
     def _confirm(self, question: str, yes: str, act: Callable[[], None]) -> None:
         """Ask ``question`` and act on a yes."""
@@ -283,18 +253,13 @@ class MatchScreen(LiveScreen):
 
     def banner_text(self) -> str:
         """The offer that waits, or that the win may be claimed."""
-        model, room = self.model, self.room
-        if model is None or room is None:
-            return ""
-        claim = claim_text(model.mirror.head, model.own_seats, room.server_now_ms())
+        claim = claim_text(self.room.mirror.head, self.model.own_seats, self.room.server_now_ms())
         return claim or super().banner_text()
 
     def action_back(self) -> None:
         """Put down what is picked, or come back to the present, or leave; a running match asks first."""
         model = self.model
-        if model is None:
-            self.client.leave_screen()
-        elif not model.is_live:
+        if not model.is_live:
             self.look(model.timeline.last_ply)
         elif isinstance(model.composer, ShipComposer) and model.composer.ship is not None:
             self.action_undo()
@@ -306,13 +271,12 @@ class MatchScreen(LiveScreen):
 
     def _leave(self) -> None:
         """Leave the screen; a seat that is not played from yet is given up."""
-        room, model = self.room, self.model
-        if room is not None and model is not None and model.own_seats and model.mirror.head.phase == "waiting":
-            self.run_worker(self._give_up_seat(room), name="leaving")
+        if self.model.own_seats and self.model.mirror.head.phase == "waiting":
+            self.run_worker(self._give_up_seat(), name="leaving")
         else:
             self.client.leave_screen()
 
-    async def _give_up_seat(self, room: EnteredRoom) -> None:
-        with suppress(CommandError, ConnectionLostError):
-            await room.leave()
+    async def _give_up_seat(self) -> None:
+        with suppress(CommandError, ClientError):
+            await self.room.leave()
         self.client.leave_screen()

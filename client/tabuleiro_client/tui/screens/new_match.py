@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Input
 
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.entrance import arrive_local, enter
+from tabuleiro_client.tui.entrance import arrive_local, enter_room
 from tabuleiro_client.tui.present.layout import smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING
 from tabuleiro_client.tui.room_form import Field, RoomForm
@@ -196,4 +196,4 @@ class NewMatchScreen(PageScreen):
     async def _open_room(self) -> None:
         if self.form.is_local:
             await arrive_local(self.client.session, self.client.settings.name or None)
-        await enter(self.client, self.form.request(), in_place=True)
+        await enter_room(self.client, self.form.request(), in_place=True)

@@ -13,9 +13,9 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tabuleiro.errors import TabuleiroError
+from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.places import problem_text
 from tabuleiro_client.tui.widgets.bars import KeyBar, TopBar
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class PageScreen(Screen[None]):
         return ()
 
     def on_mount(self) -> None:
-        self.query_one(TopBar).show_connection(self.client.session)
+        for bar in self.query(TopBar):  # a screen that is left at once has lost it already
+            bar.show_connection(self.client.session)
 
     def connection_changed(self) -> None:
         """The connection is another than before, or in another state; the line at the top tells of it already."""

@@ -17,11 +17,11 @@ from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.models.timeline import picture_of
 from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer
+from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.sentences import side_glyphs
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.places import problem_text
-from tabuleiro_client.tui.present.notes import facts, hints_of_cell, match_text
+from tabuleiro_client.tui.present.notes import facts, match_text, notes_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay
 from tabuleiro_client.tui.replay_model import ReplayModel
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
@@ -260,7 +260,7 @@ class ReplayScreen(BoardScreen):
         """Say what is known of the cell that is pointed at."""
         target = self.board.target
         if isinstance(target, int):
-            hints = hints_of_cell(self.model.view, target)
+            hints = notes_of_cell(self.model.view, target)
             self.model.message = (
                 " ".join(hint.text for hint in hints) or "there is nothing more to say of this cell"
             )

@@ -15,7 +15,7 @@ from tabuleiro.notation.record import MatchRecord
 from tabuleiro.notation.record_text import parse_record
 from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro_client.models.records import RoomMatch, RoomMatches
-from tabuleiro_client.models.saved_matches import ShelvedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch
 from tabuleiro_client.net.files import read_text
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.entrance import arrive_local, arrive_online
@@ -53,7 +53,7 @@ class ReplaysScreen(PageScreen):
 
     def __init__(self) -> None:
         super().__init__("replays")
-        self._matches: list[ShelvedMatch] = []
+        self._matches: list[SavedMatch] = []
 
     def compose_body(self) -> Iterable[Widget]:
         yield Static("A record in a file", classes="heading", markup=False)
@@ -64,7 +64,7 @@ class ReplaysScreen(PageScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self._matches = [match for match in self.client.shelf.all() if match.phase != "waiting"]
+        self._matches = [match for match in self.client.saved_matches.all() if match.phase != "waiting"]
         table = self.query_one(MatchTable)
         table.add_columns("room", "game", "board", "against", "where", "state")
         table.add_rows([self._texts(match) for match in self._matches])
@@ -75,7 +75,7 @@ class ReplaysScreen(PageScreen):
         else:
             self.query_one(Input).focus()
 
-    def _texts(self, match: ShelvedMatch) -> list[str]:
+    def _texts(self, match: SavedMatch) -> list[str]:
         where = "this machine" if match.is_local else match.server.partition("://")[2]
         texts = (match.room, match.game, match.board, match.opponent or "yourself", where, match.phase)
         return [showable(text, self.client.writing) for text in texts]
@@ -102,7 +102,7 @@ class ReplaysScreen(PageScreen):
         except RecordError as error:
             raise ClientError(f"{name}: {error}") from error
 
-    async def _open_match(self, match: ShelvedMatch) -> None:
+    async def _open_match(self, match: SavedMatch) -> None:
         self.say(f"asking for the record of {match.room} ...")
         matches = RoomMatches(partial(_ask, self.client.session, match))
         newest = await matches.newest()
@@ -119,7 +119,7 @@ class ReplaysScreen(PageScreen):
         self.app.push_screen(screen)
 
 
-async def _ask(session: Session, match: ShelvedMatch, number: int | None) -> RecordPlayed:
+async def _ask(session: Session, match: SavedMatch, number: int | None) -> RecordPlayed:
     """Ask the server of ``match`` for a match of its room. Raises: as :func:`arrive_online`, CommandError."""
     if match.is_local:
         venue = await arrive_local(session, match.guest)

@@ -6,7 +6,7 @@ The board of a match is a screen of its own, opened when the match starts; leavi
 from __future__ import annotations
 
 from collections.abc import Coroutine, Iterable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
@@ -14,42 +14,29 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
-from tabuleiro.ids import PLAYERS, Player, RoomCode, TimestampMs
-from tabuleiro.protocol.messages import (
-    CHAT_MAX_CHARS,
-    Answer,
-    ChangeSettings,
-    ClientMessage,
-    Offer,
-    Say,
-    SeatBot,
-    SwapSeats,
-)
-from tabuleiro.settings import RoomSettings
+from tabuleiro.errors import ClientError, CommandError
+from tabuleiro.ids import PLAYERS, Player, TimestampMs
 from tabuleiro_client.models.play_options import levels_to_offer
-from tabuleiro_client.models.saved_matches import ShelvedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch
 from tabuleiro_client.net.addresses import format_room_address
-from tabuleiro_client.net.library import Client
-from tabuleiro_client.net.room import Change, EnteredRoom
+from tabuleiro_client.net.room import Change
 from tabuleiro_client.net.server import Venue
 from tabuleiro_client.text import rooms
 from tabuleiro_client.text.rooms import brief_options_text
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.match_model import MatchModel
-from tabuleiro_client.tui.places import problem_text
+from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.screens.match import MatchScreen
-from tabuleiro_client.tui.screens.muting import ask_whom_to_mute
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
 from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
+from tabuleiro_client.tui.screens.room_view import RoomView
 from tabuleiro_client.tui.settings_form import SettingsForm
 from tabuleiro_client.tui.widgets.bars import TopBar
-from tabuleiro_client.tui.widgets.chat import Chat, Entry, chat_problem
+from tabuleiro_client.tui.widgets.chat import Chat, Entry
 
 
-class RoomScreen(PageScreen):
-    """The room ``code`` of ``venue``, in which this guest is already; ``secret`` is what a private one wants."""
+class RoomScreen(PageScreen, RoomView):
+    """A room of ``venue``. It follows the room, also while a board is open above."""
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = list(keys.ROOM)
@@ -65,15 +52,12 @@ class RoomScreen(PageScreen):
     RoomScreen #offer.open { display: block; }
     """
 
-    def __init__(self, venue: Venue, code: RoomCode, secret: str | None) -> None:
-        super().__init__(f"room {code}")
-        self.room: EnteredRoom | None = None
-        self.model: MatchModel | None = None
+    def __init__(self, venue: Venue, open_room: OpenRoom) -> None:
+        super().__init__(f"room {open_room.room.code}")
+        self.open_room = open_room
         self._venue = venue
-        self._code = code
-        self._secret = secret
-        self._is_match_open = False
-        self._shelved: ShelvedMatch | None = None
+        self._board: MatchScreen | None = None
+        self._saved: SavedMatch | None = None
 
     def compose_body(self) -> Iterable[Widget]:
         with Horizontal():
@@ -89,87 +73,60 @@ class RoomScreen(PageScreen):
         yield Static("", id="offer", markup=False)
         yield Entry(id="entry")
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.run_worker(self._told(self._stay()), name="stay in a room")
-
-    def _entry(self) -> AbstractAsyncContextManager[EnteredRoom]:
-        return Client(self._venue.link).watch(self._code, secret=self._secret)
-
-    async def _stay(self) -> None:
-        """Follow the room until it is gone or this screen is."""
-        async with self._entry() as room:
-            self.room = room
-            self.model = MatchModel(room.mirror, self.client.writing)
-            try:
-                self._take_in()
-                async for change in room:
-                    self._hear(change, self.model)
-                    if not room.has_unread:
-                        self._take_in()
-                self._take_in()  # the room is gone, and what came last is not shown yet
-            finally:
-                self.room = None
-
-    def _hear(self, change: Change, model: MatchModel) -> None:
+    def hear(self, change: Change, said: str) -> None:
         """Say what happened, unless another screen is there to say it."""
-        before = model.message
-        model.take(change)
-        if model.message != before and self.app.screen is self:
-            self.say(model.message)
+        if said and self.app.screen is self:
+            self.say(said)
 
-    def _take_in(self) -> None:
+    def catch_up(self) -> None:
         """Show the room as it is now, keep it in mind, and go to the board when a match has started."""
-        assert self.room is not None
-        head = self.room.mirror.head
-        self._keep_in_mind(self.room)
-        if head.phase == "playing" and not self._is_match_open:
+        if self not in self.app.screen_stack:
+            return  # it is still on its way there, and what is opened now would lie below it
+        self._keep_in_mind()
+        if self.room.mirror.head.phase == "playing" and self._board is None:
             self.action_open_match()
         if self.app.screen is self:
             self.show_all()
 
-    def _keep_in_mind(self, room: EnteredRoom) -> None:
+    def _keep_in_mind(self) -> None:
         """Remember the match for the home screen, whenever something in that has changed."""
-        head, own = room.mirror.head, room.mirror.own_seats
+        game, head, own = self.room.mirror.game, self.room.mirror.head, self.room.mirror.own_seats
         if not own:
             return
         others = [head.seats[seat].holder.name or "" for seat in PLAYERS if seat not in own]
         venue = self._venue
-        match = ShelvedMatch(
+        match = SavedMatch(
             server=venue.server,
             guest=venue.link.welcome.name,
             room=head.room,
-            game=room.mirror.game.title,
-            board=brief_options_text(type(room.mirror.game), head.options),
+            game=game.title,
+            board=brief_options_text(type(game), head.options),
             phase=head.phase,
             opponent=others[0] if others else "",
             seen_at_ms=TimestampMs(self.client.now_ms()),
             is_local=venue.is_local,
-            secret=self._secret,
+            secret=self.room.secret,
         )
-        if self._shelved is None or not self._shelved.says_the_same(match):
-            self._shelved = match
+        if self._saved is None or not self._saved.says_the_same(match):
+            self._saved = match
             with suppress(ClientError):  # a full disk is no reason to disturb a match
-                self.client.shelf.keep(match)
+                self.client.saved_matches.keep(match)
 
     def on_screen_resume(self) -> None:
-        if self._is_match_open:
-            self._is_match_open = False
-            if self.model is not None and self.model.mirror.head.phase == "playing":
+        if self._board is not None and self._board not in self.app.screen_stack:
+            self._board = None
+            if self.room.mirror.head.phase == "playing":
                 # Whoever leaves a match that goes on has said so already.
                 self.client.leave_screen()
                 return
-        self.show_all()
+        self.catch_up()
 
     def show_all(self) -> None:
         """Draw everything anew."""
-        room, model = self.room, self.model
-        if room is None or model is None:
-            return
-        mirror, style = room.mirror, self.client.writing
+        model, mirror, style = self.model, self.room.mirror, self.client.writing
         head = mirror.head
         self.query_one(TopBar).show_title(rooms.title(mirror.game, head))
-        secrets = room.secrets
+        secrets = self.room.secrets
         self._write("code", rooms.code_text(head.room, secrets))
         self._write("invitation", rooms.invitation_text(self._invitation(), head))
         self._write("seats", "\n".join(rooms.seat_lines(mirror.game, head, mirror.own_seats, style)))
@@ -188,15 +145,13 @@ class RoomScreen(PageScreen):
 
     def _invitation(self) -> str:
         """The command by which somebody else joins; empty when there is none that we know."""
-        if self.room is None or self._venue.is_local:
+        if self._venue.is_local:
             return ""
         is_private = self.room.mirror.head.settings.is_private
-        return self._venue.signposts(self._code, self.room.secrets, is_private=is_private).join
+        return self._venue.signposts(self.room.code, self.room.secrets, is_private=is_private).join
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key does something now; the footer shows those that do."""
-        if self.room is None or self.model is None:
-            return action not in {binding.action.partition("(")[0] for binding in keys.ROOM}
         head = self.room.mirror.head
         is_host = self.client.is_host_of(head)
         if action == "copy_invitation":
@@ -214,7 +169,7 @@ class RoomScreen(PageScreen):
         if action == "chat":
             return not self.model.is_gone
         if action == "mute":
-            return is_host and bool(self.model.talk_rights.people(self.model.mirror))
+            return self.can_mute()
         if action == "answer":
             return self.model.answerable_offer(accept=parameters == (True,)) is not None
         if action == "open_match":
@@ -222,12 +177,10 @@ class RoomScreen(PageScreen):
         return True
 
     def _levels(self) -> tuple[str, ...]:
-        assert self.room is not None
         return self._venue.levels(type(self.room.mirror.game))
 
     def _bot_seat(self) -> Player | None:
         """The seat for a bot: a free one, else the one a bot has already; ``None`` when people hold both."""
-        assert self.room is not None
         seats = self.room.mirror.head.seats
         for kind in ("open", "bot"):
             found = [seat for seat in PLAYERS if seats[seat].holder.kind == kind]
@@ -235,18 +188,13 @@ class RoomScreen(PageScreen):
                 return found[0]
         return None
 
-    def ask(self, message: ClientMessage) -> None:
-        """Ask the server for something in this room; a refusal is said."""
-        if self.room is not None:
-            self._run_asking(self.room.request(message))
-
-    def _run_asking(self, request: Coroutine[Any, Any, None]) -> None:
+    def _ask(self, request: Coroutine[Any, Any, None]) -> None:
         self.say("")
-        self.run_worker(self._told(request), name="request", group="requests")
+        self.ask(request)
 
     def action_copy_code(self) -> None:
         """Copy the code of the room."""
-        address = format_room_address(self._code, self._secret)
+        address = format_room_address(self.room.code, self.room.secret)
         self.app.copy_to_clipboard(address)
         self.say(f"{address} was copied, if your terminal allows it")
 
@@ -264,7 +212,7 @@ class RoomScreen(PageScreen):
 
         def chosen(level: str | None) -> None:
             if level is not None:
-                self.ask(SeatBot(id=0, room=self._code, seat=place, level=level))
+                self._ask(self.room.seat_bot(place, level))
 
         question = "Which computer player? After the first, the weakest come first."
         levels = {level: level for level in levels_to_offer(self._levels())}
@@ -272,83 +220,53 @@ class RoomScreen(PageScreen):
 
     def action_unseat_bot(self) -> None:
         """Take the bot off its seat."""
-        assert self.room is not None
         seats = self.room.mirror.head.seats
         bots = [seat for seat in PLAYERS if seats[seat].holder.kind == "bot"]
         if bots:
-            self.ask(SeatBot(id=0, room=self._code, seat=bots[-1], level=None))
+            self._ask(self.room.seat_bot(bots[-1], None))
 
     def action_swap(self) -> None:
         """Let the players change seats."""
-        self.ask(SwapSeats(id=0, room=self._code))
+        self._ask(self.room.swap_seats())
 
     def action_change_settings(self) -> None:
         """Fill in what shall be otherwise from the next match on."""
-        if self.room is None:
-            return
         form = SettingsForm(self.room.mirror.head, self._levels())
-        self.app.push_screen(RoomSettingsScreen(form, self._ask_for_settings))
-
-    def _ask_for_settings(self, settings: RoomSettings) -> None:
-        self.ask(ChangeSettings(id=0, room=self._code, settings=settings))
+        change = self.room.change_settings
+        self.app.push_screen(RoomSettingsScreen(form, lambda settings: self._ask(change(settings))))
 
     def action_rematch(self) -> None:
         """Offer a rematch."""
-        self.ask(Offer(id=0, room=self._code, kind="rematch"))
+        self._ask(self.room.offer("rematch"))
 
     def action_answer(self, accept: bool) -> None:
         """Answer the other player's offer, or withdraw the own one."""
-        if self.model is None:
-            return
         offer = self.model.answerable_offer(accept=accept)
         if offer is not None:
-            self.ask(Answer(id=0, room=self._code, kind=offer.kind, accept=accept))
+            self._ask(self.room.answer(offer.kind, accept=accept))
 
     def action_open_match(self) -> None:
         """Open the board."""
-        if self.room is None or self.room.mirror.head.match is None:
+        if self.room.mirror.head.match is None:
             return
-        self._is_match_open = True
         self.say("")
+        self.model.message = ""
         self.client.call_for_attention("the match begins - tabuleiro")
-        self.app.push_screen(MatchScreen(self._entry))
-
-    def action_chat(self) -> None:
-        """Write to the room."""
-        self.query_one(Entry).open_for("say")
-
-    def action_mute(self) -> None:
-        """Ask who shall be muted or may talk again."""
-        if self.room is not None and self.model is not None:
-            ask_whom_to_mute(self.client, self.room, self.model, self._run_asking)
+        self._board = MatchScreen(self.open_room)
+        self.app.push_screen(self._board)
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
-        """A word to the room was typed; what cannot be said is kept in the line."""
-        text, problem = event.text, chat_problem(event.text)
-        if problem:
-            self.say(problem)
-            self.query_one(Entry).refuse("say", text, CHAT_MAX_CHARS + 1)
-        elif self.room is not None:
-            self.say("")
-            self.run_worker(self._say_to(self.room, text), name="request", group="requests")
-
-    async def _say_to(self, room: EnteredRoom, text: str) -> None:
-        try:
-            await room.request(Say(id=0, room=self._code, text=text))
-        except (CommandError, ConnectionLostError) as error:
-            self.say(problem_text(error))
-            self.query_one(Entry).refuse("say", text)
+        """A line of chat was typed."""
+        self.say("")
+        self.say_to_room(event.text)
 
     def action_back(self) -> None:
         """Leave the room, and give the seat up; nothing is lost by it."""
-        if self.room is None:
-            self.client.leave_screen()
-        else:
-            self.run_worker(self._leave(self.room), name="leaving", group="leaving", exclusive=True)
+        self.run_worker(self._leave(), name="leaving", group="leaving", exclusive=True)
 
-    async def _leave(self, room: EnteredRoom) -> None:
-        with suppress(CommandError, ConnectionLostError):
-            await room.leave()
-        if self._shelved is not None and self._shelved.phase == "waiting":
-            self.client.shelf.forget(self._shelved)
+    async def _leave(self) -> None:
+        with suppress(CommandError, ClientError):
+            await self.room.leave()
+        if self._saved is not None and self._saved.phase == "waiting":
+            self.client.saved_matches.forget(self._saved)
         self.client.leave_screen()

@@ -8,7 +8,7 @@ from textual.binding import BindingType
 
 from tabuleiro.errors import NotationError
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.screens.live import LiveScreen, RoomEntry
+from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.widgets.chat import Entry
 
 _MATCH_KEYS = frozenset({"why", "chat", "copy_code", "mute"})
@@ -22,24 +22,19 @@ class WatchScreen(LiveScreen):
         *(binding for binding in keys.MATCH if binding.action in _MATCH_KEYS),
     ]
 
-    def __init__(self, entry: RoomEntry) -> None:
-        super().__init__(entry, is_watching=True)
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key does something now; the footer shows those that do."""
         if action == "mute":
             return self.can_mute()
-        return action != "chat" or self.model is None or not self.model.is_gone
+        return action != "chat" or not self.model.is_gone
 
     def next_steps(self) -> str:
         return "[ ] step   { } turns   Esc leave"
 
     def action_scroll_turn(self, step: int) -> None:
         """Look one turn back or on."""
-        model = self.model
-        if model is not None:
-            timeline = model.timeline
-            self.look(timeline.turn_start(model.ply) if step < 0 else timeline.next_turn_start(model.ply))
+        ply, timeline = self.model.ply, self.model.timeline
+        self.look(timeline.turn_start(ply) if step < 0 else timeline.next_turn_start(ply))
 
     def action_scroll_to_start(self) -> None:
         """Look at the start of the match."""
@@ -49,24 +44,20 @@ class WatchScreen(LiveScreen):
         """Ask where to go."""
         self.query_one(Entry).open_for("turn")
 
-    def action_chat(self) -> None:
-        """Write to the room."""
-        self.query_one(Entry).open_for("say")
-
     def on_entry_typed(self, event: Entry.Typed) -> None:
         """A line was typed: a word to the room, or the number of a turn."""
         if event.kind == "say":
             self.say_to_room(event.text)
-        elif self.model is not None:
-            try:
-                self.look(self.model.timeline.ply_of(event.text))
-            except NotationError as error:
-                self.say(str(error))
-                self.query_one(Entry).refuse("turn", event.text)
+            return
+        try:
+            self.look(self.model.timeline.ply_of(event.text))
+        except NotationError as error:
+            self.say(str(error))
+            self.query_one(Entry).refuse("turn", event.text)
 
     def action_back(self) -> None:
         """Come back to the present, or leave."""
-        if self.model is not None and not self.model.is_live:
+        if not self.model.is_live:
             self.look(self.model.timeline.last_ply)
         else:
             self.client.leave_screen()

@@ -122,7 +122,7 @@ class TopBar(Vertical):
 
     def show_connection(self, session: Session) -> None:
         """Write how the connection of ``session`` is now."""
-        if not self.query("#banner"):
+        if not (self.query("#banner") and self.query("#connection")):
             return  # not composed yet, or gone already
         is_lost = session.state is LinkState.RECONNECTING or bool(session.reason)
         connection = self.query_one("#connection", Static)

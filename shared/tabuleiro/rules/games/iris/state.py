@@ -99,7 +99,7 @@ class IrisState(State):
         self.last_stones = last_stones
         """The stones of the turn begun, or else of the turn just ended, as a bit set; 0 after a pass."""
         self.forfeited = forfeited
-        """Whether the turn just ended had to do without its second stone, with the board not full."""
+        """True if the turn just ended had no second stone, with the board not full."""
         self._groups: tuple[Groups, Groups] | None = None
 
     @property
@@ -262,7 +262,7 @@ class IrisState(State):
             Mark.FORBIDDEN: banned,
             Mark.WINNING: self._winning_group(),
         }
-        hints = view.turn_hints(board, self.first, banned, self.mover, is_first_turn=not self.stones[0])
+        notes = view.turn_notes(board, self.first, banned, self.mover, is_first_turn=not self.stones[0])
         return BoardView(
             topology="hex",
             cells=cell_views(board, self.pieces(), marks, game.colour_of),
@@ -270,7 +270,7 @@ class IrisState(State):
             column_labels=(),
             to_move=self.to_move,
             actions_left=self._actions_left(),
-            hints=(*hints, *view.group_hints(game.sides, (self.groups(0), self.groups(1)))),
+            notes=(*notes, *view.group_notes(game.sides, (self.groups(0), self.groups(1)))),
             notices=self._notices(),
             scores=self.scores(),
             piece_names={piece.letter: piece.name for piece in PIECES},

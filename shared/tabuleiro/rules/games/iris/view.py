@@ -1,4 +1,4 @@
-"""The picture of an Iris position: its pieces, hints and the comparison of the scores."""
+"""The picture of an Iris position: its pieces, notes and the comparison of the scores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.rules.board import bit_indexes
 from tabuleiro.rules.games.iris.board import HexBoard
-from tabuleiro.rules.view import Hint, Piece
+from tabuleiro.rules.view import Note, Piece
 from tabuleiro.text import counted
 
 Groups = tuple[tuple[int, int], ...]
@@ -19,33 +19,33 @@ Scores = tuple[int, ...]
 PIECES: Final = (Piece("b", "black stone", 0), Piece("w", "white stone", 1))
 
 
-def turn_hints(
+def turn_notes(
     board: HexBoard, first: int | None, banned: int, mover: Player, *, is_first_turn: bool
-) -> list[Hint]:
+) -> list[Note]:
     """Return what the rules ask of the turn now, beyond an empty cell.
 
     ``first`` is the cell of the first stone of the turn, ``banned`` the cells that it bans.
     """
     if is_first_turn:
-        return [Hint("first-turn", "the first turn is one stone on a neutral cell", owner=0)]
+        return [Note("first-turn", "the first turn is one stone on a neutral cell", owner=0)]
     if first is None:
         return []
     if board.rim >> first & 1:
         target = board.opposite(first)
         text = f"the second stone must go on {board.names[target]}, opposite {board.names[first]}"
-        return [Hint("opposite", text, (first, target), mover, target)]
+        return [Note("opposite", text, (first, target), mover, target)]
     text = f"the second stone goes on a neutral cell that is not next to {board.names[first]}"
-    return [Hint("ban", text, bit_indexes(banned), mover)]
+    return [Note("ban", text, bit_indexes(banned), mover)]
 
 
-def group_hints(sides: tuple[str, str], groups: tuple[Groups, Groups]) -> list[Hint]:
-    """Return one hint for each group that scores, black's before white's, the best first."""
-    hints = []
+def group_notes(sides: tuple[str, str], groups: tuple[Groups, Groups]) -> list[Note]:
+    """Return one note for each group that scores, black's before white's, the best first."""
+    notes = []
     for player in PLAYERS:
         for score, cells in groups[player]:
             stones = counted(cells.bit_count(), f"{sides[player]} stone")
-            hints.append(Hint("group", f"a group of {stones} scores {score}", bit_indexes(cells), player))
-    return hints
+            notes.append(Note("group", f"a group of {stones} scores {score}", bit_indexes(cells), player))
+    return notes
 
 
 def verdict(sides: tuple[str, str], all_scores: tuple[Scores, Scores], rank: int | None) -> str:

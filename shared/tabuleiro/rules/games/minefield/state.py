@@ -161,11 +161,11 @@ class MinefieldState(State):
             Mark.LEGAL: self._legal,
             Mark.FORBIDDEN: 0 if self.to_move is None else self.banned[self.to_move],
         }
-        hints = []
+        notes = []
         if path:
-            hints.append(view.path_hint(game.sides, opponent(self.mover), path))
+            notes.append(view.path_note(game.sides, opponent(self.mover), path))
         if self.to_move is not None and game.areas is not None:
-            hints += view.ban_hints(game.areas, game.sides, self.stones, self.banned, self.to_move)
+            notes += view.ban_notes(game.areas, game.sides, self.stones, self.banned, self.to_move)
         return BoardView(
             topology="square",
             cells=cell_views(board, self.pieces(), marks),
@@ -174,7 +174,7 @@ class MinefieldState(State):
             to_move=self.to_move,
             actions_left=None,
             edges=view.EDGES,
-            hints=tuple(hints),
+            notes=tuple(notes),
             notices=() if self.skipped is None else (view.skip_notice(game.sides, self.skipped),),
             piece_names={piece.letter: piece.name for piece in PIECES},
         )

@@ -7,7 +7,7 @@ from typing import Final
 from tabuleiro.ids import Player, opponent
 from tabuleiro.rules.board import bit_indexes
 from tabuleiro.rules.games.minefield.areas import Areas, Stones, name_stones
-from tabuleiro.rules.view import EdgeView, Hint, Piece
+from tabuleiro.rules.view import EdgeView, Note, Piece
 
 PIECES: Final = (Piece("b", "black stone", 0), Piece("w", "white stone", 1))
 
@@ -20,24 +20,24 @@ EDGES: Final = (
 _EDGE_NAMES: Final = ("top and bottom", "left and right")
 
 
-def path_hint(sides: tuple[str, str], winner: Player, path: tuple[int, ...]) -> Hint:
-    """Return the hint for the chain of stones that joins the edges of ``winner``."""
+def path_note(sides: tuple[str, str], winner: Player, path: tuple[int, ...]) -> Note:
+    """Return the note for the chain of stones that joins the edges of ``winner``."""
     # Part of a list of words about a cell, unlike the bans, which are sentences.
     text = f"{sides[winner]} joined {_EDGE_NAMES[winner]} with a chain of {len(path)} stones"
-    return Hint("path", text, path, winner)
+    return Note("path", text, path, winner)
 
 
-def ban_hints(areas: Areas, sides: tuple[str, str], stones: Stones, banned: Stones, player: Player) -> list[Hint]:
-    """Return one hint for each hard corner and each switch that keeps ``player`` off a cell."""
+def ban_notes(areas: Areas, sides: tuple[str, str], stones: Stones, banned: Stones, player: Player) -> list[Note]:
+    """Return one note for each hard corner and each switch that keeps ``player`` off a cell."""
     own, enemy, side = stones[player], stones[1 - player], sides[player].capitalize()
-    hints = []
+    notes = []
     for cell in bit_indexes(banned[player]):
         for pattern in areas.iter_bans(cell, own, enemy):
             made_with = name_stones(areas.board, pattern.stones, stones)
             name = areas.board.names[cell]
             text = f"{side} may not take {name}: it would make a {pattern.name} with {made_with}."
-            hints.append(Hint(pattern.kind, text, bit_indexes(pattern.stones), player, cell))
-    return hints
+            notes.append(Note(pattern.kind, text, bit_indexes(pattern.stones), player, cell))
+    return notes
 
 
 def skip_notice(sides: tuple[str, str], skipped: Player) -> str:

@@ -8,7 +8,7 @@ from typing import Self
 from tabuleiro.ids import PLAYERS, Player, opponent
 from tabuleiro.rules.base import Game, Outcome, State, Termination
 from tabuleiro.rules.board import SquareBoard, bit_indexes, square_board
-from tabuleiro.rules.games.virus_wars.view import PIECES, chain_hints, edge_views
+from tabuleiro.rules.games.virus_wars.view import PIECES, chain_notes, edge_views
 from tabuleiro.rules.options import OptionValue
 from tabuleiro.rules.view import BoardView, Mark, Piece, cell_views
 
@@ -178,6 +178,6 @@ class VirusWarsState(State):
             to_move=self.to_move,
             actions_left=None if self.is_terminal else self.actions_left,
             edges=edge_views(self.game.sides, entering, self.to_move) if self.game.has_edge_opening else (),
-            hints=chain_hints(board, self.game.sides, self.zombies, awake),
+            notes=chain_notes(board, self.game.sides, self.zombies, awake),
             piece_names={piece.letter: piece.name for piece in PIECES},
         )

@@ -7,7 +7,7 @@ from typing import Final
 
 from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.rules.board import SquareBoard, bit_indexes
-from tabuleiro.rules.view import EdgeSide, EdgeView, Hint, Piece
+from tabuleiro.rules.view import EdgeSide, EdgeView, Note, Piece
 from tabuleiro.text import counted
 
 PIECES: Final = (
@@ -30,11 +30,11 @@ def edge_views(
     )
 
 
-def chain_hints(
+def chain_notes(
     board: SquareBoard, sides: tuple[str, str], zombies: tuple[int, int], awake: int
-) -> tuple[Hint, ...]:
-    """Return one hint for each chain of zombies; ``awake`` holds the zombies of both players that are."""
-    hints = []
+) -> tuple[Note, ...]:
+    """Return one note for each chain of zombies; ``awake`` holds the zombies of both players that are."""
+    notes = []
     for player in PLAYERS:
         rest = zombies[player]
         while rest:
@@ -44,5 +44,5 @@ def chain_hints(
             rest ^= chain
             condition = "awake" if chain & awake else "asleep"
             text = f"{counted(chain.bit_count(), 'zombie')} of {sides[player]}, {condition}"
-            hints.append(Hint(f"zombies-{condition}", text, bit_indexes(chain), player))
-    return tuple(hints)
+            notes.append(Note(f"zombies-{condition}", text, bit_indexes(chain), player))
+    return tuple(notes)

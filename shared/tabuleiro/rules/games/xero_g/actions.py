@@ -2,7 +2,7 @@
 
 An action is its result. Its texts are the canonical one, the moves of the Universal Gyges Interface (``0|1|9``),
 and routes with every stop, as players of Gygès write them. Legality is left to
-:mod:`tabuleiro.rules.games.xero_g`.
+``state``.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ class Move(NamedTuple):
 
 
 def placement_number(value: int, square: int) -> int:
-    """The number of the action that puts a ship of ``value`` on ``square``."""
+    """Return the number of the action that puts a ship of ``value`` on ``square``."""
     return square * len(VALUES) + value - 1
 
 
 def move_number(start: int, target: int, drop: int) -> int:
-    """The number of a move; numbers ascend by start, then target, then drop.
+    """Return the number of a move; numbers ascend by start, then target, then drop.
 
     >>> move_number(0, 0, 0) == FIRST_MOVE
     True
@@ -74,7 +74,11 @@ def move_number(start: int, target: int, drop: int) -> int:
 
 
 def action_of(number: int) -> Placement | Move:
-    """What ``number`` stands for. Raises: ValueError for a number that names no action."""
+    """Return the action with this number.
+
+    Raises:
+        ValueError: The number names no action.
+    """
     if 0 <= number < FIRST_MOVE:
         square, value = divmod(number, len(VALUES))
         return Placement(value + 1, square)
@@ -87,7 +91,10 @@ def action_of(number: int) -> Placement | Move:
 
 
 def format_action(number: int) -> str:
-    """The canonical text of an action. Raises: ValueError for a number that names no action.
+    """Return the canonical text of an action.
+
+    Raises:
+        ValueError: The number names no action.
 
     >>> format_action(move_number(0, 13, NO_DROP)), format_action(move_number(0, 13, 20))
     ('a1-b3', 'a1xb3@c4')
@@ -108,7 +115,8 @@ def parse_action(text: str, mover: Player) -> tuple[int, tuple[int, ...]]:
     depends on the ``mover``; and routes: the ships on the stops boost the mover, and one that is met at the end
     may be put elsewhere, ``a1-c2xc4@d4``, ``a1-c2-c4(d4)`` or ``a1-c2xc4-d4``.
 
-    Raises: NotationError when the text names no action.
+    Raises:
+        NotationError: The text names no action.
 
     >>> [format_action(parse_action(text, 0)[0]) for text in ("[1, 3]-[3, 2]", "0|1|9", "a6-a4-a1-g")]
     ['c1-b3', 'a1xb1@d2', 'a6-base']
@@ -153,5 +161,5 @@ def _parse_ugi(text: str, found: re.Match[str], mover: Player) -> int:
 
 
 def target_name(target: int) -> str:
-    """The name of a square, ``base`` for :data:`~tabuleiro.rules.games.xero_g.moves.BASE`."""
+    """Return the name of a square, ``base`` for :data:`~tabuleiro.rules.games.xero_g.moves.BASE`."""
     return "base" if target == BASE else BOARD.names[target]

@@ -1,7 +1,6 @@
-"""Where a ship of Xero-G can go: runs, boosts and edges. Source: RULES.md, "Xero-G".
+"""The targets of a ship of Xero-G: runs, boosts and edges. Source: RULES.md, "Xero-G".
 
-Knows ships, squares and edges only; whose turn it is, setup, repetition and texts are
-:mod:`tabuleiro.rules.games.xero_g`'s.
+Only ships, squares and edges are known here; turns, setup, repetition and texts are left to ``state``.
 
 A *run* is the straight count of steps that one ship value gives; a *route* is the runs of one turn, joined at the
 ships that boost it. Squares are the indexes 0..35 of the 6 x 6 board; index 36, :data:`BASE`, is the base that the
@@ -75,7 +74,7 @@ def _part_indexes(part: int, first: int) -> tuple[int, ...]:
 
 
 def target_indexes(targets: int) -> tuple[int, ...]:
-    """The squares (and the base) in a set, ascending: ``bit_indexes``, put together from remembered thirds."""
+    """Return the squares (and the base) in a set, ascending; quicker than ``bit_indexes`` by cached thirds."""
     return (
         _part_indexes(targets & 0xFFF, 0)
         + _part_indexes(targets >> 12 & 0xFFF, 12)
@@ -84,14 +83,14 @@ def target_indexes(targets: int) -> tuple[int, ...]:
 
 
 def home_row(occupied: int, player: Player) -> int:
-    """The row (0..5, from the bottom) nearest to ``player`` that holds any ship; there must be one."""
+    """Return the row (0..5, from the bottom) nearest to ``player`` that holds any ship; there must be one."""
     if player == 0:
         return ((occupied & -occupied).bit_length() - 1) // SIDE
     return (occupied.bit_length() - 1) // SIDE
 
 
 def _edge(square: int, other: int) -> int:
-    """The bit of the edge between two neighbouring squares."""
+    """Return the bit of the edge between two neighbouring squares."""
     row, col = divmod(min(square, other), SIDE)
     is_upright = abs(square - other) == SIDE
     return 1 << (SIDE * (SIDE - 1) + row * SIDE + col if is_upright else row * (SIDE - 1) + col)
@@ -122,7 +121,7 @@ def _table(mover: Player, value: int, square: int) -> Table:
 
 
 def _key(mover: Player, value: int, square: int) -> int:
-    """The place of a table in the lists below. ``value`` 0 has the empty tables, so that ships index them."""
+    """Return the place of a table in the lists below; ``value`` 0 stands for the empty tables."""
     return (mover * 4 + value) * SQUARE_COUNT + square
 
 
@@ -142,7 +141,7 @@ def _iter_open(key: int, obstacles: int) -> Iterator[Run]:
 
 @lru_cache(maxsize=KEPT_RUN_LISTS_COUNT)
 def _open_runs(key: int, obstacles: int) -> tuple[OpenRuns, int]:
-    """What :func:`_iter_open` yields, cut down to what the search needs, and all the ends as a bit set."""
+    """Return the runs of :func:`_iter_open` as the search needs them, and all their ends as a bit set."""
     runs = tuple((run.edges, run.end_bit, run.end) for run in _iter_open(key, obstacles))
     ends = 0
     for _, end_bit, _ in runs:
@@ -151,7 +150,7 @@ def _open_runs(key: int, obstacles: int) -> tuple[OpenRuns, int]:
 
 
 def reach(ships: bytes, others: int, mover: Player, start: int) -> int:
-    """All targets of the ship on ``start`` as a bit set: empty squares, ships to land on, the base.
+    """Return all targets of the ship on ``start`` as a bit set: empty squares, ships to land on, the base.
 
     ``ships`` holds the value on each square (0 for none), ``others`` the squares of all ships but the moving one.
 
@@ -168,12 +167,12 @@ def can_leave(ships: bytes, others: int, mover: Player, start: int) -> bool:
 
 
 def loose_reach(ships: bytes, others: int, mover: Player, start: int) -> int:
-    """What :func:`reach` would be if edges could be crossed again: it tells why a target is out of reach."""
+    """Return the targets of :func:`reach` if edges could be crossed again, to explain a target out of reach."""
     return _flood(ships, others, mover, start)[1]
 
 
 def _flood(ships: bytes, others: int, mover: Player, start: int) -> tuple[dict[int, OpenRuns], int]:
-    """Go on from every ship landed on without minding edges: the open runs of those ships, and all targets."""
+    """Follow every ship landed on, edges ignored; return the open runs of those ships, and all targets."""
     first_key = _key(mover, 0, 0)
     open_runs: dict[int, OpenRuns] = {}
     bound, boosters = 0, [start]
@@ -190,10 +189,10 @@ def _flood(ships: bytes, others: int, mover: Player, start: int) -> tuple[dict[i
 
 
 def _reach_within(open_runs: Mapping[int, OpenRuns], others: int, start: int, bound: int) -> int:
-    """The targets that need no edge twice. ``bound`` holds those found when edges are not minded: none but these.
+    """Return the targets that need no edge twice; ``bound`` holds those found when edges are ignored.
 
     A place reached with edges used is worth a look only if no earlier way there used a subset of the same edges:
-    whatever goes on from the new one went on from the old one too.
+    every continuation of the new one was one of the old one too.
     """
     found = 0
     used_at: dict[int, list[int]] = {}
@@ -218,7 +217,7 @@ def _reach_within(open_runs: Mapping[int, OpenRuns], others: int, start: int, bo
 
 
 def _has_subset(edge_sets: Iterable[int], edges: int) -> bool:
-    """Whether one of ``edge_sets`` is a subset of ``edges``."""
+    """Return True if one of ``edge_sets`` is a subset of ``edges``."""
     for each in edge_sets:  # noqa: SIM110 - several times quicker than any() here
         if each & edges == each:
             return True
@@ -226,7 +225,7 @@ def _has_subset(edge_sets: Iterable[int], edges: int) -> bool:
 
 
 def shortest_route(ships: bytes, others: int, mover: Player, start: int, target: int) -> tuple[int, ...]:
-    """The squares of a shortest route, ``start`` first, ``target`` last; empty where there is none."""
+    """Return the squares of a shortest route, ``start`` first, ``target`` last; empty where there is none."""
     for leg in _iter_legs(ships, others, mover, [Leg(start, 0, None, None)]):
         if leg.run is not None and leg.square == target:
             squares: list[int] = []
@@ -239,7 +238,7 @@ def shortest_route(ships: bytes, others: int, mover: Player, start: int, target:
 
 
 def boost_reach(ships: bytes, others: int, mover: Player, start: int, booster: int) -> int:
-    """The targets that the ship on ``start`` can be boosted to by the ship on ``booster``, as a bit set.
+    """Return the targets that the ship on ``start`` can be boosted to by the ship on ``booster``, as a bit set.
 
     Back on ``booster`` is not among them: that needs no boost.
     """

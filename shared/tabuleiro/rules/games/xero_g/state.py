@@ -40,7 +40,7 @@ from tabuleiro.rules.games.xero_g.moves import (
     target_indexes,
     unreached_stop,
 )
-from tabuleiro.rules.games.xero_g.view import PIECES, base_view, home_hint, supply_hint
+from tabuleiro.rules.games.xero_g.view import PIECES, base_view, home_note, supply_note
 from tabuleiro.rules.options import OptionValue
 from tabuleiro.rules.view import EMPTY, BoardView, Mark, Piece, cell_views
 
@@ -73,7 +73,7 @@ class ShipMoves(NamedTuple):
     targets: int
     """Squares, occupied or not, and maybe the base, as a bit set."""
     drops: int
-    """Where a ship landed on may be put, as a bit set."""
+    """The squares for a ship that was landed on, as a bit set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,7 +403,7 @@ class XeroGState(State):
 
     def view(self) -> BoardView:
         sides, occupied = self.game.sides, self.occupied
-        edges, hints, actions_left = [], [], None
+        edges, notes, actions_left = [], [], None
         for player in PLAYERS:
             is_target = self.to_move == player and any(ship.targets & BASE_BIT for ship in self.ship_moves())
             entered = self.base_ship if self.mover != player else 0
@@ -411,10 +411,10 @@ class XeroGState(State):
         if self.is_setup:
             values = [value for value, count in self.supply() for _ in range(count)]
             actions_left = len(values)
-            hints.append(supply_hint(sides, self.mover, values))
+            notes.append(supply_note(sides, self.mover, values))
         else:
             actions_left = None if self.is_terminal else 1
-            hints += [home_hint(sides, player, home_row(occupied, player)) for player in PLAYERS]
+            notes += [home_note(sides, player, home_row(occupied, player)) for player in PLAYERS]
         return BoardView(
             topology="square",
             cells=cell_views(BOARD, self.pieces(), self._marks()),
@@ -423,7 +423,7 @@ class XeroGState(State):
             to_move=self.to_move,
             actions_left=actions_left,
             edges=tuple(edges),
-            hints=tuple(hints),
+            notes=tuple(notes),
             piece_names={piece.letter: piece.name for piece in PIECES},
         )
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from tabuleiro.ids import Player
 from tabuleiro.rules.games.xero_g.moves import SIDE, VALUES
-from tabuleiro.rules.view import EdgeView, Hint, Piece
+from tabuleiro.rules.view import EdgeView, Note, Piece
 
 PIECES: Final = tuple(Piece(str(value), f"ship of value {value}") for value in VALUES)
 
@@ -20,12 +20,12 @@ def base_view(sides: tuple[str, str], player: Player, entered: int, *, is_target
     return EdgeView("bottom" if player else "top", player, text, is_target)
 
 
-def home_hint(sides: tuple[str, str], player: Player, row: int) -> Hint:
-    """Return the hint for the home row of ``player``; rows count from 0."""
+def home_note(sides: tuple[str, str], player: Player, row: int) -> Note:
+    """Return the note for the home row of ``player``; rows count from 0."""
     squares = tuple(range(SIDE * row, SIDE * (row + 1)))
-    return Hint("home-row", f"home row of {sides[player]}: row {row + 1}", squares, player)
+    return Note("home-row", f"home row of {sides[player]}: row {row + 1}", squares, player)
 
 
-def supply_hint(sides: tuple[str, str], mover: Player, values: Iterable[int]) -> Hint:
-    """Return the hint for the ``values`` of the ships that the mover still has to place."""
-    return Hint("to-place", f"{sides[mover]} still has to place {', '.join(map(str, values))}", (), mover)
+def supply_note(sides: tuple[str, str], mover: Player, values: Iterable[int]) -> Note:
+    """Return the note for the ``values`` of the ships that the mover still has to place."""
+    return Note("to-place", f"{sides[mover]} still has to place {', '.join(map(str, values))}", (), mover)

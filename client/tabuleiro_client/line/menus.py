@@ -8,15 +8,24 @@ from contextlib import AsyncExitStack
 
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.ids import Player, RoomCode
-from tabuleiro.protocol.messages import RoomSummary, SeatRequest
+from tabuleiro.protocol.messages import (
+    ME,
+    OPEN,
+    CreateRoom,
+    JoinRoom,
+    QuickPlay,
+    RoomSummary,
+    SeatRequest,
+    WatchRoom,
+)
 from tabuleiro.rules import Game
 from tabuleiro.settings import RoomSettings
-from tabuleiro_client.line.client import ME, OPEN, PlainClient, seats_for
+from tabuleiro_client.line.client import LineClient, seats_for
 from tabuleiro_client.line.match import Stay
-from tabuleiro_client.line.menu import WentAway, WentBack
-from tabuleiro_client.line.settings_menu import ask_settings, ask_time_control
+from tabuleiro_client.line.questions import WentAway, WentBack, ask_settings, ask_time_control
 from tabuleiro_client.net.addresses import default_server, parse_room_address, parse_server_url
 from tabuleiro_client.net.server import Venue
+from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.rooms import room_lines
 
 Choice = Callable[[], Awaitable[None]]
@@ -25,7 +34,7 @@ Choice = Callable[[], Awaitable[None]]
 class MainMenu:
     """What to play on this machine, or the way to a server."""
 
-    def __init__(self, client: PlainClient) -> None:
+    def __init__(self, client: LineClient) -> None:
         self._client = client
         self._menu = client.menu
         self._stack = AsyncExitStack()
@@ -54,7 +63,8 @@ class MainMenu:
     async def _two_players(self) -> None:
         game = await self._menu.game()
         options = await self._menu.options(game)
-        stay(await self._client.open_room(await self._venue(), game.name, options, (ME, ME)))
+        venue = await self._venue()
+        stay(await self._client.enter(venue, CreateRoom(id=0, game=game.name, options=options, seats=(ME, ME))))
 
     async def _against_computer(self) -> None:
         game = await self._menu.game()
@@ -62,7 +72,7 @@ class MainMenu:
         venue = await self._venue()
         bot = SeatRequest("bot", await self._menu.level(venue.levels(game)))
         seats = seats_for(await ask_who_begins(self._client, game), ME, bot)
-        stay(await self._client.open_room(venue, game.name, options, seats))
+        stay(await self._client.enter(venue, CreateRoom(id=0, game=game.name, options=options, seats=seats)))
 
     async def _computers(self) -> None:
         game = await self._menu.game()
@@ -72,7 +82,7 @@ class MainMenu:
         first = await self._menu.level(levels, f"Which computer plays {game.sides[0]}, who begins?")
         second = await self._menu.level(levels, f"Which computer plays {game.sides[1]}?")
         seats = (SeatRequest("bot", first), SeatRequest("bot", second))
-        stay(await self._client.open_room(venue, game.name, options, seats))
+        stay(await self._client.enter(venue, CreateRoom(id=0, game=game.name, options=options, seats=seats)))
 
     async def _go_on(self) -> None:
         venue = await self._venue()
@@ -83,7 +93,7 @@ class MainMenu:
         heading, *lines = room_lines(rooms, venue.link.server_now_ms())
         choices = [(line, room) for line, room in zip(lines, rooms, strict=True)]
         room = await self._menu.choose("Which match?", choices, heading=heading)
-        stay(await self._client.reenter(venue, room.room))
+        stay(await self._client.enter(venue, WatchRoom(id=0, room=room.room)))
 
     async def _online(self) -> None:
         url = await self._menu.ask("address of the server", parse_server_url, default_server())
@@ -98,7 +108,7 @@ class MainMenu:
 class OnlineMenu:
     """What to do on the server of ``venue``."""
 
-    def __init__(self, client: PlainClient, venue: Venue) -> None:
+    def __init__(self, client: LineClient, venue: Venue) -> None:
         self._client = client
         self._menu = client.menu
         self._venue = venue
@@ -129,21 +139,24 @@ class OnlineMenu:
         options = await self._menu.options(game)
         seats = seats_for(await ask_who_begins(self._client, game), ME, other)
         settings = await ask_settings(self._menu, self._venue.levels(game))
-        stay(await self._client.open_room(self._venue, game.name, options, seats, settings))
+        request = CreateRoom(id=0, game=game.name, options=options, seats=seats, settings=settings)
+        stay(await self._client.enter(self._venue, request))
 
     async def _quick(self) -> None:
         game = await self._menu.game()
         options = await self._menu.options(game)
         settings = RoomSettings(time_control=await ask_time_control(self._menu))
-        stay(await self._client.quick_play(self._venue, game.name, options, settings))
+        request = QuickPlay(id=0, game=game.name, options=options, settings=settings)
+        stay(await self._client.enter(self._venue, request))
 
     async def _join(self) -> None:
         code, secret = await self._ask_room()
-        stay(await self._client.join(self._venue, code, secret=secret))
+        stay(await self._client.enter(self._venue, JoinRoom(id=0, room=code, secret=secret)))
 
     async def _watch(self) -> None:
         code, secret = await self._ask_room()
-        stay(await self._client.watch(self._venue, code, secret))
+        request = WatchRoom(id=0, room=code, secret=secret)
+        stay(await self._client.enter(self._venue, request, is_watching=True))
 
     async def _ask_room(self) -> tuple[RoomCode, str | None]:
         """Ask for a code, and for the secret of a private room unless that is written behind the code."""
@@ -164,25 +177,22 @@ class OnlineMenu:
         """Take the own seat again, or a free one, or watch."""
         is_free = any(seat.kind == "open" for seat in room.seats)
         is_own = any(seat.account == self._venue.link.account for seat in room.seats)
-        if is_own or is_free:
-            stay(await self._client.join(self._venue, room.room))
-        else:
-            stay(await self._client.watch(self._venue, room.room))
+        is_playing = is_own or is_free
+        request = JoinRoom(id=0, room=room.room) if is_playing else WatchRoom(id=0, room=room.room)
+        stay(await self._client.enter(self._venue, request, is_watching=not is_playing))
 
 
-async def obey(client: PlainClient, choice: Choice) -> None:
+async def obey(client: LineClient, choice: Choice) -> None:
     """Do what was chosen; going back returns here, and what goes wrong is told. Raises: WentAway."""
     try:
         await choice()
     except WentBack:
         return
-    except CommandError as error:
-        client.screen.say(f"the server refuses: {error.message}")
-    except ClientError as error:
-        client.screen.say(str(error))
+    except (CommandError, ClientError) as error:
+        client.screen.say(problem_text(error))
 
 
-async def ask_who_begins(client: PlainClient, game: type[Game]) -> Player:
+async def ask_who_begins(client: LineClient, game: type[Game]) -> Player:
     """Ask who begins and return the seat of the person."""
     first, second = game.sides
     drawn: Player = random.choice((0, 1))
