@@ -19,7 +19,7 @@ MEBIBYTE: Final = 1 << 20
 FILE_MAX_BYTES: Final = 8 * MEBIBYTE
 """The longest file that is read."""
 
-_ENCODINGS: Final = "UTF-8 text, or UTF-16 with a byte order mark; save it so, or write it with --output"
+_ENCODINGS: Final = "UTF-8 text, or UTF-16 with a byte order mark"
 _JSON_START: Final = re.compile(r'\s*(?:\{\s*(?:\}|"(?:[^"\\]|\\.)*"\s*:)|\[\s*[\[{"\]])')
 """Neither a comment in braces, nor a header, nor a cell in the form ``[3, 4]``."""
 
@@ -42,7 +42,8 @@ def write_record(record: MatchRecord, record_format: RecordFormat, *, game_id: s
     """
     if record_format is RecordFormat.RECORD:
         return format_record(record)
-    return json.dumps(export_json(record, game_id=game_id), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(export_json(record, game_id=game_id), indent=2, ensure_ascii=False) + "\n"
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a character is none in UTF-8
 
 
 def find_records(data: bytes) -> tuple[RecordText | JsonRecord, ...]:
@@ -51,6 +52,8 @@ def find_records(data: bytes) -> tuple[RecordText | JsonRecord, ...]:
     Raises:
         RecordError: The bytes are no text, hold no record, or are too many.
     """
+    if len(data) > FILE_MAX_BYTES:
+        raise RecordError("", 1, 1, f"expected at most {FILE_MAX_BYTES // MEBIBYTE} MiB")
     text = decode_text(data)
     found = find_json_records(text) if _JSON_START.match(text) else split_records(text)
     if not found:
@@ -64,10 +67,8 @@ def decode_text(data: bytes) -> str:
     Every line ends with a line feed.
 
     Raises:
-        RecordError: It is neither, or more than :data:`FILE_MAX_BYTES`; it names the place of the wrong byte.
+        RecordError: It is neither; it names the place of the wrong byte.
     """
-    if len(data) > FILE_MAX_BYTES:
-        raise RecordError("", 1, 1, f"expected at most {FILE_MAX_BYTES // MEBIBYTE} MiB")
     encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         text = data.decode(encoding)

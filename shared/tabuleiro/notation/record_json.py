@@ -1,9 +1,9 @@
 """Match records as JSON: the game records of AbstractPlay, written and read, and other lists of games, read.
 
 The layout of a game record is the public schema https://www.abstractplay.com/schemas/gamerecord/1-0-0.json: a
-header with game, site, dates and players, then the moves by rounds. It has no place for the options, the way a match
-ended or the time control: ours stand under ``tabuleiro`` in the header, which the schema leaves open for such things.
-The schema wants finished matches with known dates; of others, the dates that are not known are left out.
+header with game, site, dates and players, then the moves by rounds. It has no place for the options, the way a
+match ended or the time control: ours stand under ``tabuleiro`` in the header, which the schema leaves open for
+such things. It wants finished matches with known dates; of others, the dates that are not known are left out.
 
 Also read are the results of ``tabuleiro arena --json``, games in the form of check vectors
 (:mod:`tabuleiro.notation.vectors`), lists of all of these, and lists of actions.

@@ -467,8 +467,9 @@ def _play_numbered(game: Game, words: Sequence[_Word], *, is_by_rounds: bool) ->
                 raise word.error(f"expected turn {state.turn_number}")
             if is_by_rounds and number != before:
                 turns_in_round = 0
-                if number != before + 1 or state.actions_in_turn:
-                    raise word.error(f"expected round {before if state.actions_in_turn else before + 1}")
+                is_early = before > 0 and (state.actions_in_turn > 0 or state.to_move != PLAYERS[0])
+                if is_early or number != before + 1:
+                    raise word.error(f"expected round {before if is_early else before + 1}")
             continue
         last_mark = None
         if is_by_rounds and not state.actions_in_turn:
