@@ -18,6 +18,7 @@ import msgspec
 from msgspec import inspect
 
 from tabuleiro.errors import ConfigError, shown
+from tabuleiro.ids import DAY_MS, HOUR_MS, MINUTE_MS
 from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES
 from tabuleiro.settings import RoomLimits
 
@@ -27,8 +28,8 @@ UNITS: Final = {"_ms": "milliseconds", "_bytes": "bytes", "_count": "a whole num
 """The units that the endings of keys stand for."""
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
-Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=86_400_000)]
-LongMilliseconds = Annotated[int, msgspec.Meta(ge=1_000, le=366 * 86_400_000)]
+Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=DAY_MS)]
+LongMilliseconds = Annotated[int, msgspec.Meta(ge=1_000, le=366 * DAY_MS)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 
 
@@ -63,7 +64,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Time limit for the answer to a ping; the connection is closed after it."""
     close_timeout_ms: Milliseconds = 5_000
     """Time limit for the closing handshake; the connection is cut after it."""
-    shutdown_notice_ms: Annotated[int, msgspec.Meta(ge=0, le=3_600_000)] = 3_000
+    shutdown_notice_ms: Annotated[int, msgspec.Meta(ge=0, le=HOUR_MS)] = 3_000
     """Time from the announcement of a stop to the closing of connections; matches go on meanwhile."""
     shutdown_limit_ms: Milliseconds = 10_000
     """Time limit of a stopping server for thinking bots, connections, commands and commits, for each."""
@@ -79,13 +80,13 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Interval of the search for rooms on disk whose deadline has passed."""
     empty_seat_ms: LongMilliseconds = 600_000
     """Time without a connection after which a person's seat in a waiting room is freed."""
-    waiting_room_ms: LongMilliseconds = 86_400_000
+    waiting_room_ms: LongMilliseconds = DAY_MS
     """Time without an event after which a waiting room is closed."""
-    idle_match_ms: LongMilliseconds = 60 * 86_400_000
+    idle_match_ms: LongMilliseconds = 60 * DAY_MS
     """Time without an event after which a match without a clock is aborted."""
-    finished_room_ms: LongMilliseconds = 2 * 86_400_000
+    finished_room_ms: LongMilliseconds = 2 * DAY_MS
     """Time after which a finished room is closed; its records stay."""
-    unused_guest_ms: LongMilliseconds = 30 * 86_400_000
+    unused_guest_ms: LongMilliseconds = 30 * DAY_MS
     """Time without a visit after which the name of a guest who never played is free again."""
     connections_count: Count = 5_000
     """Connections in all."""
@@ -105,7 +106,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Longest message that a client may send."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks of proxies whose X-Forwarded-For is believed."""
-    idle_room_unload_ms: Milliseconds = 60_000
+    idle_room_unload_ms: Milliseconds = MINUTE_MS
     """Time without people after which a room leaves memory; it stays on disk."""
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.test_layout import ROOT, SOURCES
+from tools.structure import Checkout
 
 LIBRARIES = ("textual.app", "textual.widgets", "websockets", "aiosqlite", "structlog", "typer", "numba", "msgspec")
 """Imported once, before each module of ours is imported in a process of its own."""
@@ -44,6 +45,10 @@ for arguments in (["perft", "virus-wars", "--depth", "1"], ["rules", "iris"], ["
 def module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts[1:]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert Checkout(ROOT).circles() == []
 
 
 @pytest.mark.slow

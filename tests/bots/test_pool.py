@@ -321,7 +321,7 @@ async def test_stop_ends_every_worker_and_fails_what_waits(stage: Stage) -> None
 async def test_stop_waits_for_the_end_of_a_worker_whose_asker_left_a_moment_before(
     stage: Stage, step_count: int
 ) -> None:
-    # Seen as a process that nobody had waited for, when a program ended while its computers were thinking.
+    # Seen as a process that nobody had waited for, when a program ended while its bots were thinking.
     async with open_pool(stage) as pool:
         task = ask(pool, request())
         puppet = await stage.enter()

@@ -29,6 +29,7 @@ from tabuleiro_server.bots.pool import BotPool, Thought
 from tabuleiro_server.bots.worker import NICENESS
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND
 from tests.patience import LIMIT_S
+from tests.selection import rest_slow
 
 SMALL: dict[str, int | str] = {"rows": 5, "cols": 5, "steps": 2}
 
@@ -90,7 +91,7 @@ async def test_a_worker_answers_what_the_level_chooses(pool: BotPool, level: str
     assert not thought.is_fallback
 
 
-@pytest.mark.parametrize("level", SEARCHING)
+@pytest.mark.parametrize("level", rest_slow(SEARCHING))
 async def test_a_worker_answers_at_a_searching_level(pool: BotPool, level: str) -> None:
     """Check a legal turn; it depends on the state of the kernels."""
     wanted = request(level=level)

@@ -55,12 +55,12 @@ players = st.sampled_from([0, 1])
 
 
 def started(control: TimeControl, now_ms: int = 0) -> ClockState:
-    """The clock of a match in which player 0 began to think at ``now_ms``."""
+    """Return the clock of a match in which player 0 began to think at ``now_ms``."""
     return begin_turn(control, new_clock(control), 0, now_ms)
 
 
 def total_ms(control: TimeControl, clock: ClockState, now_ms: int) -> int:
-    """The time until the flag of player 0 falls."""
+    """Return the time until the flag of player 0 falls."""
     total = total_remaining_ms(control, clock, 0, now_ms)
     assert total is not None
     return total

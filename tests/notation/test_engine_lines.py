@@ -44,7 +44,7 @@ def test_the_transcript_of_the_page_is_what_a_host_says_and_understands() -> Non
         state = state.apply(action)
 
 
-def test_every_option_is_told_and_a_position_keeps_its_spaces() -> None:
+def test_every_option_is_sent_and_a_position_keeps_its_spaces() -> None:
     position = registry.load("iris", {"side": 5}).initial_state().to_position()
     lines = game_lines(registry.load("iris", {"side": 5, "position": position}), 1)
     assert lines == ("newgame iris", "option side 5", f"option position {position}", "seed 1", "isready")
@@ -75,7 +75,7 @@ def test_what_an_engine_says_for_people_is_made_harmless() -> None:
         (b"info " + b"x" * REPLY_MAX_BYTES, "more than 8192 bytes"),
     ],
 )
-def test_what_is_no_reply_is_named(line: bytes, told: str) -> None:
+def test_a_line_that_is_no_reply_is_named(line: bytes, told: str) -> None:
     with pytest.raises(BotError, match=told):
         parse_reply(line)
 
@@ -141,6 +141,6 @@ async def test_a_reply_that_was_not_asked_for_is_a_fault() -> None:
         await Told(b"best c3\n").greet()
 
 
-def test_an_early_end_is_told_with_its_status_and_last_words() -> None:
+def test_an_early_end_is_reported_with_its_status_and_last_words() -> None:
     assert str(early_end(3, "oops")) == "ended with exit status 3: oops"
     assert str(early_end(None)) == "closed its standard output"

@@ -49,7 +49,7 @@ SMALL = """\
 
 
 def random_game(draw: st.DrawFn, name: str) -> Game:
-    """A game with any options that fit each other."""
+    """Return a game with any options that fit each other."""
     options: dict[str, Any] = {}
     for spec in registry.game_type(name).option_specs:
         if isinstance(spec, NumberSetting) and draw(st.booleans()):
@@ -66,7 +66,7 @@ def random_game(draw: st.DrawFn, name: str) -> Game:
 
 
 def random_outcome(draw: st.DrawFn, by_rules: Outcome | None) -> Outcome | None:
-    """How a match may have ended whose last state has the outcome ``by_rules``."""
+    """Draw an end of a match whose last state has the outcome ``by_rules``."""
     if by_rules is not None:
         return by_rules
     termination = draw(st.none() | st.sampled_from(sorted(set(Termination) - RULE_TERMINATIONS)))

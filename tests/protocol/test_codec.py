@@ -166,7 +166,7 @@ def test_what_is_no_message_is_refused_and_the_connection_lives(codec: Codec, va
     ],
     ids=["deep", "strange", "cut", "followed"],
 )
-def test_bytes_that_are_no_msgpack_are_told_what_is_wrong_with_them(frame: bytes, reason: str) -> None:
+def test_bytes_that_are_no_msgpack_are_refused_with_a_reason(frame: bytes, reason: str) -> None:
     with pytest.raises(RemoteProtocolError, match=f"not a msgpack message: .*{reason}"):
         MsgpackCodec().decode_client(frame)
 

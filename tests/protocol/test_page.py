@@ -121,7 +121,7 @@ def test_numbered_events_and_settings_are_described() -> None:
         assert fields_of(control) <= set(re.findall(r"`([^`]+)`", row))
 
 
-def test_defaults_of_settings_are_told() -> None:
+def test_defaults_of_settings_are_described() -> None:
     for field in msgspec.structs.fields(RoomSettings):
         row = next(line for line in sections()["Settings"].splitlines() if f"| `{field.encode_name}` |" in line)
         default = row.split("|")[3].strip().strip("`")
@@ -149,7 +149,7 @@ def test_limits_are_keys_of_the_config() -> None:
         assert f"`{key}`" in sections()["Limits"]
 
 
-def test_subprotocols_and_frame_limits_are_told() -> None:
+def test_subprotocols_and_frame_limits_are_described() -> None:
     assert set(SUBPROTOCOLS) <= described("Connecting")
     assert str(codec.CLIENT_FRAME_MAX_BYTES) in sections()["Connecting"]
     assert str(codec.SERVER_FRAME_MAX_BYTES) in sections()["Connecting"]
@@ -164,7 +164,7 @@ def test_links_lead_somewhere() -> None:
             assert (ROOT / "shared" / target).resolve().is_file(), target
 
 
-def test_every_key_of_the_config_is_described_for_whoever_hosts_a_server() -> None:
+def test_every_key_of_the_config_is_described_for_the_host_of_a_server() -> None:
     readme = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", readme, re.MULTILINE))
     assert list(rows) == list(Config.__struct_fields__)

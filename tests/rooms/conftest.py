@@ -241,7 +241,7 @@ class Stage:
 
     async def unloaded(self, code: str) -> None:
         """Wait until the room has left memory."""
-        room = self.directory.loaded(code)
+        room = self.directory._rooms.get(RoomCode(code))
         if room is not None:
             async with asyncio.timeout(LIMIT_S):
                 await room.unloaded()

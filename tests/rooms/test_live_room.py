@@ -177,6 +177,21 @@ async def test_a_closed_room_lets_its_visitors_go(stage: Any) -> None:
     assert (await eva.watch(code)).code == "no-such-room"
 
 
+async def test_a_command_that_waits_when_its_room_closes_is_refused(stage: Any) -> None:
+    ana, eva = stage.client("ana"), stage.client("eva")
+    code = (await ana.create()).head.room
+    await eva.watch(code)
+    await presence_told(eva)
+    stage.store.gate.clear()
+    leaving = asyncio.create_task(ana.ask(messages.LeaveRoom, room=code))
+    await stage.store.reached()
+    talking = asyncio.create_task(eva.ask(messages.Say, room=code, text="wait!"))
+    await asyncio.sleep(0)
+    stage.store.gate.set()
+    assert await leaving is None
+    assert (await talking).code == "no-such-room"
+
+
 async def test_the_last_connection_of_a_player_is_noted_as_gone_and_the_first_as_back(match_of: Any) -> None:
     stage, ana, rui, code = match_of
     phone = stage.client("rui")

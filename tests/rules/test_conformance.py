@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import cache
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ MAX_ACTIONS_COUNT = 400
 
 @st.composite
 def games(draw: st.DrawFn, name: str) -> Game:
-    """Any game that the option specs allow; combinations a game refuses are drawn again."""
+    """Draw any game that the option specs allow; combinations a game refuses are drawn again."""
     game_type = registry.game_type(name)
     options: dict[str, Any] = {}
     for spec in game_type.option_specs:
@@ -38,7 +39,7 @@ def games(draw: st.DrawFn, name: str) -> Game:
 
 @st.composite
 def playouts(draw: st.DrawFn, name: str) -> tuple[Game, list[State], list[int]]:
-    """A game, and states and actions of a random playout from its start."""
+    """Draw a game, and states and actions of a random playout from its start."""
     game = draw(games(name))
     random = draw(st.randoms(use_true_random=False))
     length = draw(st.integers(0, MAX_ACTIONS_COUNT))
@@ -50,32 +51,86 @@ def playouts(draw: st.DrawFn, name: str) -> tuple[Game, list[State], list[int]]:
     return game, states, actions
 
 
+@cache
+def start_of(name: str) -> State:
+    """Return the start of a game with its default options."""
+    return registry.load(name).initial_state()
+
+
 every_game = pytest.mark.parametrize("name", registry.names())
 
 
 @every_game
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_legal_actions_are_ascending_and_empty_only_at_the_end(name: str, data: st.DataObject) -> None:
-    _, states, _ = data.draw(playouts(name))
+def test_every_state_of_a_match_keeps_the_promises_of_the_base(name: str, data: st.DataObject) -> None:
+    game, states, actions = data.draw(playouts(name))
     for state in states:
-        legal = state.legal_actions()
-        assert list(legal) == sorted(set(legal))
-        assert len(legal) == state.legal_count()
-        assert bool(legal) != state.is_terminal
-        assert (state.to_move is None) == state.is_terminal
-        assert all(state.is_legal(action) for action in legal)
-        if state.outcome is not None:
-            assert state.outcome.winner in (0, 1, None)
-            assert state.outcome.termination in RULE_TERMINATIONS
+        check_legal_actions_are_ascending_and_empty_only_at_the_end(state)
+    check_equal_histories_give_equal_states(game, states, actions)
+    check_turns_count_the_runs_of_one_player(states)
+    check_key_holds_the_side_to_move(states)
 
 
 @every_game
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_apply_refuses_everything_that_is_not_legal(name: str, data: st.DataObject) -> None:
-    _, states, _ = data.draw(playouts(name))
+def test_any_state_reads_writes_and_shows_itself(name: str, data: st.DataObject) -> None:
+    game, states, _ = data.draw(playouts(name))
     state = data.draw(st.sampled_from(states))
+    check_apply_refuses_everything_that_is_not_legal(state)
+    check_action_text_round_trips(state)
+    check_a_written_position_starts_the_same_play(game, state)
+    for shown in (states[0], state, states[-1]):
+        check_view_shows_every_cell_once_and_the_last_action(shown, is_first=shown is states[0])
+
+
+def check_legal_actions_are_ascending_and_empty_only_at_the_end(state: State) -> None:
+    legal = state.legal_actions()
+    assert list(legal) == sorted(set(legal))
+    assert len(legal) == state.legal_count()
+    assert bool(legal) != state.is_terminal
+    assert (state.to_move is None) == state.is_terminal
+    assert all(state.is_legal(action) for action in legal)
+    if state.outcome is not None:
+        assert state.outcome.winner in (0, 1, None)
+        assert state.outcome.termination in RULE_TERMINATIONS
+
+
+def check_equal_histories_give_equal_states(game: Game, states: list[State], actions: list[int]) -> None:
+    again = registry.load(game.name, game.options)
+    assert again == game
+    assert hash(again) == hash(game)
+    state = again.initial_state()
+    for action, expected in zip(actions, states[1:], strict=True):
+        state = state.apply(action)
+        assert state == expected
+        assert hash(state) == hash(expected)
+        assert state.key() == expected.key()
+        assert (state.turn_number, state.actions_in_turn) == (expected.turn_number, expected.actions_in_turn)
+
+
+def check_turns_count_the_runs_of_one_player(states: list[State]) -> None:
+    assert (states[0].turn_number, states[0].actions_in_turn) == (1, 0)
+    for before, after in itertools.pairwise(states):
+        if after.is_terminal:
+            continue
+        if after.turn_number == before.turn_number:
+            assert after.to_move == before.to_move
+            assert after.actions_in_turn == before.actions_in_turn + 1
+        else:
+            assert after.turn_number == before.turn_number + 1
+            assert after.actions_in_turn == 0
+
+
+def check_key_holds_the_side_to_move(states: list[State]) -> None:
+    movers: dict[object, object] = {}
+    for state in states:
+        if not state.is_terminal:
+            assert movers.setdefault(state.key(), state.to_move) == state.to_move
+
+
+def check_apply_refuses_everything_that_is_not_legal(state: State) -> None:
     before = (state.to_position(), state.legal_actions())
     legal = set(state.legal_actions())
     highest = max(legal, default=0)
@@ -93,12 +148,7 @@ def test_apply_refuses_everything_that_is_not_legal(name: str, data: st.DataObje
     assert (state.to_position(), state.legal_actions()) == before
 
 
-@every_game
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-def test_action_text_round_trips(name: str, data: st.DataObject) -> None:
-    _, states, _ = data.draw(playouts(name))
-    state = data.draw(st.sampled_from(states))
+def check_action_text_round_trips(state: State) -> None:
     texts = [state.action_to_string(action) for action in state.legal_actions()]
     assert len(set(texts)) == len(texts)
     for action, text in zip(state.legal_actions(), texts, strict=True):
@@ -108,73 +158,11 @@ def test_action_text_round_trips(name: str, data: st.DataObject) -> None:
         assert state.string_to_action(f"  {text.upper()} ") == action
 
 
-@every_game
-@settings(max_examples=200, deadline=None)
-@given(text=st.one_of(st.text(max_size=30), st.from_regex(r"[a-z(\[]?[0-9]{0,3}[-,x@]?[a-z0-9)\]]{0,6}")))
-def test_any_text_is_an_action_or_a_notation_error(name: str, text: str) -> None:
-    state = registry.load(name).initial_state()
+def check_a_written_position_starts_the_same_play(game: Game, state: State) -> None:
     try:
-        action = state.string_to_action(text)
-    except NotationError:
-        return
-    assert state.string_to_action(state.action_to_string(action)) == action
-
-
-@every_game
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-def test_equal_histories_give_equal_states(name: str, data: st.DataObject) -> None:
-    game, states, actions = data.draw(playouts(name))
-    again = registry.load(game.name, game.options)
-    assert again == game
-    assert hash(again) == hash(game)
-    state = again.initial_state()
-    for action, expected in zip(actions, states[1:], strict=True):
-        state = state.apply(action)
-        assert state == expected
-        assert hash(state) == hash(expected)
-        assert state.key() == expected.key()
-        assert (state.turn_number, state.actions_in_turn) == (expected.turn_number, expected.actions_in_turn)
-
-
-@every_game
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-def test_turns_count_the_runs_of_one_player(name: str, data: st.DataObject) -> None:
-    _, states, _ = data.draw(playouts(name))
-    assert (states[0].turn_number, states[0].actions_in_turn) == (1, 0)
-    for before, after in itertools.pairwise(states):
-        if after.is_terminal:
-            continue
-        if after.turn_number == before.turn_number:
-            assert after.to_move == before.to_move
-            assert after.actions_in_turn == before.actions_in_turn + 1
-        else:
-            assert after.turn_number == before.turn_number + 1
-            assert after.actions_in_turn == 0
-
-
-@every_game
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-def test_key_holds_the_side_to_move(name: str, data: st.DataObject) -> None:
-    _, states, _ = data.draw(playouts(name))
-    movers: dict[object, object] = {}
-    for state in states:
-        if not state.is_terminal:
-            assert movers.setdefault(state.key(), state.to_move) == state.to_move
-
-
-@every_game
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-def test_a_written_position_starts_the_same_play(name: str, data: st.DataObject) -> None:
-    game, states, _ = data.draw(playouts(name))
-    state = data.draw(st.sampled_from(states))
-    try:
-        reread = registry.load(name, {**game.options, "position": state.to_position()}).initial_state()
+        reread = registry.load(game.name, {**game.options, "position": state.to_position()}).initial_state()
     except GameOptionError:
-        assert name == "xero-g", "only Xero-G has positions that cannot be written: its setup"
+        assert game.name == "xero-g", "only Xero-G has positions that cannot be written: its setup"
         assert state.turn_number <= 12
         return
     assert reread.to_position() == state.to_position()
@@ -183,23 +171,29 @@ def test_a_written_position_starts_the_same_play(name: str, data: st.DataObject)
         assert reread.to_move == state.to_move
 
 
+def check_view_shows_every_cell_once_and_the_last_action(state: State, *, is_first: bool) -> None:
+    view = state.view()
+    assert len({(cell.x, cell.y) for cell in view.cells}) == len(view.cells)
+    assert len({cell.name for cell in view.cells}) == len(view.cells)
+    assert max(cell.y for cell in view.cells) == len(view.row_labels) - 1
+    assert view.to_move == state.to_move
+    if is_first:
+        assert not any("last" in cell.marks for cell in view.cells)
+    if state.is_terminal:
+        assert not any("legal" in cell.marks for cell in view.cells)
+    assert set(view.piece_names) >= {cell.piece for cell in view.cells} - {"."}
+
+
 @every_game
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-def test_view_shows_every_cell_once_and_the_last_action(name: str, data: st.DataObject) -> None:
-    _, states, _ = data.draw(playouts(name))
-    for number in {0, data.draw(st.integers(0, len(states) - 1)), len(states) - 1}:
-        state = states[number]
-        view = state.view()
-        assert len({(cell.x, cell.y) for cell in view.cells}) == len(view.cells)
-        assert len({cell.name for cell in view.cells}) == len(view.cells)
-        assert max(cell.y for cell in view.cells) == len(view.row_labels) - 1
-        assert view.to_move == state.to_move
-        if number == 0:
-            assert not any("last" in cell.marks for cell in view.cells)
-        if state.is_terminal:
-            assert not any("legal" in cell.marks for cell in view.cells)
-        assert set(view.piece_names) >= {cell.piece for cell in view.cells} - {"."}
+@settings(max_examples=200, deadline=None)
+@given(text=st.one_of(st.text(max_size=30), st.from_regex(r"[a-z(\[]?[0-9]{0,3}[-,x@]?[a-z0-9)\]]{0,6}")))
+def test_any_text_is_an_action_or_a_notation_error(name: str, text: str) -> None:
+    state = start_of(name)
+    try:
+        action = state.string_to_action(text)
+    except NotationError:
+        return
+    assert state.string_to_action(state.action_to_string(action)) == action
 
 
 @every_game

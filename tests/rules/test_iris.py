@@ -25,7 +25,7 @@ def start(**options: int | str) -> IrisState:
 
 
 def position(black: str, white: str, rest: str = "0 - 0", side: int = SIDE) -> str:
-    """The position text with these stones, given as cell names parted by spaces."""
+    """Return the position text with these stones, given as cell names parted by spaces."""
     board, owners = hex_board(side), dict.fromkeys(black.split(), "b") | dict.fromkeys(white.split(), "w")
     assert owners.keys() <= set(board.names)
     rows: list[str] = ["" for _ in board.row_lengths]
@@ -35,7 +35,7 @@ def position(black: str, white: str, rest: str = "0 - 0", side: int = SIDE) -> s
 
 
 def neutral_full_but(*free: str) -> str:
-    """All neutral cells except ``free``, parted by spaces."""
+    """Return all neutral cells except ``free``, parted by spaces."""
     return " ".join(name for name in NEUTRAL if name not in free)
 
 

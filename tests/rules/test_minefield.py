@@ -265,7 +265,7 @@ def test_standard_rules_leave_the_numbers_of_stones_free() -> None:
 
 
 @pytest.mark.parametrize("size", range(5, 20))
-def test_bans_kept_up_to_date_equal_bans_worked_out_anew(size: int) -> None:
+def test_bans_kept_up_to_date_equal_bans_computed_from_nothing(size: int) -> None:
     areas = areas_of(size)
     for state in playout(Random(size), size=size):
         assert state.banned == areas.banned_cells(state.stones)

@@ -1,4 +1,4 @@
-"""What Minefield shows, and the distance to a connection. Source: RULES.md, "Minefield"."""
+"""The picture of a Minefield position, and the distance to a connection. Source: RULES.md, "Minefield"."""
 
 from __future__ import annotations
 

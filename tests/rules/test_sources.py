@@ -10,13 +10,13 @@ CITATION = re.compile(r'RULES\.md,\s+("[^"]+"(?:\s+and\s+"[^"]+")*)')
 
 
 def sections() -> set[str]:
-    """The headings of the page, without the registry name in brackets."""
+    """Return the headings of the page, without the registry name in brackets."""
     page = (ROOT / "shared" / "RULES.md").read_text(encoding="utf-8")
     return {re.sub(r" \(`.*`\)$", "", title) for title in re.findall(r"^## (.+)$", page, re.MULTILINE)}
 
 
 def citations() -> list[tuple[str, str]]:
-    """The file and the section of every citation in the code."""
+    """Return the file and the section of every citation in the code."""
     return [
         (str(path.relative_to(ROOT)), re.sub(r"\s+", " ", section))
         for folder in ("shared", "server", "client", "tests")

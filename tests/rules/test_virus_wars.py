@@ -35,7 +35,7 @@ def test_corners_opening_puts_one_virus_in_each_corner() -> None:
     assert legal(start()) == ["a3", "b3", "b4"]
 
 
-def test_edges_opening_starts_on_the_own_column() -> None:
+def test_edges_opening_starts_on_the_edge_of_the_player() -> None:
     state = start(opening="edges")
     assert legal(state) == ["a1", "a2", "a3", "a4"]
     state = play(state, "a2", "b2")

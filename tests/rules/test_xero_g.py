@@ -11,7 +11,7 @@ from tabuleiro.rules.games.xero_g import XeroG, XeroGState
 
 
 def fleet(*rows: str, mover: int = 0) -> str:
-    """A position with these rows from row 1 up, and the ships still missing on row 6, then on row 5."""
+    """Return a position with these rows from row 1 up, and the ships still missing on row 6, then on row 5."""
     missing = list("111122223333")
     for digit in "".join(rows).replace("0", ""):
         missing.remove(digit)
@@ -54,7 +54,7 @@ def square(name: str) -> int:
 
 
 def ends(state: XeroGState, ship: str) -> set[str]:
-    """The names of the places where the ship can land."""
+    """Return the names of the places where the ship can land."""
     return {landing.name for landing in state.landings_of(square(ship))}
 
 

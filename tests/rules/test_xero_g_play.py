@@ -17,7 +17,7 @@ variants = st.sampled_from(["xero-g", "gyges"])
 
 
 def random_state(variant: str, random: Random, plies_count: int) -> XeroGState:
-    """A position after at most so many random moves from a random setup, the game not being over."""
+    """Return a position after at most so many random moves from a random setup, the game not being over."""
     seed = random.randrange(2**32)
     state = registry.load("xero-g", {"variant": variant, "setup": "random", "seed": seed}).initial_state()
     assert isinstance(state, XeroGState)
@@ -33,7 +33,7 @@ states = st.builds(random_state, variants, st.randoms(use_true_random=False), st
 
 
 def ships_of(state: XeroGState) -> dict[str, int]:
-    """The values by the names of the squares, read from the position text."""
+    """Return the values by the names of the squares, read from the position text."""
     rows = state.to_position().split()[0].split("/")
     return {
         f"{column}{row}": int(digit)
@@ -44,7 +44,7 @@ def ships_of(state: XeroGState) -> dict[str, int]:
 
 
 def is_step(here: str, there: str, mover: int) -> bool:
-    """Whether two names are neighbours, or the base is straight ahead."""
+    """Return True if two names are neighbours, or the base is straight ahead."""
     if there == "base":
         return here[1] == ("1" if mover else "6")
     columns = abs(ord(here[0]) - ord(there[0]))
@@ -104,7 +104,7 @@ def test_every_route_is_legal_step_by_step_and_shortest(state: XeroGState) -> No
 
 
 def named_targets(naive: NaiveXeroG, start: str) -> dict[str, int]:
-    """The least number of steps by the name of the target."""
+    """Return the least number of steps by the name of the target."""
     square = (COLUMN_LETTERS.index(start[0]), int(start[1]) - 1)
     return {
         f"{COLUMN_LETTERS[column]}{row + 1}" if 0 <= row < 6 else "base": steps

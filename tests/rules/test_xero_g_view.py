@@ -1,4 +1,4 @@
-"""What a renderer and a client get to know of a Xero-G position."""
+"""The picture of a Xero-G position, and the moves that a client may ask for."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_ships_are_digits_and_stand_where_their_names_say() -> None:
     assert view.actions_left == 1
 
 
-def test_home_rows_are_marked_and_told_of_both_players() -> None:
+def test_home_rows_are_marked_and_noted_for_both_players() -> None:
     view = start(position=NEAR_BASE).view()
     assert marked(view, Mark.HOME) == ["a4", "b4", "c4", "d4", "e4", "f4"]
     assert marked(view, Mark.LEGAL) == ["a4", "f4"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tabuleiro_server.sessions.outbox import Outbox
+from tabuleiro_server.sessions.session import Outbox
 
 
 class Reader:

@@ -75,7 +75,7 @@ async def assert_whole(path: Path) -> None:
     assert (await back_up(path, path.with_name("copy.db"))) > 0
 
 
-IN_QUERY_TABLES = ["rooms", "rooms_by_phase", "rooms_by_deadline", "matches", "players", "players_by_account"]
+IN_QUERY_TABLES = ["rooms", "rooms_by_deadline", "matches", "players", "players_by_account"]
 
 
 @pytest.mark.parametrize(("name", "page"), [("rooms", "root"), *((name, "leaf") for name in IN_QUERY_TABLES)])
@@ -96,7 +96,7 @@ async def test_damaged_query_table_is_rebuilt_when_the_file_is_opened(path: Path
     await assert_whole(path)
 
 
-@pytest.mark.parametrize("name", ["matches", "rooms_by_phase"])
+@pytest.mark.parametrize("name", ["matches", "rooms_by_deadline"])
 async def test_rebuilding_loses_nothing_where_query_tables_are_damaged(path: Path, name: str) -> None:
     damaged = path.read_bytes()  # noqa: ASYNC240
     spoil(path, name, "leaf")
@@ -220,7 +220,7 @@ async def test_what_cannot_be_mended_is_said(path: Path) -> None:
 
 
 async def test_damaged_file_is_not_copied_as_a_backup(path: Path) -> None:
-    spoil(path, "rooms_by_phase", "leaf")
+    spoil(path, "rooms_by_deadline", "leaf")
     with pytest.raises(StorageUnavailableError, match="`tabuleiro db rebuild` mends it"):
         await back_up(path, path.with_name("copy.db"))
 
@@ -239,7 +239,7 @@ async def test_text_that_is_none_does_not_stop_the_mending(path: Path) -> None:
         )
         connection.execute("UPDATE rooms SET phase = CAST(x'c0c0' AS TEXT) WHERE code = ?", (ROOMS[4],))
         connection.commit()
-    spoil(path, "rooms_by_phase", "root")
+    spoil(path, "rooms_by_deadline", "root")
     report = await rebuild(path, replay)
     assert [error.room for error in report.damaged] == [ROOMS[3]]
     assert report.rebuilt_count == ROOM_COUNT - 1

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from tabuleiro.errors import StorageUnavailableError, StoreError
+from tabuleiro.errors import ConflictError, StorageUnavailableError, StoreError
 from tabuleiro.ids import DurationMs, RoomCode, Seq
 from tabuleiro_server.store.sqlite.store import SqliteStore
 
@@ -244,3 +244,31 @@ async def test_cancelled_writer_answers_everybody_and_refuses_what_comes_later(
         gate.open()
         with pytest.raises(StorageUnavailableError, match="not running"):
             await store.append(room(1), Seq(0), make.events(1, 1), make.rows(room(1)))
+
+
+async def test_more_rooms_than_are_known_by_heart_keep_their_places(
+    store: SqliteStore, make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tabuleiro_server.store.sqlite.writer._KNOWN_ROOMS_COUNT", 2)
+    for seq in range(1, 4):
+        for number in range(5):
+            await store.append(room(number), Seq(seq - 1), make.events(seq, seq), make.rows(room(number)))
+            with pytest.raises(ConflictError):
+                await store.append(room(number), Seq(seq - 1), make.events(seq, seq), make.rows(room(number)))
+    for number in range(5):
+        assert await store.load(room(number)) == make.events(1, 3)
+
+
+async def test_last_events_are_asked_for_again_after_a_group_that_failed(
+    open_store: Any, make: Any, script: Any
+) -> None:
+    async with open_store(connection_class=script.connection_class()) as store:
+        await store.append(room(1), Seq(0), make.events(1, 1), make.rows(room(1)))
+        script.fail("COMMIT", sqlite3.SQLITE_FULL, "database or disk is full")
+        with pytest.raises(StorageUnavailableError):
+            await store.append(room(1), Seq(1), make.events(2, 4, b"refused"), make.rows(room(1)))
+        script.before.clear()
+        with pytest.raises(ConflictError):
+            await store.append(room(1), Seq(4), make.events(5, 5), make.rows(room(1)))
+        await store.append(room(1), Seq(1), make.events(2, 2), make.rows(room(1)))
+        assert await store.load(room(1)) == make.events(1, 2)

@@ -12,6 +12,8 @@ from tools.strength.__main__ import strength
 from tools.strength.games import NODE_CAPS, LevelPair, level_pairs
 from tools.strength.page import format_page
 
+pytestmark = pytest.mark.slow
+
 PAIR = LevelPair("iris", "expert", "hard", 0.75, (10_000, 2_000))
 
 

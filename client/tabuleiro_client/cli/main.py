@@ -142,7 +142,7 @@ def make_app(arguments: Sequence[str]) -> typer.Typer:
     Raises: ModuleNotFoundError when the command's module needs something that is not installed.
     """
     app = typer.Typer(
-        help="Play abstract board games in the terminal, with friends and against computers.",
+        help="Play abstract board games in the terminal, with friends and against bots.",
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,

@@ -40,7 +40,7 @@ QuickOption = Annotated[
 ]
 GameOption = Annotated[str | None, typer.Option("--game", metavar="GAME", help="Play this game.")]
 BotOption = Annotated[
-    str | None, typer.Option("--bot", metavar="LEVEL", help="Play against the computer, e.g. minimax-1.")
+    str | None, typer.Option("--bot", metavar="LEVEL", help="Play against a bot, e.g. minimax-1.")
 ]
 SeatOption = Annotated[
     str | None, typer.Option("--seat", metavar="SEAT", help="Your seat: first, second, or the side's name.")
@@ -97,7 +97,7 @@ def play(
     is_spoken: SpokenOption = False,
     ascii_only: AsciiOption = False,
 ) -> None:
-    """Play a game: over a network, against the computer, or two at one keyboard."""
+    """Play a game: over a network, against a bot, or two at one keyboard."""
     settings = chosen_settings(
         {
             "time": time,

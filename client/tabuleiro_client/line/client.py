@@ -28,7 +28,7 @@ Seats = tuple[SeatRequest, SeatRequest]
 
 
 def seats_for(mine: Player, me: SeatRequest, other: SeatRequest) -> Seats:
-    """The seats of a room in which ``me`` is on the seat ``mine``."""
+    """Return the seats of a room in which ``me`` is on the seat ``mine``."""
     return (me, other) if mine == 0 else (other, me)
 
 
@@ -44,7 +44,7 @@ class LineClient:
 
     @classmethod
     def of_this_process(cls, *, is_ascii: bool, name: str | None, is_spoken: bool = False) -> Self:
-        """The client at standard input and output; ``name`` is the guest to be, ``None`` the one used last.
+        """Return the client at standard input and output, as the guest ``name``; ``None``: the one used last.
 
         ``is_spoken``: words take the place of pictures.
         """

@@ -162,7 +162,7 @@ class RoomCommands:
 
     def _host_commands(self) -> tuple[RoomCommand, ...]:
         return (
-            RoomCommand(("bot",), "[LEVEL]", "put a computer on the free seat; alone: list them", self._bot),
+            RoomCommand(("bot",), "[LEVEL]", "put a bot on the free seat; alone: list them", self._bot),
             RoomCommand(("nobot",), "", "take it off again", self._no_bot),
             RoomCommand(("swap",), "", "let the players change seats", self._swap),
             RoomCommand(("set", "settings"), "[CHANGE]", "show the settings; e.g. set time 5+3", self._settings),
@@ -218,14 +218,14 @@ class RoomCommands:
         if len(self._report.own_seats) == 1:
             self._send(self._room.offer("draw"))
         else:  # nobody else is asked
-            question = "end this match in a draw? type yes to do so, anything else to go on"
+            question = "end this match in a draw? type yes to do so, anything else to continue"
             self._confirm(Doubt(question, lambda: self._room.offer("draw"), "no draw"))
 
     def ask_to_resign(self, side: str) -> None:
-        """Ask, and give the match up; who plays both sides names one, or means the one to move."""
+        """Ask, and resign the match; who plays both sides names one, or means the one to move."""
         own = [player for player in self._report.own_seats if side.lower() in ("", self._report.cast.side(player))]
         if not self._report.own_seats:
-            self._screen.say("you are watching and have nothing to give up")
+            self._screen.say("you are watching and have nothing to resign")
         elif not own:
             self._screen.say(f"{shown(side)} is not your side")
         elif self._mirror.head.phase != "playing":
@@ -234,7 +234,7 @@ class RoomCommands:
             seat = own[0] if len(own) == 1 else self._mirror.to_move
             resigning = seat if len(self._report.own_seats) == 2 else None
             who = "" if resigning is None else f"does {self._report.cast.side(resigning)} "
-            question = f"{who}give this match up? type yes to resign, anything else to go on"
+            question = f"{who}resign this match? type yes to resign, anything else to continue"
             self._confirm(Doubt(question, lambda: self._room.resign(resigning), "not resigned"))
 
     def _rematch(self, _: str) -> None:
@@ -290,7 +290,7 @@ class RoomCommands:
         seats = self._mirror.head.seats
         free = [player for player in PLAYERS if seats[player].holder.kind == "open"]
         if level not in self._levels:
-            self._screen.say(f"computer players here: {', '.join(self._levels) or 'none'}; e.g. bot LEVEL")
+            self._screen.say(f"bots here: {', '.join(self._levels) or 'none'}; e.g. bot LEVEL")
         elif not free:
             self._screen.say("there is no free seat")
         else:
@@ -299,7 +299,7 @@ class RoomCommands:
     def _no_bot(self, _: str) -> None:
         bots = [player for player in PLAYERS if self._mirror.head.seats[player].holder.kind == "bot"]
         if not bots:
-            self._screen.say("there is no computer to take off")
+            self._screen.say("there is no bot to take off")
         else:
             self._send(self._room.seat_bot(bots[0], None))
 

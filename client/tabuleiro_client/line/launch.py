@@ -92,7 +92,7 @@ async def play(client: LineClient, options: PlayOptions) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RoomFilter:
-    """Which rooms `tabuleiro rooms` shows; ``None`` stands for every game, and for unfinished rooms."""
+    """The rooms that `tabuleiro rooms` shows; ``None`` stands for every game, and for unfinished rooms."""
 
     game: str | None = None
     phases: tuple[Phase, ...] | None = None
@@ -125,7 +125,7 @@ async def follow_rooms(client: LineClient, server: str, wanted: RoomFilter = Roo
 
 
 async def _show_a_game(client: LineClient) -> None:
-    """Let two computers play a short game, for whoever just runs the program without a terminal."""
+    """Let two bots play a short game, for whoever just runs the program without a terminal."""
     async with client.local() as venue:
         await client.enter(venue, DEMO)
 

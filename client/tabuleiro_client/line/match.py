@@ -50,7 +50,7 @@ _NO_WORDS: Final = ("no", "n", "cancel")
 
 
 class Stay(Enum):
-    """How a stay in a room ended."""
+    """The ways in which a stay in a room ends."""
 
     FINISHED = "finished"
     """The match is over, or the room is gone."""
@@ -100,7 +100,7 @@ class LineMatch:
 
     def _leaving_commands(self) -> tuple[RoomCommand, ...]:
         return (
-            RoomCommand(("resign",), "[SIDE]", "give the match up", self._desk.ask_to_resign),
+            RoomCommand(("resign",), "[SIDE]", "resign the match", self._desk.ask_to_resign),
             RoomCommand(("quit", "exit", "q"), "", "leave; the seat in a running match stays yours", self._quit),
             RoomCommand(("help", "h"), "", "list the commands", self._help),
         )
@@ -144,12 +144,12 @@ class LineMatch:
 
     @property
     def _is_settling(self) -> bool:
-        """Whether what was typed next has to wait; without a connection it does not, since that may last."""
+        """True if the next line has to wait; without a connection it does not, since that may last."""
         return self._sending is not None and self._is_linked
 
     @property
     def _is_asking(self) -> bool:
-        """Whether an answer is waited for: then a prompt stands."""
+        """True if an answer is waited for: then a prompt stands."""
         is_between_matches = self._mirror.head.phase in ("waiting", "finished")
         return self._doubt is not None or self._question is not None or is_between_matches or self._can_act
 

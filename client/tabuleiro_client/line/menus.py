@@ -32,7 +32,7 @@ Choice = Callable[[], Awaitable[None]]
 
 
 class MainMenu:
-    """What to play on this machine, or the way to a server."""
+    """The menu of matches on this machine, and the way to a server."""
 
     def __init__(self, client: LineClient) -> None:
         self._client = client
@@ -44,9 +44,9 @@ class MainMenu:
         """Ask and obey until the person leaves by WentAway or WentBack."""
         choices: list[tuple[str, Choice]] = [
             ("two players on this keyboard", self._two_players),
-            ("a player against the computer", self._against_computer),
-            ("computer against computer", self._computers),
-            ("go on with a match on this machine", self._go_on),
+            ("a player against a bot", self._against_bot),
+            ("bot against bot", self._bots),
+            ("continue a match on this machine", self._go_on),
             ("play over the network", self._online),
             ("read the rules of a game", self._rules),
         ]
@@ -55,7 +55,7 @@ class MainMenu:
                 await obey(self._client, await self._menu.choose("What shall it be?", choices))
 
     async def _venue(self) -> Venue:
-        """The server of this process, started when it is first needed."""
+        """Return the server of this process, started when it is first needed."""
         if self._local is None:
             self._local = await self._stack.enter_async_context(self._client.local())
         return self._local
@@ -66,7 +66,7 @@ class MainMenu:
         venue = await self._venue()
         stay(await self._client.enter(venue, CreateRoom(id=0, game=game.name, options=options, seats=(ME, ME))))
 
-    async def _against_computer(self) -> None:
+    async def _against_bot(self) -> None:
         game = await self._menu.game()
         options = await self._menu.options(game)
         venue = await self._venue()
@@ -74,13 +74,13 @@ class MainMenu:
         seats = seats_for(await ask_who_begins(self._client, game), ME, bot)
         stay(await self._client.enter(venue, CreateRoom(id=0, game=game.name, options=options, seats=seats)))
 
-    async def _computers(self) -> None:
+    async def _bots(self) -> None:
         game = await self._menu.game()
         options = await self._menu.options(game)
         venue = await self._venue()
         levels = venue.levels(game)
-        first = await self._menu.level(levels, f"Which computer plays {game.sides[0]}, who begins?")
-        second = await self._menu.level(levels, f"Which computer plays {game.sides[1]}?")
+        first = await self._menu.level(levels, f"Which bot plays {game.sides[0]}, who begins?")
+        second = await self._menu.level(levels, f"Which bot plays {game.sides[1]}?")
         seats = (SeatRequest("bot", first), SeatRequest("bot", second))
         stay(await self._client.enter(venue, CreateRoom(id=0, game=game.name, options=options, seats=seats)))
 
@@ -106,7 +106,7 @@ class MainMenu:
 
 
 class OnlineMenu:
-    """What to do on the server of ``venue``."""
+    """The menu of the server of ``venue``."""
 
     def __init__(self, client: LineClient, venue: Venue) -> None:
         self._client = client
@@ -118,7 +118,7 @@ class OnlineMenu:
         choices: list[tuple[str, Choice]] = [
             ("play against whoever waits for the same game", self._quick),
             ("open a room and wait for an opponent", self._open),
-            ("open a room against the computer", self._open_against_computer),
+            ("open a room against a bot", self._open_against_bot),
             ("join a room by its code", self._join),
             ("watch a room by its code", self._watch),
             ("list the rooms", self._list),
@@ -130,7 +130,7 @@ class OnlineMenu:
     async def _open(self) -> None:
         await self._open_against(OPEN, await self._menu.game())
 
-    async def _open_against_computer(self) -> None:
+    async def _open_against_bot(self) -> None:
         game = await self._menu.game()
         level = await self._menu.level(self._venue.levels(game))
         await self._open_against(SeatRequest("bot", level), game)
@@ -205,6 +205,6 @@ async def ask_who_begins(client: LineClient, game: type[Game]) -> Player:
 
 
 def stay(ended: Stay) -> None:
-    """Go on with the menu after a stay in a room. Raises: WentAway when the input has ended."""
+    """Continue the menu after a stay in a room. Raises: WentAway when the input has ended."""
     if ended is Stay.INPUT_ENDED:
         raise WentAway

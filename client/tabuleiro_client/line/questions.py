@@ -101,8 +101,8 @@ class Menu:
             except WentBack:
                 continue
 
-    async def level(self, levels: Sequence[str], title: str = "Which computer player?") -> str:
-        """Ask how well the computer plays; ``levels`` are the weakest first."""
+    async def level(self, levels: Sequence[str], title: str = "Which bot?") -> str:
+        """Ask for the level of a bot; ``levels`` are the weakest first."""
         return await self.choose(title, [(level, level) for level in levels_to_offer(levels)])
 
     async def _every_option(self, game: type[Game]) -> dict[str, OptionValue]:

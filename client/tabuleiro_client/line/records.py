@@ -55,7 +55,7 @@ class RecordBrowser:
 
     def _player(self, player: RecordPlayer) -> str:
         name = showable(player.name, self.style) or "?"
-        return name if player.bot is None else f"{name}, computer {showable(player.bot, self.style)}"
+        return name if player.bot is None else f"{name}, bot {showable(player.bot, self.style)}"
 
     def position_lines(self, *, show_legal: bool = False) -> list[str]:
         """Return the board at this place, with the last action and what comes next."""

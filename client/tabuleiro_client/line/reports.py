@@ -59,7 +59,7 @@ class MatchReport:
 
     @property
     def cast(self) -> Cast:
-        """What the players are called after what has been told."""
+        """The names of the players after the last event told."""
         own_seats = tuple(seat for seat in PLAYERS if self._seats[seat].account == self._mirror.account)
         return Cast(self._mirror.game, self._seats, () if self._is_watching else own_seats, self._screen.style)
 
@@ -198,7 +198,7 @@ class MatchReport:
         self._screen.say(f"{rematch}say TEXT talks, quit leaves")
 
     def prompt(self, now_ms: int) -> str:
-        """What to ask for a line with: the clocks, where there are any, at ``now_ms`` of the server's time."""
+        """Return the prompt: the clocks, where there are any, at ``now_ms`` of the server's time."""
         if self._mirror.head.phase != "playing" or self._screen.style.is_spoken:
             return "> "  # `clock` tells them to who does not want to hear them every time
         faces = [(self.cast.actor(player), self.clock_face(player, now_ms)) for player in PLAYERS]
@@ -206,7 +206,7 @@ class MatchReport:
         return f"[{clocks}] > " if clocks else "> "
 
     def clock_face(self, player: Player, now_ms: int) -> str:
-        """What a player has left at ``now_ms`` of the server's time; empty without a clock."""
+        """Return the time a player has left at ``now_ms`` of the server's time; empty without a clock."""
         head = self._mirror.head
         clock = None if head.match is None else head.match.clock
         return format_clock(head.settings.time_control, clock, player, now_ms)
@@ -324,7 +324,7 @@ class RoomAnswers:
             presence = "" if seat.holder.kind == "open" else ", here" if seat.is_connected else ", away"
             if seat.away_since_ms is not None and not seat.is_connected:
                 presence += f" for {spell_duration(max(now_ms - seat.away_since_ms, 0))}"
-            stand_in = f", a computer ({seat.holder.stand_in}) plays" if seat.holder.stand_in else ""
+            stand_in = f", a bot ({seat.holder.stand_in}) plays" if seat.holder.stand_in else ""
             own = ", you" if player in self._report.own_seats else ""
             side = self._report.cast.side_with_glyph(player)
             self._screen.say(f"{side}: {holder_text(seat.holder)}{presence}{stand_in}{own}")

@@ -17,7 +17,7 @@ FIRST_OFFERED: Final = "easy"
 
 
 def levels_to_offer(levels: Sequence[str]) -> tuple[str, ...]:
-    """The levels (weakest first) in the order in which a list offers them: first the usual one, if it is there.
+    """Return the levels (given weakest first) in the order to offer them: the usual one first, if it is there.
 
     >>> levels_to_offer(("random", "greedy", "easy", "hard"))
     ('easy', 'random', 'greedy', 'hard')
@@ -27,7 +27,7 @@ def levels_to_offer(levels: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PlayOptions:
-    """What the command line of `tabuleiro play` says; ``None`` and empty stand for nothing said.
+    """The options of `tabuleiro play`; ``None`` and empty stand for an option left out.
 
     ``server`` is a checked URL, ``options`` those of the preset and of the single options together. ``secret``
     belongs to ``room``. ``is_quick`` asks for whoever waits for ``game``.
@@ -45,12 +45,12 @@ class PlayOptions:
 
     @property
     def is_direct(self) -> bool:
-        """Whether enough was said to play without a menu."""
+        """True if the options are enough to play without a menu."""
         return bool(self.room or self.game or self.options or self.level or self.seat is not None)
 
     @property
     def is_nothing(self) -> bool:
-        """Whether nothing was said."""
+        """True if no option was given."""
         return not (self.is_direct or self.server)
 
     def request(self, *, is_local: bool) -> CreateRoom | JoinRoom | QuickPlay:

@@ -25,13 +25,13 @@ _SCHEMES: Final = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
 
 
 def default_server(environ: Mapping[str, str] | None = None) -> str:
-    """The server to use when none is named. Raises: ConfigError when the variable holds no address."""
+    """Return the server to use when none is named. Raises: ConfigError if the variable holds no address."""
     named = (os.environ if environ is None else environ).get(SERVER_VARIABLE)
     return parse_server_url(named, SERVER_VARIABLE) if named else DEFAULT_SERVER
 
 
 def chosen_server(text: str | None) -> str:
-    """The server that a command line names, or the default one. Raises: ConfigError."""
+    """Return the server that a command line names, or the default one. Raises: ConfigError."""
     return default_server() if text is None else parse_server_url(text)
 
 

@@ -1,4 +1,4 @@
-"""Where this user's files live. Reads and writes none of them."""
+"""Folders and files of this user, and files named on a command line."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ DATA_VARIABLE: Final = "TABULEIRO_DATA_DIR"
 
 
 def config_folder() -> Path:
-    """The folder of names and settings; it need not exist yet."""
+    """Return the folder of names and settings; it need not exist yet."""
     return Path(os.environ.get(CONFIG_VARIABLE) or platformdirs.user_config_path(APP_NAME, appauthor=False))
 
 
 def data_folder() -> Path:
-    """The folder of local matches; it need not exist yet."""
+    """Return the folder of local matches; it need not exist yet."""
     return Path(os.environ.get(DATA_VARIABLE) or platformdirs.user_data_path(APP_NAME, appauthor=False))
 
 

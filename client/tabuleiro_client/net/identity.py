@@ -1,4 +1,4 @@
-"""Who this user is on each server: guest names and their secret tokens, one small file each.
+"""Identities of this user on servers: guest names and their secret tokens, one small file each.
 
 A file a guest, so that two terminals never write the same one. Asking a server whether a token is still good is
 left to :mod:`tabuleiro_client.net.identity`.
@@ -28,7 +28,7 @@ from tabuleiro_client.net.link import Link, LinkSettings, check_reachable
 
 
 def login_name() -> str:
-    """The name of the person at this machine as a guest name, ``player`` where it can't be one."""
+    """Return the login name of this user as a guest name, or ``player`` if it cannot be one."""
     try:
         return parse_name(getpass.getuser())
     except (NotationError, OSError, KeyError, ImportError):
@@ -72,7 +72,7 @@ class IdentityFolder:
         self.damaged: list[DamagedFile] = []
 
     def find(self, server: str, name: str | None = None) -> Identity | None:
-        """The guest called ``name`` on ``server``, or with ``None`` the one used last; ``None`` if there is none.
+        """Return the guest ``name`` on ``server``, or with ``None`` the one used last; ``None`` if there is none.
 
         Raises: ClientError when the folder can't be read.
         """
@@ -112,7 +112,7 @@ class IdentityFolder:
         return self._set_aside(self._path(identity.server, identity.name), reason)
 
     def _paths(self, server: str) -> Iterator[Path]:
-        """The files of a server's guests, the one used last first."""
+        """Return the files of a server's guests, the one used last first."""
         try:
             files = [(entry.stat().st_mtime_ns, entry) for entry in self._server_folder(server).glob("*.json")]
         except FileNotFoundError:
@@ -161,7 +161,7 @@ def _set_used_now(path: Path | str) -> None:
 
 
 def _file_name(text: str) -> str:
-    """A name for a file that any file system takes: readable, and different for different texts."""
+    """Return a file name that any file system takes: readable, and different for different texts."""
     readable = "".join(character if character.isascii() and character.isalnum() else "_" for character in text)
     return f"{readable[:40]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
@@ -206,7 +206,7 @@ async def introduced_link(
 
 
 def made_up_name() -> str:
-    """A guest name nobody chose, e.g. ``guest-k7mq``."""
+    """Return a random guest name, e.g. ``guest-k7mq``."""
     return "guest-" + "".join(random.choices(ROOM_CODE_LETTERS.lower(), k=4))
 
 
@@ -216,7 +216,7 @@ def _link_of(identity: Identity, url: str, settings: LinkSettings | None) -> Lin
 
 @asynccontextmanager
 async def _connected(link: Link) -> AsyncIterator[Link | None]:
-    """The link, connected, or ``None`` when the server doesn't know its token."""
+    """Connect the link; give ``None`` if the server does not know its token."""
     try:
         await link.__aenter__()
     except CommandError as error:

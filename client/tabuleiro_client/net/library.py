@@ -30,7 +30,7 @@ __all__ = ["ME", "OPEN", "Client", "bot", "connect"]
 
 
 def bot(level: str) -> SeatRequest:
-    """A seat for a bot of the server, for :meth:`Client.create`."""
+    """Return a seat for a bot of the server, for :meth:`Client.create`."""
     return SeatRequest("bot", level)
 
 
@@ -56,17 +56,17 @@ class Client:
         return self.link.welcome.levels
 
     async def rooms(self, game: str | None = None, phases: Sequence[Phase] | None = None) -> RoomList:
-        """The listed rooms, with ``None`` those that wait or play. Raises: CommandError, ConnectionLostError."""
+        """Return the listed rooms, by default the unfinished ones. Raises: CommandError, ConnectionLostError."""
         return await self.link.list_rooms(game, phases)
 
     def lobby(
         self, game: str | None = None, phases: Sequence[Phase] | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[LobbyNews]]:
-        """The listed rooms at first, then what changes; one lobby at a time. Raises on entry: as :meth:`rooms`."""
+        """Follow the listed rooms: all, then each change; one lobby at a time. Raises: as :meth:`rooms`."""
         return follow_lobby(self.link, game, phases)
 
     async def record(self, code: str, match: int | None = None, *, secret: str | None = None) -> MatchRecord:
-        """A match of a room, with ``None`` the last one. Raises: CommandError, ConnectionLostError."""
+        """Return a match of a room, with ``None`` the last one. Raises: CommandError, ConnectionLostError."""
         return record_of(await self.link.get_record(code, match, secret))
 
     def create(

@@ -59,7 +59,7 @@ from tabuleiro_client.net.subscription import LinkLost, LinkRestored, Subscripti
 
 
 class LinkState(StrEnum):
-    """What a person wants to know about the connection."""
+    """The states of a connection, in the words of a person."""
 
     CONNECTING = "connecting"
     CONNECTED = "connected"
@@ -97,7 +97,7 @@ class Backoff:
 
 
 class ServerClock:
-    """How far the server's clock can be ahead of the own one, on one connection.
+    """An upper bound of the server's clock minus the own one, on one connection.
 
     As long as neither clock is set, :meth:`at` is never before the server's time: who reads a match clock by it
     shows no more than is left. Before anything is known the two are taken to be the same.
@@ -124,12 +124,12 @@ class ServerClock:
             self._ahead_ms = max(self._ahead_ms, server_ms - heard_ms)
 
     def at(self, own_ms: int) -> int:
-        """The latest that it can be at the server when the own clock shows ``own_ms``."""
+        """Return the latest possible time at the server when the own clock shows ``own_ms``."""
         return own_ms + (self._ahead_ms or 0)
 
 
 def own_now_ms() -> int:
-    """The time of day by the own clock, in milliseconds since 1970-01-01 UTC.
+    """Return the time of day by the own clock, in milliseconds since 1970-01-01 UTC.
 
     Not a monotonic clock: this one goes on while the machine sleeps, as the server's does.
     """
@@ -150,7 +150,7 @@ def connecting_reason(error: Exception) -> str:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the server of ``url`` is this machine."""
+    """Return True if the server of ``url`` is this machine."""
     host = urlsplit(url).hostname or ""
     with suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
@@ -224,11 +224,11 @@ class Link:
 
     @property
     def account(self) -> AccountId:
-        """Who we are on this server."""
+        """The own account on this server."""
         return self.welcome.account
 
     def server_now_ms(self) -> int:
-        """The latest that it can be now by the server's clock, in milliseconds since 1970-01-01 UTC."""
+        """Return the latest possible time by the server's clock, in milliseconds since 1970-01-01 UTC."""
         return self._clock.at(own_now_ms())
 
     async def __aenter__(self) -> Self:

@@ -99,7 +99,7 @@ class Mirror:
 
     @property
     def is_my_turn(self) -> bool:
-        """Whether this account may act now."""
+        """True if this account may act now."""
         return self.to_move is not None and self.to_move in self.own_seats
 
     def enter(self, entered: RoomEntered) -> tuple[Step, ...]:

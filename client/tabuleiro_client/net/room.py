@@ -176,7 +176,7 @@ class EnteredRoom:
 
     @property
     def has_unread(self) -> bool:
-        """Whether a change is there to be read without waiting."""
+        """True if a change can be read without waiting."""
         return not self._changes.empty()
 
     async def __aenter__(self) -> Self:
@@ -333,7 +333,7 @@ class EnteredRoom:
 
     @property
     def _is_in(self) -> bool:
-        """Whether the room is entered on the present connection."""
+        """True if the room is entered on the present connection."""
         is_connected = self._link.state is LinkState.CONNECTED
         return is_connected and self._entered_connection == self._link.connection_count
 

@@ -79,17 +79,17 @@ class Venue:
     is_local: bool
 
     def levels(self, game: type[Game]) -> tuple[str, ...]:
-        """The computer players of a game, weakest first."""
+        """Return the levels of the bots of a game, weakest first."""
         return self.link.welcome.levels.get(game.name, ())
 
     def signposts(self, code: str, secrets: RoomSecrets | None, *, is_private: bool) -> Signposts:
-        """The commands that lead to a room; ``secrets`` of a private one are ``None`` if not told to us."""
+        """Return the commands that lead to a room; ``secrets`` of a private one are ``None`` if unknown."""
         server = f"--server {shlex.quote(self.url)}"
         join = f"tabuleiro play {server} --room {code}"
         watch = f"tabuleiro watch {code} {server}"
         back = f"{join} --name {shlex.quote(self.link.welcome.name)}"
         if self.is_local:
-            back = "tabuleiro play   (and there: go on with a match on this machine)"
+            back = "tabuleiro play   (and there: continue a match on this machine)"
         if secrets is not None:
             join, watch = f"{join} --secret {secrets.invite}", f"{watch} --secret {secrets.watch}"
         elif is_private:

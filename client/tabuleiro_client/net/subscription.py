@@ -1,4 +1,4 @@
-"""What a server tells unasked, kept in order until it is read, and never more than a bounded number of it."""
+"""Notifications of a server, kept in order until they are read, up to a bounded number."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Told = Update | RoomGone | LobbyUpdate | Announcement | Error | LinkLost | LinkR
 
 
 class Subscription:
-    """What the server tells unasked, from the moment of subscribing, in order; an async iterator.
+    """The notifications of the server since subscribing, in order; an async iterator.
 
     It ends when the link is closed and raises what ended the link otherwise.
     """

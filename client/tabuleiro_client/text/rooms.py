@@ -101,7 +101,7 @@ def _holder(seat: SeatView, is_own: bool, style: TextStyle) -> str:
         return "free"
     name = showable(holder.name or "?", style)
     if holder.kind == "bot":
-        return f"{name}, a computer"
+        return f"{name}, a bot"
     presence = "here" if seat.is_connected else "away"
     return f"{name} (you)" if is_own else f"{name}, {presence}"
 

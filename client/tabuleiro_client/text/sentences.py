@@ -43,11 +43,11 @@ from tabuleiro_client.text.settings import settings_text
 
 THOUGHT_TOLD_AFTER_MS: Final = 1500
 LOW_TIMES_MS: Final = (30 * SECOND_MS, 10 * SECOND_MS)
-_MAKESHIFT: Final = " (at random: the computer gave no answer in time)"
+_MAKESHIFT: Final = " (at random: the bot gave no answer in time)"
 
 
 class Cast:
-    """What the two players of a room are called, as one guest sees it.
+    """The names of the two players of a room, as one guest sees them.
 
     ``seats`` are the holders of both seats, ``own_seats`` the seats of whoever reads the sentences: none for a
     watcher, two for two people at one keyboard.
@@ -67,11 +67,11 @@ class Cast:
         return self._game.sides
 
     def side(self, player: Player) -> str:
-        """The side alone, e.g. ``blue``."""
+        """Return the side alone, e.g. ``blue``."""
         return self._game.sides[player]
 
     def side_with_glyph(self, player: Player) -> str:
-        """The side and what its pieces look like, e.g. ``blue, x``."""
+        """Return the side and the glyph of its pieces, e.g. ``blue, x``."""
         glyph = self._glyphs[player]
         return f"{self.side(player)}, {glyph}" if glyph else self.side(player)
 
@@ -84,23 +84,23 @@ class Cast:
         return f"{name} ({self.side_with_glyph(player)})"
 
     def actor(self, player: Player) -> str:
-        """Who did something: ``you``, a name, or a side."""
+        """Return the doer of something: ``you``, a name, or a side."""
         if self._own_seats == (player,):
             return "you"
         name = self._seats[player].name
         return self.side(player) if name is None or len(self._own_seats) == 2 else name
 
     def opening(self) -> str:
-        """Who plays whom, first mover first."""
+        """Return the two players, first mover first."""
         return f"{self.title(0)} against {self.title(1)}; {self.side(0)} begins"
 
     def sentence(self, event: Event) -> str:
-        """What happened; empty for events that say nothing to people here."""
+        """Return an event as a sentence; empty for events that say nothing to people."""
         match event:
             case SeatTaken(seat=seat, name=name):
                 return f"{name} sits down as {self.side_with_glyph(seat)}"
             case BotSeated(seat=seat, level=level):
-                return f"a computer ({level}) sits down as {self.side_with_glyph(seat)}"
+                return f"a bot ({level}) sits down as {self.side_with_glyph(seat)}"
             case SeatFreed(seat=seat):
                 return f"the seat of {self.side(seat)} is free again"
             case SeatsSwapped():
@@ -108,11 +108,11 @@ class Cast:
             case SettingsChanged(settings=settings):
                 return f"the host has changed the settings: {settings_text(settings) or 'all as usual'}"
             case StandInSeated(seat=seat, level=level):
-                return f"a computer ({level}) plays for {self.actor(seat)} until the return"
+                return f"a bot ({level}) plays for {self.actor(seat)} until the return"
             case MatchStarted():
                 return f"the match begins: {self.opening()}"
             case ActionsPlayed(player=player, actions=actions, by_stand_in=by_stand_in, is_makeshift=is_makeshift):
-                actor = f"the computer, for {self.actor(player)}," if by_stand_in else self.actor(player)
+                actor = f"the bot, for {self.actor(player)}," if by_stand_in else self.actor(player)
                 return f"{actor} played {' '.join(actions)}{_MAKESHIFT if is_makeshift else ''}"
             case HintTaken(player=player):
                 return f"{self.actor(player)} {'take' if self.actor(player) == 'you' else 'takes'} a hint"
@@ -149,7 +149,7 @@ class Cast:
                 return ""
 
     def turn(self, state: State, view: BoardView | None = None) -> str:
-        """Whose turn it is, and how many steps are left of a turn of several; empty at the end of the game.
+        """Return the player to move, with the steps left of a turn of several; empty at the end of the game.
 
         ``view`` is the picture of ``state`` if it is there already.
         """
@@ -164,16 +164,16 @@ class Cast:
         return f"{self.title(player)} to move{steps}"
 
     def ending(self, winner: Player | None, termination: str) -> str:
-        """How a match ended."""
+        """Return the ending of a match."""
         return ending_text(self._game.sides, winner, termination)
 
     def winner(self, winner: Player | None) -> str:
-        """The last line of a match, for people and scripts alike."""
+        """Return the last line of a match, for people and scripts alike."""
         return f"winner: {'nobody' if winner is None else self.title(winner)}"
 
 
 def sentence_to(event: Event, account: AccountId) -> str:
-    """What an event says to the guest ``account`` whom it is about; empty when it is about nobody or another."""
+    """Return the sentence for the guest ``account`` that an event is about; empty for other guests."""
     match event:
         case Muted(account=about, is_muted=is_muted) if about == account:
             return "the host has muted you: you cannot talk here" if is_muted else "you may talk again"
@@ -184,13 +184,13 @@ def sentence_to(event: Event, account: AccountId) -> str:
 
 
 def said(name: str, text: str, *, is_player: bool) -> str:
-    """A line of chat."""
+    """Return a line of chat."""
     return f"{name}{'' if is_player else ' (watching)'}: {text}"
 
 
 @lru_cache(maxsize=64)
 def side_glyphs(game: Game, style: TextStyle) -> tuple[str, str]:
-    """How the pieces of each side are drawn; empty where pieces belong to nobody, or nothing is drawn."""
+    """Return the glyph of each side's pieces; empty where pieces belong to nobody, or nothing is drawn."""
     if style.is_spoken:
         return "", ""
     names = game.initial_state().view().piece_names
@@ -223,7 +223,7 @@ def timed_notices(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> 
 def _thoughts(head: RoomHead, cast: Cast) -> Iterator[Notice]:
     if head.thinking is not None:
         name = head.seats[head.thinking.player].holder
-        thinker = f"the computer, for {name.name}," if name.stand_in else cast.title(head.thinking.player)
+        thinker = f"the bot, for {name.name}," if name.stand_in else cast.title(head.thinking.player)
         yield Notice(head.thinking.since_ms + THOUGHT_TOLD_AFTER_MS, f"{thinker} is thinking")
 
 

@@ -25,10 +25,10 @@ def settings_text(settings: RoomSettings) -> str:
     parts += [] if settings.may_undo else ["no undoing within a turn"]
     if settings.late_bot is not None:
         after = spell_duration(settings.late_bot.after_ms)
-        parts.append(f"a computer ({settings.late_bot.level}) takes the free seat after {after}")
+        parts.append(f"a bot ({settings.late_bot.level}) takes the free seat after {after}")
     if settings.stand_in_level is not None:
         after = spell_duration(settings.away_after_ms)
-        parts.append(f"a computer ({settings.stand_in_level}) plays for who is away for {after}")
+        parts.append(f"a bot ({settings.stand_in_level}) plays for who is away for {after}")
     elif settings.away_after_ms != _USUAL.away_after_ms:
         parts.append(f"the win may be claimed over who is away for {spell_duration(settings.away_after_ms)}")
     parts += ["players don't see what watchers say"] if settings.hides_watcher_chat else []

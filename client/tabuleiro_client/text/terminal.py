@@ -35,9 +35,9 @@ def is_unicode(encoding: str | None) -> bool:
 
 
 def showable(text: str, style: TextStyle) -> str:
-    """Return text from elsewhere (a name, a file) as one line that the terminal can show.
+    r"""Return text from elsewhere (a name, a file) as one line that the terminal can show.
 
-    >>> showable("Jos\u00e9\\x1b[2J", TextStyle(color=False, ascii=True))
+    >>> showable("Jos\u00e9\x1b[2J", TextStyle(color=False, ascii=True))
     'Jos?'
     """
     line = strip_controls(text)

@@ -29,16 +29,16 @@ from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.crash_report import write_report
 from tabuleiro_client.tui.keys import EVERYWHERE
 from tabuleiro_client.tui.line_history import LineHistory
+from tabuleiro_client.tui.pacing import InputQueue, Typed
 from tabuleiro_client.tui.palette import PaletteCommands
 from tabuleiro_client.tui.present.ink import ASCII, UNICODE, GlyphSet
-from tabuleiro_client.tui.registry import SCREENS as NAMED_SCREENS
+from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings, SettingsFile
-from tabuleiro_client.tui.terminal_title import TerminalTitle
+from tabuleiro_client.tui.terminal import TerminalTitle
 from tabuleiro_client.tui.themes import THEMES, Brush, theme_named
 from tabuleiro_client.tui.themes_256 import screen_colours_256
-from tabuleiro_client.tui.turnstile import Turnstile, Typed
 from tabuleiro_client.tui.widgets.bars import TopBar, use_whole_cells
 
 DAMAGE_SHOWN_S: Final = 20.0
@@ -48,7 +48,7 @@ FirstScreen = Callable[[], Screen[Any]]
 
 
 def time_of_day_ms() -> int:
-    """The time of day by this machine's clock, in milliseconds since 1970 UTC."""
+    """Return the time of day by this machine's clock, in milliseconds since 1970 UTC."""
     return time.time_ns() // 1_000_000
 
 
@@ -57,13 +57,12 @@ class TabuleiroApp(App[int]):
 
     ``typed_lines`` are the lines typed on screens, by what they are for; ``typed_count`` counts what was typed.
     ``now_ms`` reads the clock. ``session`` is the server this user is at, ``settings`` what is chosen;
-    ``writing`` what may be written, ``turnstile`` what everything typed passes.
+    ``writing`` what may be written, ``input_queue`` what everything typed passes.
     """
 
     TITLE = "tabuleiro"
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {PaletteCommands}
-    SCREENS: ClassVar[dict[str, Callable[[], Screen[Any]]]] = dict(NAMED_SCREENS)
     BINDINGS: ClassVar[list[BindingType]] = list(EVERYWHERE)
     CSS = """
     Footer { background: $panel; }
@@ -105,7 +104,7 @@ class TabuleiroApp(App[int]):
         self._opening = opening
         self._force_ascii = force_ascii
         self._has_no_colour = has_no_colour
-        self.turnstile = Turnstile(self, super().on_event)
+        self.input_queue = InputQueue(self, super().on_event)
         use_whole_cells()
         self._brushes: dict[tuple[str, bool], Brush] = {}
         for theme in THEMES.values():
@@ -114,7 +113,7 @@ class TabuleiroApp(App[int]):
 
     @property
     def writing(self) -> TextStyle:
-        """What may be written on this terminal."""
+        """The characters and colours that this terminal takes."""
         return TextStyle(color=self.colour_count > 0, ascii=self._force_ascii or self.settings.is_ascii)
 
     @property
@@ -124,13 +123,13 @@ class TabuleiroApp(App[int]):
 
     @property
     def colour_count(self) -> int:
-        """How many colours the terminal has, 0 for none."""
+        """The number of colours of the terminal, 0 for none."""
         if self._has_no_colour or self.console.color_system is None:
             return 0
         return {"standard": 16, "windows": 16, "256": 256}.get(self.console.color_system, 1 << 24)
 
     def brush(self, *, is_stone: bool) -> Brush:
-        """What turns a picture's ink into styles, by the theme and the terminal."""
+        """Return the styles for a picture's ink, by the theme and the terminal."""
         key = (self.theme, is_stone)
         if key not in self._brushes:
             theme = theme_named(self.theme)
@@ -165,10 +164,10 @@ class TabuleiroApp(App[int]):
         self._close_messages_no_wait()
 
     async def on_event(self, event: events.Event) -> None:
-        """Take what is typed one after another; see :mod:`tabuleiro_client.tui.turnstile`."""
+        """Take what is typed one after another; see :mod:`tabuleiro_client.tui.pacing`."""
         if isinstance(event, Typed) and not event.is_forwarded:
             self.typed_count += 1
-            await self.turnstile.take(event)
+            await self.input_queue.take(event)
         else:
             await super().on_event(event)
 
@@ -183,13 +182,13 @@ class TabuleiroApp(App[int]):
         """Show the keys that work on the present screen, or close their page."""
         if isinstance(self.screen, CommandPalette):
             self.pop_screen()
-        if isinstance(self.screen, NAMED_SCREENS["help"]):  # type: ignore[arg-type]
+        if isinstance(self.screen, HelpScreen):
             self.pop_screen()
         else:
-            self.push_screen("help")
+            self.push_screen(HelpScreen())
 
     def is_host_of(self, head: RoomHead) -> bool:
-        """Whether this user is the host of a room of the present server."""
+        """Return True if this user is the host of a room of the present server."""
         venue = self.session.venue
         return venue is not None and venue.link.welcome.name == head.host_name
 
@@ -225,6 +224,14 @@ class TabuleiroApp(App[int]):
         # The Linux console has no title, and some of its versions write what is meant to be one on the screen.
         if self.settings.changes_title and os.environ.get("TERM") != "linux":
             self.title_bar.call(title)
+
+    def rest(self) -> None:
+        """Take the call for attention back."""
+        self.title_bar.rest()
+
+    async def quiet(self, limit_s: float) -> None:
+        """Wait until what was typed is done and drawn, but no longer than for so many seconds."""
+        await self.input_queue.quiet(limit_s)
 
     def _write(self, sequence: str) -> None:
         if self._driver is not None:

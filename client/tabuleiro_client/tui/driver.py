@@ -2,7 +2,7 @@
 
 The library's own writes through a queue that holds thirty texts: once it is full the next write waits, and with it
 the loop that should end the program. What is written, and how, is left to
-:mod:`~tabuleiro_client.tui.terminal_output`.
+:mod:`~tabuleiro_client.tui.terminal`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Final
 from textual.drivers.linux_driver import LinuxDriver
 
 from tabuleiro_client.text.standard_output import let_go
-from tabuleiro_client.tui.terminal_output import TerminalOutput
+from tabuleiro_client.tui.terminal import TerminalOutput
 
 MODES_LEFT: Final = "\x1b[?1016l\x1b[?2026l"
 """Takes back what the library sets and leaves: reports of the mouse by pixels, and a picture half drawn."""

@@ -14,7 +14,7 @@ from textual.binding import Binding
 def key(
     keys: str, action: str, label: str, sentence: str, *, shown: bool = True, sign: str | None = None
 ) -> Binding:
-    """A key (or several, parted by commas) that does ``action``.
+    """Return the binding of a key (or several, separated by commas) to ``action``.
 
     ``label`` goes into the footer if ``shown``, ``sentence`` into the help page. ``sign`` is how the key is
     written, ``None`` for its own name.
@@ -143,7 +143,7 @@ REPLAY: Final = (
 )
 
 HOME: Final = (
-    key("1", "open('bot')", "computer", "Play against the computer, on this machine.", shown=False),
+    key("1", "open('bot')", "bot", "Play against a bot, on this machine.", shown=False),
     key("2", "open('both')", "two here", "Play with two people at this keyboard.", shown=False),
     key("o", "open('connect')", "online", "Connect to a server.", sign="o"),
     key("j", "open('join')", "join", "Join or watch a room by its code.", shown=False),
@@ -171,8 +171,8 @@ LOBBY: Final = (
 ROOM: Final = (
     key("c", "copy_code", "code", "Copy the code of the room, with the secret of a private one.", sign="c"),
     key("i", "copy_invitation", "invite", "Copy the command by which somebody else joins.", sign="i"),
-    key("b", "seat_bot", "bot", "Put a computer player on the free seat, or another in its place.", sign="b"),
-    key("x", "unseat_bot", "bot off", "Take the computer player off its seat.", sign="x"),
+    key("b", "seat_bot", "bot", "Put a bot on the free seat, or another in its place.", sign="b"),
+    key("x", "unseat_bot", "bot off", "Take the bot off its seat.", sign="x"),
     key("s", "swap", "swap", "Let the players change seats.", sign="s"),
     key("e", "change_settings", "setup", "Change the settings for the matches to come.", sign="e"),
     key("r", "rematch", "rematch", "Offer a rematch.", sign="r"),

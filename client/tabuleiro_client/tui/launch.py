@@ -20,7 +20,7 @@ from tabuleiro_client.text.terminal import detect_style
 from tabuleiro_client.tui.app import FirstScreen, TabuleiroApp
 from tabuleiro_client.tui.entrance import screen_of_room
 from tabuleiro_client.tui.screens.home import HomeScreen
-from tabuleiro_client.tui.terminal_output import TerminalOutput
+from tabuleiro_client.tui.terminal import TerminalOutput
 
 if TYPE_CHECKING:
     from tabuleiro.notation.record import MatchRecord
@@ -110,7 +110,7 @@ async def watch_in_room(
 
 
 def is_ascii_wanted(is_asked: bool) -> bool:
-    """Whether nothing beyond ASCII may be drawn: asked for, or the terminal has no more characters."""
+    """Return True if only ASCII may be drawn: on request, or because the terminal has no more characters."""
     is_console = os.environ.get("TERM") == "linux"
     return detect_style(sys.stdout, os.environ, force_ascii=is_asked or is_console).ascii
 
@@ -182,7 +182,7 @@ def clean_terminal() -> Iterator[None]:
 
 
 def _terminal_handle() -> int | None:
-    """An open file of our own for the terminal: the usual one may be let go before the end."""
+    """Open a file of our own for the terminal: the usual one may be closed before the end."""
     stream = sys.__stdout__
     try:
         return os.dup(stream.fileno()) if stream is not None and stream.isatty() else None

@@ -46,7 +46,7 @@ from tabuleiro_client.tui.present.overlay import Overlay, composed_overlay
 
 
 class TalkRights:
-    """Who was muted since this guest came into the room."""
+    """The people muted since this guest came into the room."""
 
     def __init__(self) -> None:
         self._muted: frozenset[str] = frozenset()
@@ -79,7 +79,7 @@ _ROOM_EVENTS = (
 
 
 class MatchModel:
-    """What a screen knows of the room of ``mirror``.
+    """The room of ``mirror`` as a screen shows it.
 
     ``message`` is the last thing worth saying, ``is_linked`` whether the connection is there, ``is_sending``
     whether a turn is on its way, ``is_in_doubt`` whether something was asked for of which nobody knows yet whether
@@ -112,17 +112,17 @@ class MatchModel:
 
     @property
     def cast(self) -> Cast:
-        """What the players are called now."""
+        """The names of the players now."""
         return Cast(self.mirror.game, seats_of(self.mirror.head), self.own_seats, self._style)
 
     @property
     def can_act(self) -> bool:
-        """Whether this guest may compose a turn now."""
+        """True if this guest may compose a turn now."""
         return bool(self.own_seats) and self.mirror.is_my_turn and not self.is_sending and not self.is_gone
 
     @property
     def is_live(self) -> bool:
-        """Whether the position shown is the present one."""
+        """True if the position shown is the present one."""
         return self.shown_ply is None
 
     @property
@@ -146,7 +146,7 @@ class MatchModel:
         return self.timeline.last_ply if self.shown_ply is None else self.shown_ply
 
     def overlay(self, cursor: Target | None, hover: Target | None, *, shows_legal: bool) -> Overlay:
-        """What is added to the picture for where the person points."""
+        """Return the marks to add to the picture for the places pointed at."""
         last = self.timeline.changed_by_last_turn(self.ply)
         if not self.is_live:
             return Overlay(cursor=cursor, hover=hover, targets=frozenset(), last=last)
@@ -300,7 +300,7 @@ class MatchModel:
 
     @property
     def can_ask_for_hint(self) -> bool:
-        """Whether this guest may be told what to play."""
+        """True if this guest may be told what to play."""
         return self.can_act and self.mirror.head.settings.hints
 
     def show_hint(self, hint: HintGiven, asked: State) -> None:
@@ -314,13 +314,13 @@ class MatchModel:
         self._hinted, self._hinted_state = changed_cells(picture_of(asked), picture_of(after)), asked
 
     def undo_ply(self) -> Ply | None:
-        """How many actions are left when the last one already sent is undone; ``None`` when none can be."""
+        """Return the number of actions left after undoing the last one sent; ``None`` if none can be undone."""
         if not self.can_act or not self.composer.base.actions_in_turn or not self.mirror.head.settings.may_undo:
             return None
         return Ply(self.timeline.last_ply - 1)
 
     def settle(self, refusal: str = "") -> None:
-        """The answer to what was sent has come: either the mirror holds the turn, or ``refusal`` says why not."""
+        """Take in the answer to a turn that was sent: the mirror holds it, or ``refusal`` says why not."""
         self.is_sending = False
         if refusal:
             self.composer.drop()
@@ -328,27 +328,27 @@ class MatchModel:
         self.follow()
 
     def offer_to_answer(self) -> OfferView | None:
-        """The offer that waits for an answer from here, ``None`` when none does."""
+        """Return the offer that waits for an answer from here, ``None`` when none does."""
         waiting = [offer for offer in self.mirror.head.offers if offer.player not in self.own_seats]
         return waiting[0] if waiting and self.own_seats else None
 
     @property
     def can_rematch(self) -> bool:
-        """Whether there could be another match between those who hold the seats."""
+        """True if there could be another match between those who hold the seats."""
         head = self.mirror.head
         return head.phase == "finished" and all(seat.holder.kind != "open" for seat in head.seats)
 
     def own_offer(self) -> OfferView | None:
-        """The own offer that waits for the other player, ``None`` when none does."""
+        """Return the own offer that waits for the other player, ``None`` when none does."""
         own = [offer for offer in self.mirror.head.offers if offer.player in self.own_seats]
         return own[0] if own else None
 
     def answerable_offer(self, *, accept: bool) -> OfferView | None:
-        """The offer that an answer is to: the other player's, or else the own one, which can be withdrawn."""
+        """Return the offer to answer: the other player's, or else the own one, which can be withdrawn."""
         return self.offer_to_answer() or (None if accept else self.own_offer())
 
     def offer_text(self) -> str:
-        """The banner of an offer; empty when none waits."""
+        """Return the banner of an offer; empty when none waits."""
         offer = self.offer_to_answer()
         if offer is not None:
             return f"{self.cast.offer(offer.kind, offer.player)}: y accepts, n declines"
@@ -356,7 +356,7 @@ class MatchModel:
         return "" if offer is None else f"{self.cast.offer(offer.kind, offer.player)}: n withdraws"
 
     def turn_text(self) -> str:
-        """Whose turn it is, or what the room waits for."""
+        """Return the player to move, or the thing that the room waits for."""
         head = self.mirror.head
         if not self.is_live:
             return f"looking back: action {self.ply} of {self.timeline.last_ply} ($ shows the present)"
@@ -371,11 +371,11 @@ class MatchModel:
         return self.cast.turn(self.composer.state, self.composer.view)
 
     def prompt(self) -> str:
-        """What there is to do, as a sentence; empty when nothing is."""
+        """Return the next thing to do, as a sentence; empty for none."""
         return self.composer.prompt() if self.can_act and self.is_live else ""
 
     def ending_lines(self) -> list[str]:
-        """Result, reason and scores once the match is over; empty before."""
+        """Return result, reason and scores after the match; empty before."""
         match = self.mirror.match
         if match is None or match.termination is None:
             return []

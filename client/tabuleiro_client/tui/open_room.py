@@ -8,15 +8,15 @@ from tabuleiro.errors import TabuleiroError
 from tabuleiro_client.net.room import Change, EnteredRoom
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.problems import problem_text
-from tabuleiro_client.tui.collector import spared_objects
 from tabuleiro_client.tui.match_model import MatchModel
+from tabuleiro_client.tui.pacing import spared_objects
 
 
 class RoomListener(Protocol):
-    """What shows the room."""
+    """The view of an entered room."""
 
     def hear(self, change: Change, said: str) -> None:
-        """A change was taken into the model; ``said`` is the sentence that it brought, empty for none."""
+        """Show a change that the model took in; ``said`` is its sentence, or empty."""
 
     def catch_up(self) -> None:
         """Nothing else has happened yet: show the room as it is now."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
+from textual.app import App
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
+from tabuleiro_client.tui.context import context_of
 from tabuleiro_client.tui.places import PLACES, travel
 from tabuleiro_client.tui.themes import THEMES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tabuleiro_client.tui.app import TabuleiroApp
 
 _KEYS_ONLY = (
     "move(",
@@ -56,26 +53,26 @@ class PaletteCommands(Provider):
                 yield Hit(score, matcher.highlight(title), run, help=sentence)
 
     def _commands(self) -> Iterator[tuple[str, str, Callable[[], Any]]]:
-        client = cast("TabuleiroApp", self.app)
+        app, context = self.app, context_of(self.app)
         told: set[str] = set()
         for active in self.screen.active_bindings.values():
             binding = active.binding
             is_command = bool(binding.tooltip) and active.enabled and not binding.action.startswith(_KEYS_ONLY)
             if is_command and binding.action not in told:
                 told.add(binding.action)  # several keys may do the same
-                run = partial(client.run_action, binding.action, active.node)
+                run = partial(app.run_action, binding.action, active.node)
                 yield f"here: {binding.description}", binding.tooltip, run
         for title, sentence, way in PLACES.values():
-            yield f"go to: {title}", sentence, partial(_go, client, way)
+            yield f"go to: {title}", sentence, partial(_go, app, way)
         for theme in THEMES.values():
-            yield f"theme: {theme.title}", "Use these colours.", partial(client.change_settings, theme=theme.name)
+            yield f"theme: {theme.title}", "Use these colours.", partial(context.change_settings, theme=theme.name)
         for name, title in _SWITCHES.items():
-            is_on = getattr(client.settings, name)
+            is_on = getattr(context.settings, name)
             sentence = "It is on: switch it off." if is_on else "It is off: switch it on."
-            yield title, sentence, partial(client.change_settings, **{name: not is_on})
-        yield "keys", "Show the keys that work here.", client.action_help
-        yield "quit", "Leave the program; seats in running matches stay yours.", client.action_quit
+            yield title, sentence, partial(context.change_settings, **{name: not is_on})
+        yield "keys", "Show the keys that work here.", partial(app.run_action, "help")
+        yield "quit", "Leave the program; seats in running matches stay yours.", app.action_quit
 
 
-def _go(client: TabuleiroApp, way: Callable[[TabuleiroApp], Any]) -> None:
-    travel(client, way(client))
+def _go(app: App[Any], way: Callable[[App[Any]], Any]) -> None:
+    travel(app, way(app))

@@ -21,7 +21,7 @@ class ReplayModel:
     """``ply`` actions of the record have been played; ``branch`` holds moves tried from there, ``None`` for none.
 
     ``tried_ply`` is the place shown in the branch, counted as in the record. A branch that was left is kept, and
-    gone on with when moves are tried from the same place again.
+    continued when moves are tried from the same place again.
 
     Raises: GameOptionError, NotationError or IllegalActionError for a record that the rules refuse.
     """
@@ -101,7 +101,7 @@ class ReplayModel:
         self.message = f"autoplay: {self.delay_s:g} s an action"
 
     def start_branch(self) -> None:
-        """Try moves from here on, or go on with those tried from here before."""
+        """Try moves from here on, or continue those tried from here before."""
         self.message = ""
         if self._left_branch is not None and self._left_branch[0] == self.ply:
             self.branch = self._left_branch[1]

@@ -56,9 +56,9 @@ _ALONE: Final = frozenset({"time", "casual", "hints", "undo"})
 
 _OPPONENTS: Final[Mapping[str, str]] = {
     "person": "somebody who joins",
-    "bot": "the computer",
+    "bot": "a bot",
     "both": "both at this keyboard",
-    "bots": "two computers",
+    "bots": "two bots",
 }
 _BEGINS: Final[Mapping[str, str]] = {"me": "you begin", "other": "the other begins", "draw": "draw lots"}
 
@@ -81,7 +81,7 @@ class Field:
 class RoomForm:
     """The form. ``values`` are the texts by the names of the fields, also of those not asked for now.
 
-    ``levels`` are the computer players of each game, empty until the server has told; ``is_local`` leaves out
+    ``levels`` are the bots of each game, empty until the server has told; ``is_local`` leaves out
     what makes no sense on a server that is for this terminal alone, ``is_quick`` what whoever waits has decided.
     """
 
@@ -110,7 +110,7 @@ class RoomForm:
 
     @property
     def opponent(self) -> str:
-        """Who plays whom: one of :data:`Opponent`."""
+        """The kind of opponent: one of :data:`Opponent`."""
         return self.values["opponent"]
 
     def set(self, name: str, text: str) -> None:
@@ -124,17 +124,17 @@ class RoomForm:
             self.values["preset"] = self._matching_preset()
 
     def know_levels(self, levels: Mapping[str, Sequence[str]]) -> None:
-        """Take in the computer players that the server has."""
+        """Take in the bots that the server has."""
         self.levels = levels
         self._choose_levels()
 
     def fields(self) -> list[Field]:
-        """What is to be filled in now, from the top."""
+        """Return the fields to fill in, from the top."""
         players = [] if self.is_quick else self._player_fields()
         return [*self._game_fields(), *players, *self._room_fields()]
 
     def errors(self) -> dict[str, str]:
-        """What is wrong, by the name of the field: empty when the room can be asked for."""
+        """Return the errors by field; empty if the form is complete."""
         found: dict[str, str] = {}
         options: dict[str, OptionValue] = {}
         for spec in self.game.option_specs:
@@ -154,18 +154,18 @@ class RoomForm:
                 name = LATE + _AFTER if isinstance(setting, LateBotSetting) else setting.key
                 found[name] = f"expected {error.expected}"
         if self.opponent in ("bot", "bots") and not self.levels.get(self.game.name):
-            found["opponent"] = "this server has no computer players" if self.levels else "starting the server ..."
+            found["opponent"] = "this server has no bots" if self.levels else "starting the server ..."
         return found
 
     def request(self) -> CreateRoom | QuickPlay:
-        """What to ask the server for; only when there are no :meth:`errors`."""
+        """Return the request to the server; only if there are no :meth:`errors`."""
         game, options, settings = self.game.name, self._options(), self._settings()
         if self.is_quick:
             return QuickPlay(id=0, game=game, options=options, settings=settings)
         return CreateRoom(id=0, game=game, options=options, seats=self._seats(), settings=settings)
 
     def preview(self) -> BoardView | None:
-        """The position that the match would start from; ``None`` while something is wrong with the options."""
+        """Return the start position of the match; ``None`` if the options have errors."""
         try:
             return self.game.from_options(self._options()).initial_state().view()
         except GameOptionError:
@@ -253,7 +253,7 @@ class RoomForm:
             self.values[OPTION + spec.key] = "" if value is None else str(value)
 
     def _matching_preset(self) -> str:
-        """The preset whose options are the ones filled in."""
+        """Return the preset that has the options filled in."""
         try:
             filled = self.game.from_options(self._options()).options
         except GameOptionError:
@@ -273,7 +273,7 @@ class RoomForm:
                 self.values[name] = NONE
 
     def _option(self, spec: GameOption) -> dict[str, OptionValue]:
-        """The option of ``spec`` as filled in; empty when it is left to the game. Raises: GameOptionError."""
+        """Return the option of ``spec`` as filled in; empty if left to the game. Raises: GameOptionError."""
         text = self.values[OPTION + spec.key].strip()
         return {spec.key: parse_option(spec, text)} if text or spec.default is not None else {}
 

@@ -40,8 +40,31 @@ class Session:
 
     @property
     def state(self) -> LinkState:
-        """How the connection is now; ``CLOSED`` without a venue."""
+        """The state of the connection; ``CLOSED`` without a server."""
         return LinkState.CLOSED if self.venue is None else self.venue.link.state
+
+    async def be_online(self, url: str, name: str | None) -> Venue:
+        """Be on the server at ``url`` as ``name``, ``None``: as the guest used last; connect only if need be.
+
+        Raises: as :meth:`go_online`.
+        """
+        return self._present(url, name) or await self.go_online(url, name)
+
+    async def be_local(self, name: str | None) -> Venue:
+        """Be on the server of this process as ``name``, ``None``: as the guest used last; start it if need be.
+
+        Raises: as :meth:`go_local`.
+        """
+        venue = self.venue
+        if venue is not None and venue.is_local and self._present(venue.server, name) is not None:
+            return venue
+        return await self.go_local(name)
+
+    def _present(self, server: str, name: str | None) -> Venue | None:
+        venue = self.venue
+        if venue is None or self.state is not LinkState.CONNECTED or venue.server != server:
+            return None
+        return venue if name in (None, venue.link.welcome.name) else None
 
     async def go_online(self, url: str, name: str | None = None) -> Venue:
         """Leave where we are and connect to ``url`` as ``name``, ``None``: as the guest used last, or a new one.

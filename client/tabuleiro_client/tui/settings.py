@@ -1,4 +1,4 @@
-"""What this user chose about the looks and ways of the Textual client, kept in one file of the config folder.
+"""The user's settings of the screens, kept in one file of the config folder.
 
 A screen to change them is left to :mod:`tabuleiro_client.tui.screens`; the application applies what is saved.
 """
@@ -87,7 +87,7 @@ class SettingsFile:
 
 
 def _changed(settings: Settings, name: str, value: object) -> Settings:
-    """The settings with another value. Raises: msgspec.ValidationError, NotationError for an impossible one."""
+    """Return changed settings. Raises: msgspec.ValidationError, NotationError for an invalid value."""
     checked = getattr(msgspec.convert({name: value}, Settings), name)
     if name == "name" and checked:
         parse_name(checked)

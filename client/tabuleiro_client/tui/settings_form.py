@@ -1,4 +1,4 @@
-"""What a host fills in to change the settings of a room: the fields of a new room that can still be changed."""
+"""The form in which a host changes the settings of a room: the fields that can still be changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BEGINS: Final[Mapping[str, str]] = {"me": "as seated", "draw": "draw lots"}
 
 
 class SettingsForm(RoomForm):
-    """The form for the room of ``head``; ``levels`` are the computer players that its server has for its game."""
+    """The form for the room of ``head``; ``levels`` are the bots that its server has for its game."""
 
     submit_label = "change"
 
@@ -30,7 +30,7 @@ class SettingsForm(RoomForm):
         self.values["begins"] = "draw" if settings.first == "draw" else "me"
 
     def fields(self) -> list[Field]:
-        """What can be changed, from the top."""
+        """Return the fields that can be changed, from the top."""
         begins = Field("begins", "who begins", "seat 1, or by lot", _BEGINS, heading="From the next match on")
         others = (replace(field, heading="") for field in self._room_fields())
         return [begins, *others]
@@ -39,12 +39,12 @@ class SettingsForm(RoomForm):
         return [setting for setting in super()._settings_asked() if not setting.is_promise]
 
     def know_levels(self, levels: Mapping[str, Sequence[str]]) -> None:
-        """Take in the computer players of the room's server; those of another one mean nothing here."""
+        """Take in the bots of the room's server; those of another one mean nothing here."""
         if not self.levels:
             super().know_levels(levels)
 
     def change(self) -> RoomSettings:
-        """The settings as filled in; only when there are no :meth:`errors`."""
+        """Return the settings as filled in; only if there are no :meth:`errors`."""
         before = self._before
         return msgspec.structs.replace(
             self._settings(), is_private=before.is_private, counts_downtime=before.counts_downtime

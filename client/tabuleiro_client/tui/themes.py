@@ -354,5 +354,5 @@ class Brush:
 
 
 def theme_named(name: str) -> Theme:
-    """The theme called ``name``, or the default for a name that is none (an old settings file)."""
+    """Return the theme called ``name``, or the default for an unknown name (from an old settings file)."""
     return THEMES.get(name, THEMES[DEFAULT_THEME])

@@ -1,4 +1,4 @@
-"""What themes have otherwise on terminals of 256 colours: grounds, so that none is rounded to one nobody chose.
+"""Colours of the themes on terminals of 256 colours: grounds, so that none is rounded to another one.
 
 Rounding makes a dark grey with a little blue in it navy, and a ground the same as the one beside it.
 """
@@ -68,7 +68,7 @@ _GREYS: Final[Mapping[str, tuple[str, str, str]]] = {
 
 
 def screen_colours_256(colours: TextualTheme) -> TextualTheme:
-    """The colours of the screens for a terminal of 256."""
+    """Return the colours of the screens for a terminal of 256."""
     if colours.name not in _GREYS:
         return colours
     background, surface, panel = _GREYS[colours.name]

@@ -20,7 +20,7 @@ _KINDS: Final[dict[type, str]] = {kind: str(kind.__struct_config__.tag) for kind
 
 
 class Histogram:
-    """How many values lie at or below each of ``bounds``, which ascend; the last count is of those above."""
+    """Counts of the values at or below each of ``bounds``, which ascend; the last count is of those above."""
 
     def __init__(self, bounds: Sequence[int]) -> None:
         self.bounds = tuple(bounds)

@@ -17,7 +17,7 @@ class Proxies:
     """The proxies whose X-Forwarded-For is believed; ``texts`` are addresses or networks."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        """Raises: ValueError."""
+        """Take the proxies of ``texts``. Raises: ValueError for a text that is no address."""
         self._networks: tuple[Network, ...] = tuple(ipaddress.ip_network(text, strict=False) for text in texts)
 
     def is_trusted(self, address: str) -> bool:

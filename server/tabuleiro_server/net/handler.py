@@ -20,9 +20,8 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.connection import Connection
 from tabuleiro_server.net.rate_limit import GRANTED, RateLimiter, Verdict
-from tabuleiro_server.sessions.outbox import Outbox
 from tabuleiro_server.sessions.requests import Requests
-from tabuleiro_server.sessions.session import Session
+from tabuleiro_server.sessions.session import Outbox, Session
 
 log = structlog.get_logger(__name__)
 

@@ -17,7 +17,7 @@ from tabuleiro_server.net.addresses import Proxies, rate_limit_key
 
 
 class Verdict(Enum):
-    """What becomes of something that was received."""
+    """The answer of a rate limiter for something that was received."""
 
     GRANTED = "granted"
     REFUSED = "refused"

@@ -54,7 +54,7 @@ def decide(room: RoomState, command: commands.Command, now_ms: int) -> Events:
 
 
 def decide_together(
-    room: RoomState, wishes: Iterable[commands.Command], now_ms: TimestampMs
+    room: RoomState, together: Iterable[commands.Command], now_ms: TimestampMs
 ) -> tuple[SequencedEvent, ...]:
     """Return the events that follow from all commands, each decided in the room after the ones before.
 
@@ -62,7 +62,7 @@ def decide_together(
         CommandError: One of the commands is refused.
     """
     found: tuple[SequencedEvent, ...] = ()
-    for command in wishes:
+    for command in together:
         before = replay(found, room)
         decided = enumerate(decide(before, command, now_ms), start=before.seq + 1)
         found += tuple([SequencedEvent(Seq(seq), now_ms, event) for seq, event in decided])

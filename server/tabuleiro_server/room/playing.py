@@ -195,7 +195,7 @@ def decide_claim(room: RoomState, command: commands.ClaimWin, now_ms: int) -> Ev
     if room.seats[loser].kind != "person" or room.seats[loser].account == command.account or since_ms is None:
         refuse(ErrorCode.NOT_ALLOWED, "the opponent is here")
     if room.settings.stand_in_level is not None:
-        refuse(ErrorCode.NOT_ALLOWED, f"{room.settings.stand_in_level}-bot stands in for whoever stays away")
+        refuse(ErrorCode.NOT_ALLOWED, f"{room.settings.stand_in_level}-bot stands in for an absent player")
     left_ms = since_ms + room.settings.away_after_ms - now_ms
     if left_ms > 0:
         refuse(ErrorCode.NOT_ALLOWED, f"the opponent may still come back for {-(-left_ms // 1000)} seconds")

@@ -33,7 +33,7 @@ class Checkpoint(msgspec.Struct, frozen=True, gc=False):
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
-    """A line of chat."""
+    """Return a line of chat."""
 
     at_ms: TimestampMs
     account: AccountId

@@ -82,19 +82,12 @@ class Directory:
         self._context.on_change(room)
         return room
 
-    def loaded(self, text: str) -> LiveRoom | None:
-        """Return a room in memory whose code is written exactly so; ``None`` means to :meth:`find` it."""
-        return self._rooms.get(RoomCode(text))
-
     async def find(self, text: str) -> LiveRoom:
         """Return the room of this code.
 
         Raises:
             CommandError: There is none, or it cannot be loaded.
         """
-        room = self.loaded(text)
-        if room is not None:
-            return room
         code = code_of_room(text)
         room = self._rooms.get(code)
         if room is not None:

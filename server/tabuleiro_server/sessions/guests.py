@@ -125,7 +125,7 @@ class Guests:
         try:
             await self._accounts.touch(account.id, self._now_ms())
         except StorageUnavailableError as error:
-            # Who is known can come in and look on while the disk is full: the visit is noted at the next round.
+            # A known guest can come in and watch while the disk is full: the visit is noted at the next round.
             log.info("visit not noted", account=account.id, reason=str(error))
         return account
 

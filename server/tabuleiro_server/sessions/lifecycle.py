@@ -14,7 +14,7 @@ from typing import Final
 import structlog
 
 from tabuleiro.errors import CommandError, StoreError
-from tabuleiro.ids import TimestampMs
+from tabuleiro.ids import HOUR_MS, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import Announcement
 from tabuleiro_server.config import Config
@@ -22,7 +22,7 @@ from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.sessions.guests import Guests
 from tabuleiro_server.store.port import Store
 
-GUESTS_EVERY_MS = 3_600_000
+GUESTS_EVERY_MS = HOUR_MS
 
 log = structlog.get_logger(__name__)
 

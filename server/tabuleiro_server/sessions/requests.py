@@ -250,15 +250,17 @@ class Requests:
         self._services.hints.start(room, command, answer, lambda: session.is_in(room.state.code))
 
     def _perform(self, session: Session, message: RoomRequest) -> Answering:
-        """Have the command of a request performed; a room in memory, as nearly always, gets it at once."""
-        room = self._services.directory.loaded(message.room)
-        return self._perform_later(session, message) if room is None else self._ask(session, room, message)
+        """Have the command of a request performed, by a room that the session has entered."""
+        room = session.room(message.room)
+        return self._find_and_perform(session, message) if room is None else self._ask(session, room, message)
 
-    async def _perform_later(self, session: Session, message: RoomRequest) -> None:
-        await self._ask(session, await self._services.directory.find(message.room), message)
+    async def _find_and_perform(self, session: Session, message: RoomRequest) -> None:
+        """Find the room by a code in another spelling, or refuse."""
+        room = await self._services.directory.find(message.room)
+        _check_entered(session, room)
+        await self._ask(session, room, message)
 
     def _ask(self, session: Session, room: LiveRoom, message: RoomRequest) -> asyncio.Future[RoomState]:
-        _check_entered(session, room)
         bot_levels = self._services.levels.get(room.state.game.name, ())
         command = _command(session, message, bot_levels)
         return room.perform(command, lambda state: session.send(Ok(message.id, seq=state.seq)))

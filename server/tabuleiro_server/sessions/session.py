@@ -1,4 +1,4 @@
-"""The session of one connection: its guest, its rooms, and its messages.
+"""The session of one connection: its guest, its rooms, its messages, and the frames that wait for it.
 
 It knows no sockets: frames come in through :meth:`Session.receive` and go out through the outbox. `requests` does
 what each request asks for.
@@ -7,6 +7,7 @@ what each request asks for.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
@@ -20,7 +21,6 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import ClientMessage, Error, Ok, ServerMessage
 from tabuleiro_server.metrics import RequestMetrics
 from tabuleiro_server.rooms.live_room import LiveRoom
-from tabuleiro_server.sessions.outbox import Outbox
 
 log = structlog.get_logger(__name__)
 
@@ -28,6 +28,59 @@ Answering = asyncio.Future[Any] | Coroutine[Any, Any, None]
 """A request being answered: the future of a room's command, or a coroutine still to be run."""
 
 Answerer = Callable[["Session", ClientMessage], Answering]
+
+
+class Outbox:
+    """A queue of frames in front of a connection. Putting never waits.
+
+    Args:
+        limit_count: Frames that may wait.
+        limit_bytes: Bytes that may wait; a single frame over it may still wait alone. It can be changed later.
+        send_now: Sends a frame if that is possible without waiting, and returns whether it did.
+        on_overflow: Called for the first frame too many, which empties the outbox for good; ends the connection.
+    """
+
+    def __init__(
+        self,
+        limit_count: int,
+        limit_bytes: int,
+        send_now: Callable[[bytes], bool],
+        on_overflow: Callable[[], None],
+    ) -> None:
+        self.limit_bytes = limit_bytes
+        self._limit_count = limit_count
+        self._send_now = send_now
+        self._on_overflow = on_overflow
+        self._frames: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        self._is_closed = False
+
+    @property
+    def is_empty(self) -> bool:
+        """True if no frame waits."""
+        return not self._frames
+
+    def put(self, frame: bytes) -> None:
+        """Add a frame for sending; it is dropped once the outbox has overflowed or is closed."""
+        if self._is_closed or (not self._frames and self._send_now(frame)):
+            return
+        is_over_bytes = self._waiting_bytes + len(frame) > self.limit_bytes
+        if len(self._frames) >= self._limit_count or (self._frames and is_over_bytes):
+            self._is_closed = True
+            self._frames.clear()
+            self._on_overflow()
+        else:
+            self._frames.append(frame)
+            self._waiting_bytes += len(frame)
+
+    def send_waiting(self) -> None:
+        """Send what waits, as much as is possible without waiting."""
+        while self._frames and self._send_now(self._frames[0]):
+            self._waiting_bytes -= len(self._frames.popleft())
+
+    def close(self) -> None:
+        """Take no further frames; those that wait can still be sent."""
+        self._is_closed = True
 
 
 class Session:
@@ -139,6 +192,10 @@ class Session:
     def forget_room(self, code: RoomCode) -> None:
         """Note that the connection is no longer in this room."""
         self._rooms.pop(code, None)
+
+    def room(self, code: str) -> LiveRoom | None:
+        """Return a room that the connection has entered, by its code as the room writes it."""
+        return self._rooms.get(RoomCode(code))
 
     @property
     def rooms_count(self) -> int:

@@ -52,7 +52,7 @@ def record_file(tmp_path: Path) -> str:
 
 def test_the_introduction_shows_names_without_their_controls() -> None:
     first, signs, *_ = browser().introduction()
-    assert first == "Virus Wars: Ana (blue) against Z?, computer minimax-3 (red)"
+    assert first == "Virus Wars: Ana (blue) against Z?, bot minimax-3 (red)"
     assert signs.startswith("x blue virus, X blue zombie (% asleep), ")
 
 

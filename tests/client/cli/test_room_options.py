@@ -99,10 +99,10 @@ def test_all_that_is_not_as_usual_is_told(options):
     words = "--time 5+3 --private --no-casual --draw-first --no-undo --late-bot random:90 --hide-watcher-chat"
     assert settings_text(options(words).settings) == (
         "5 minutes + 3 seconds a turn; private; not casual; who begins is drawn; no undoing within a turn; "
-        "a computer (random) takes the free seat after 1 minute 30 seconds; players don't see what watchers say"
+        "a bot (random) takes the free seat after 1 minute 30 seconds; players don't see what watchers say"
     )
     assert settings_text(options("--stand-in greedy --away 60 --count-downtime").settings) == (
-        "a computer (greedy) plays for who is away for 1 minute; clocks run on while the server is down"
+        "a bot (greedy) plays for who is away for 1 minute; clocks run on while the server is down"
     )
     assert (
         settings_text(options("--away 600").settings) == "the win may be claimed over who is away for 10 minutes"

@@ -209,7 +209,7 @@ async def test_menus_lead_to_a_match_with_every_option_chosen_back_and_out_again
     ana.type("99")
     await ana.shows("option rows: '99' is not possible")
     ana.type("4", "4", "2", "", "")
-    await ana.shows("Which computer player?")
+    await ana.shows("Which bot?")
     ana.type("1")
     await ana.shows("Who begins?")
     ana.type("2")
@@ -262,7 +262,7 @@ async def test_two_terminals_play_at_once_on_this_machine(person, tmp_path):
     await asyncio.gather(playing, also)
 
 
-async def test_without_a_terminal_and_without_wishes_two_computers_show_a_game(person):
+async def test_without_a_terminal_and_without_options_two_bots_show_a_game(person):
     nobody = person(is_terminal=False)
     nobody.type(None)
     await nobody.play()

@@ -214,7 +214,7 @@ async def test_a_bot_comes_to_who_has_waited_in_vain(real_server, person):
     ana = person("ana")
     settings = RoomSettings(late_bot=LateBot("random", 0))
     playing = ana.play(server=real_server.url, game="virus-wars", options=SMALL, settings=settings)
-    await ana.shows("a computer (random) takes the free seat after 0 seconds")
+    await ana.shows("a bot (random) takes the free seat after 0 seconds")
     await ana.shows("ana (blue, x) against random-bot (red, o)")
     await leave((ana, playing))
 

@@ -133,6 +133,6 @@ async def test_a_match_is_spoken_line_by_line_without_boards_and_signs(tmp_path)
     assert "you may choose: empty c1, c2, d2" in lines
     assert "blue virus: a3, b3, a4, b4, c4, d4" in lines
     assert "'green' is not your side" in lines
-    assert "does blue give this match up? type yes to resign, anything else to go on" in lines
+    assert "does blue resign this match? type yes to resign, anything else to continue" in lines
     assert "red wins: blue resigned" in lines
     assert not any(". ." in line or "(blue, x)" in line for line in lines)

@@ -19,6 +19,8 @@ from tabuleiro_client.tui.launch import CLEAN_TERMINAL, clean_terminal
 from tests.e2e.server_process import serving
 from tests.e2e.terminal_process import LIMIT_S, Terminal, terminal
 
+pytestmark = pytest.mark.slow
+
 RECORD = '[Game "virus-wars"]\n\n1. b10 c9 d8 e7 f6\n'
 MODES = ("?1049", "?1000", "?1003", "?1006", "?1015", "?1004", "?2004")
 """The other screen, reports of the mouse and of the focus, bracketed paste."""
@@ -100,7 +102,7 @@ async def test_a_terminal_that_takes_nothing_holds_up_no_way_out(tmp_path, recor
 
 async def test_a_crash_on_a_terminal_that_takes_nothing_ends_the_program(tmp_path):
     async with terminal(tmp_path, "play", program=("-c", CRASHING)) as shown:
-        await shown.shows("against the computer")
+        await shown.shows("against a bot")
         shown.take_nothing()
         shown.press(b"1")
         assert await shown.wait() == 1
@@ -109,9 +111,9 @@ async def test_a_crash_on_a_terminal_that_takes_nothing_ends_the_program(tmp_pat
 
 LITTLE_WAITS = """
 from tabuleiro_client.cli.main import main
-from tabuleiro_client.tui import terminal_output
+from tabuleiro_client.tui import terminal
 
-terminal_output.WAITING_MAX_CHARS = 100
+terminal.WAITING_MAX_CHARS = 100
 main()
 """
 
@@ -151,7 +153,7 @@ main()
 
 async def test_a_crash_leaves_a_clean_terminal_and_says_where_its_report_is(tmp_path):
     async with terminal(tmp_path, "play", program=("-c", CRASHING)) as shown:
-        await shown.shows("against the computer")
+        await shown.shows("against a bot")
         assert not is_clean(shown.text)
         shown.press(b"1")
         assert await shown.wait() == 1
@@ -171,8 +173,6 @@ import threading
 from tabuleiro_client.cli.main import main
 from tabuleiro_client.tui.screens.home import HomeScreen
 
-pytestmark = pytest.mark.slow
-
 def look_up(self, name):
     # As a name server that does not answer: no thread of a look-up can be told to end.
     asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)
@@ -185,7 +185,7 @@ main()
 
 async def test_a_look_up_that_never_ends_does_not_hold_up_the_end(tmp_path):
     async with terminal(tmp_path, "play", program=("-c", HOLDING_UP)) as shown:
-        await shown.shows("against the computer")
+        await shown.shows("against a bot")
         shown.press(b"1")
         await shown.shows("looki")
         shown.press(b"\x11")

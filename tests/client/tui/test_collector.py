@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tabuleiro_client.tui.collector import spared_objects
+from tabuleiro_client.tui.pacing import spared_objects
 
 
 class Ring:

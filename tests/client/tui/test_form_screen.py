@@ -42,7 +42,7 @@ async def go_to(at: Visit, name: str) -> None:
 
 
 @pytest.mark.parametrize("game", rest_slow(registry.names()))
-async def test_a_match_of_each_game_against_the_computer_starts_from_the_form(game):
+async def test_a_match_of_each_game_against_a_bot_starts_from_the_form(game):
     async with visit() as at:
         screen = await local_form(at, "1")
         for _ in range(registry.names().index(game)):
@@ -129,7 +129,7 @@ async def test_a_value_is_chosen_by_a_click():
 
 
 @pytest.mark.slow
-async def test_two_computers_are_watched():
+async def test_two_bots_are_watched():
     async with visit() as at:
         await local_form(at, "1")
         await go_to(at, "opponent")

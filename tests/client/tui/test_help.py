@@ -115,7 +115,7 @@ async def test_while_chatting_the_footer_names_f1_and_what_was_typed_is_kept():
 
 @pytest.mark.parametrize("name", PAGES)
 async def test_in_a_narrow_window_the_footer_drops_other_keys_and_not_the_help(name):
-    """Symptom: in a room with a computer on a seat, help and chat stood right of the window's edge."""
+    """Symptom: in a room with a bot on a seat, help and chat stood right of the window's edge."""
     app = app_of(PAGES[name])
     async with app.run_test(size=(40, 24)) as pilot:
         await pilot.pause()

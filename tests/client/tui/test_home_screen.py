@@ -75,7 +75,7 @@ async def test_nothing_is_connected_nor_started_before_it_is_needed():
 
 async def test_what_is_highlighted_is_explained():
     async with visit() as at:
-        assert "computer player" in at.text("help")
+        assert "strength you choose" in at.text("help")
         await at.press("down")
         await at.says("Both sides are played from here", "help")
 

@@ -17,7 +17,7 @@ from tabuleiro_client.net.link import Backoff, Link, LinkSettings
 from tabuleiro_client.net.mirror import Mirror
 from tabuleiro_client.net.room import Happened, Said, enter
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.tui import redrawing, turnstile
+from tabuleiro_client.tui import pacing
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.open_room import OpenRoom
@@ -120,8 +120,7 @@ async def test_the_footer_offers_a_rematch_after_the_match_and_a_yes_only_to_the
         assert not {"rematch", "yes", "no"} & keys_now()
         assert "choose" in keys_now()
         await pilot.press("R", "y")
-        await until(pilot, lambda: "rematch" in keys_now())
-        assert "choose" not in keys_now()
+        await until(pilot, lambda: "rematch" in keys_now() and "choose" not in keys_now())
         assert any(
             active.binding.show and active.binding.key == "r" for active in at.screen.active_bindings.values()
         )
@@ -457,9 +456,7 @@ async def test_a_turn_at_random_and_a_hint_of_the_other_are_said(one_room):
     model = MatchModel(Mirror(AccountId("a1"), room.entered()), TextStyle(color=False, ascii=True))
     played = room.play(0, "b3", "c2")
     makeshift = msgspec.structs.replace(played, event=msgspec.structs.replace(played.event, is_makeshift=True))
-    assert (
-        said_after(model, room, makeshift) == "you played b3 c2 (at random: the computer gave no answer in time)"
-    )
+    assert said_after(model, room, makeshift) == "you played b3 c2 (at random: the bot gave no answer in time)"
     assert said_after(model, room, room.add(HintTaken(1, Ply(2), 1))).endswith("takes a hint")
 
 
@@ -510,8 +507,8 @@ async def chat_after_a_key(at: Table, pilot: Pilot[int]) -> str:
 
 async def test_what_happens_is_not_drawn_before_what_a_key_did(real_server, monkeypatch):
     # In a busy room a key was drawn after all that was just being drawn, up to a fifth of a second late.
-    monkeypatch.setattr(turnstile, "DRAWING_S", 3600.0)
-    monkeypatch.setattr(redrawing, "PATIENCE_S", 3600.0)
+    monkeypatch.setattr(pacing, "DRAWING_S", 3600.0)
+    monkeypatch.setattr(pacing, "PATIENCE_S", 3600.0)
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         assert "ola" not in await chat_after_a_key(at, pilot)
         await pilot.pause()
@@ -519,7 +516,7 @@ async def test_what_happens_is_not_drawn_before_what_a_key_did(real_server, monk
 
 
 async def test_what_happens_is_drawn_all_the_same_when_keys_go_on_and_on(real_server, monkeypatch):
-    monkeypatch.setattr(turnstile, "DRAWING_S", 3600.0)
+    monkeypatch.setattr(pacing, "DRAWING_S", 3600.0)
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await chat_after_a_key(at, pilot)
         await until(pilot, lambda: "rui: ola" in at.screen.query_one(Chat).text)

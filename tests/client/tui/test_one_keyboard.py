@@ -100,6 +100,5 @@ async def test_two_people_play_a_whole_match_at_one_keyboard_and_then_another(ga
         winner = "Draw" if outcome.winner is None else f"{model.mirror.game.sides[outcome.winner]}"
         assert card.startswith(winner)
         await pilot.press("r")
-        await until(pilot, lambda: model.mirror.head.phase == "playing")
-        assert (model.timeline.last_ply, model.mirror.match.number) == (0, 2)
+        await until(pilot, lambda: (model.timeline.last_ply, model.mirror.match.number) == (0, 2))
         assert model.own_seats == (0, 1)

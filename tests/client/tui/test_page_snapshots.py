@@ -58,7 +58,7 @@ SCREENS: dict[str, Callable[[], Screen[Any]]] = {
     "replays": ReplaysScreen,
     "connect": lambda: ConnectScreen(URL, "ana", "cannot connect to it: no server listens there"),
     "join": JoinScreen,
-    "picker": lambda: PickerScreen("Which computer player?", {level: level for level in LEVELS["iris"]}),
+    "picker": lambda: PickerScreen("Which bot?", {level: level for level in LEVELS["iris"]}),
 }
 
 

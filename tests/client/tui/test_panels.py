@@ -93,7 +93,7 @@ def test_a_win_is_claimed_only_from_an_opponent_who_is_away_for_long(one_room):
     assert claim_text(hardly_begun, (0,), 10_000) == "your opponent has been away for long: C ends the match"
 
 
-def test_no_win_is_claimed_where_a_computer_stands_in(one_room):
+def test_no_win_is_claimed_where_a_bot_stands_in(one_room):
     """The banner asked for a key that the server refuses there."""
     away = seat("person", "rui", is_connected=False, away_since_ms=TimestampMs(0))
     settings = RoomSettings(away_after_ms=10_000, stand_in_level="random")

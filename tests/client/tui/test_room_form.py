@@ -98,14 +98,14 @@ def test_the_time_until_somebody_is_away_is_checked(text, is_right):
     assert ("away" in filled.errors()) != is_right
 
 
-def test_without_computer_players_a_match_against_one_cannot_be_asked_for():
+def test_without_bots_a_match_against_one_cannot_be_asked_for():
     filled = RoomForm("bot", is_local=True)
     assert "opponent" in filled.errors()
     filled.know_levels(LEVELS)
     assert filled.errors() == {}
 
 
-def test_against_a_computer_the_level_and_who_begins_decide_the_seats():
+def test_against_a_bot_the_level_and_who_begins_decide_the_seats():
     filled = form("bot")
     filled.set("level", "clever")
     assert created(filled).seats == (SeatRequest("me"), SeatRequest("bot", "clever"))
@@ -115,7 +115,7 @@ def test_against_a_computer_the_level_and_who_begins_decide_the_seats():
     assert created(filled).settings.first == "draw"
 
 
-def test_two_at_one_keyboard_and_two_computers():
+def test_two_at_one_keyboard_and_two_bots():
     assert created(form("both", is_local=True)).seats == (SeatRequest("me"), SeatRequest("me"))
     bots = form("bots", is_local=True)
     bots.set("level-2", "clever")

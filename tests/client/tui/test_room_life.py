@@ -179,6 +179,6 @@ async def test_either_of_two_at_one_keyboard_resigns_whosever_turn_it_is(keys, s
         await at.press("R")
         picker = await at.arrive(PickerScreen)
         titles = [str(picker.query_one(OptionList).get_option_at_index(place).prompt) for place in (0, 1)]
-        assert titles == ["blue gives this match up", "red gives this match up"]
+        assert titles == ["blue resigns this match", "red resigns this match"]
         await at.press(*keys)
         await until(at.pilot, lambda: said in text_of(screen, "say"))

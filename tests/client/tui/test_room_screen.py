@@ -18,8 +18,7 @@ from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
-from tabuleiro_client.tui.screens.room import RoomScreen
-from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
+from tabuleiro_client.tui.screens.room import RoomScreen, RoomSettingsScreen
 from tabuleiro_client.tui.widgets.chat import Chat
 from tabuleiro_client.tui.widgets.forms import FieldRow
 from tabuleiro_server.wiring import RunningServer
@@ -181,7 +180,7 @@ async def test_the_settings_of_the_room_are_told(real_server):
         made = await enter(venue.link, CreateRoom(id=0, game="iris", settings=LATE))
         at.app.push_screen(screen_of_room(venue, made, at.app.writing, is_to_watch=False))
         await at.arrive(RoomScreen)
-        await at.says("a computer (random) takes the free seat after 1 day", "settings")
+        await at.says("a bot (random) takes the free seat after 1 day", "settings")
         assert "no undoing within a turn" in at.text("settings")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tabuleiro_client.tui.terminal_output import PIECE_BYTES, WAITING_MAX_CHARS, TerminalOutput
+from tabuleiro_client.tui.terminal import PIECE_BYTES, WAITING_MAX_CHARS, TerminalOutput
 from tests.patience import LIMIT_S
 
 PICTURE = "\x1b[1;1H" + "#" * (WAITING_MAX_CHARS // 10)
@@ -89,7 +89,7 @@ def test_a_terminal_that_goes_on_gets_what_nobody_writes_again_and_then_a_new_pi
 def test_what_is_seen_last_is_the_newest_however_much_was_left_out(
     reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tabuleiro_client.tui.terminal_output.WAITING_MAX_CHARS", 10)
+    monkeypatch.setattr("tabuleiro_client.tui.terminal.WAITING_MAX_CHARS", 10)
     newest = "\x1b[1;1H<0>"
     output = TerminalOutput(reader.terminal, on_caught_up=lambda: output.write(newest))
     for number in range(1, 3000):

@@ -7,7 +7,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from tabuleiro_client.tui.settings import Settings
-from tabuleiro_client.tui.terminal_title import GIVE_BACK, KEEP, TerminalTitle
+from tabuleiro_client.tui.terminal import GIVE_BACK, KEEP, TerminalTitle
 from tabuleiro_client.tui.widgets.panel import Moves
 from tests.client.tui.tables import Table, table, until
 from tests.selection import rest_slow

@@ -1,4 +1,4 @@
-"""What the screens with a board share: the board at the left, the panel at the right, the lines below.
+"""The base of screens with a board: the board at the left, the panel at the right, the lines below.
 
 Which position is shown, and what choices mean, is left to the screens of matches, watching and replays.
 """
@@ -6,7 +6,7 @@ Which position is shown, and what choices mean, is left to the screens of matche
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import ClassVar, Final
 
 from textual import events
 from textual.actions import parse
@@ -19,15 +19,13 @@ from textual.widget import Widget
 
 from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.context import Context, context_of
 from tabuleiro_client.tui.present.layout import fitting_layout
 from tabuleiro_client.tui.present.notes import cell_note
 from tabuleiro_client.tui.widgets.bars import KeyBar, Line, TopBar
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.panel import Choices
-
-if TYPE_CHECKING:
-    from tabuleiro_client.tui.app import TabuleiroApp
 
 PANEL_MIN_COLUMNS: Final = 26
 PANEL_MAX_COLUMNS: Final = 44
@@ -62,9 +60,9 @@ class BoardScreen(Screen[None]):
         self._edges_shown: tuple[str, ...] | None = None
 
     @property
-    def client(self) -> TabuleiroApp:
-        """The application, by its own type."""
-        return cast("TabuleiroApp", self.app)
+    def context(self) -> Context:
+        """The application, as far as this needs it."""
+        return context_of(self)
 
     @property
     def board(self) -> Board:
@@ -87,12 +85,12 @@ class BoardScreen(Screen[None]):
         yield KeyBar()
 
     def compose_panel(self) -> Iterable[Widget]:
-        """The widgets of the panel, from the top."""
+        """Yield the widgets of the panel, from the top."""
         return ()
 
     def on_mount(self) -> None:
         for bar in self.query(TopBar):  # a screen that is left at once has lost it already
-            bar.show_connection(self.client.session)
+            bar.show_connection(self.context.session)
 
     def on_resize(self, event: events.Resize) -> None:
         self.part_columns(event.size)
@@ -111,7 +109,7 @@ class BoardScreen(Screen[None]):
         self.show_note()  # it stands in for what the panel says
 
     def current_view(self) -> BoardView | None:
-        """The position on the board, ``None`` before there is one."""
+        """Return the position on the board, ``None`` before there is one."""
         return None
 
     def show_position(self, view: BoardView, make_overlay: OverlayMaker) -> None:
@@ -158,8 +156,8 @@ class BoardScreen(Screen[None]):
             self.refresh_bindings()
 
     def choose(self, target: Target) -> None:
-        """A cell or an edge was chosen on the board."""
+        """Handle the choice of a cell or an edge on the board."""
 
     def action_back(self) -> None:
         """Leave the screen."""
-        self.client.leave_screen()
+        self.context.leave_screen()

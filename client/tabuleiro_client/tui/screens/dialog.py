@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import ClassVar, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -11,12 +11,10 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
+from tabuleiro_client.tui.context import Context, context_of
 from tabuleiro_client.tui.keys import DIALOG_HELP, key
 from tabuleiro_client.tui.room_form import Field
 from tabuleiro_client.tui.widgets.forms import FieldRow
-
-if TYPE_CHECKING:
-    from tabuleiro_client.tui.app import TabuleiroApp
 
 Answer = TypeVar("Answer")
 
@@ -52,9 +50,9 @@ class DialogScreen(ModalScreen[Answer | None]):
         self._buttons = buttons
 
     @property
-    def client(self) -> TabuleiroApp:
-        """The application, by its own type."""
-        return cast("TabuleiroApp", self.app)
+    def context(self) -> Context:
+        """The application, as far as this needs it."""
+        return context_of(self)
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -75,7 +73,7 @@ class DialogScreen(ModalScreen[Answer | None]):
         self.query(FieldRow).first().take_focus()
 
     def answer(self, button: str) -> Answer | None:
-        """The answer by a button; ``None`` after showing what is wrong."""
+        """Return the answer by a button; ``None`` after showing an error."""
         raise NotImplementedError
 
     def show_problem(self, problem: str, field: str | None = None) -> None:

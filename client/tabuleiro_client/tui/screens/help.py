@@ -43,7 +43,6 @@ class HelpScreen(ModalScreen[None]):
             yield Static("", id="keys", markup=False)
 
     def on_screen_resume(self) -> None:
-        # A screen that is opened by its name is made once, and opened again and again.
         below = self.app.screen_stack[-2] if len(self.app.screen_stack) > 1 else self
         active = sorted(below.active_bindings.values(), key=lambda active: active.node is self.app)
         anywhere = [binding for binding in EVERYWHERE if binding.priority]  # in dialogs too
@@ -66,7 +65,7 @@ class HelpScreen(ModalScreen[None]):
 
 
 def key_page(bindings: Iterable[Binding], columns: int) -> str:
-    """The sentences of ``bindings`` that have one, each with all keys that do the same, wrapped to ``columns``."""
+    """Return the sentences of ``bindings``, each with all keys that do the same, wrapped to ``columns``."""
     keys: dict[str, list[str]] = {}
     for binding in bindings:
         if binding.tooltip:
@@ -109,7 +108,7 @@ _SIGNS = {
 
 
 def key_sign(binding: Binding) -> str:
-    """How the key of a binding is written on its cap."""
+    """Return the name of a binding's key for people."""
     name = binding.key
     if name in _SIGNS:
         return _SIGNS[name]

@@ -1,4 +1,4 @@
-"""The first screen: what to play and where, matches to go on with, and everything else there is."""
+"""The first screen: what to play and where, matches to continue, and everything else there is."""
 
 from __future__ import annotations
 
@@ -131,27 +131,27 @@ class HomeScreen(PageScreen):
         options.highlighted = titles.index(before) if before in titles else choosable[0]
 
     def _line(self, entry: Entry) -> Text:
-        title = showable(entry.title, self.client.writing)
+        title = showable(entry.title, self.context.writing)
         return Text(title, no_wrap=True, overflow="crop")
 
     def _made_entries(self) -> list[Entry]:
-        matches = [match for match in self.client.saved_matches.all() if not match.is_over][:SHOWN_MATCHES_COUNT]
+        matches = [match for match in self.context.saved_matches.all() if not match.is_over][:SHOWN_MATCHES_COUNT]
         entries = [Entry("Play on this machine"), *map(self._place, ("bot", "both", "bots"))]
         entries += [Entry("Play online")]
-        for url, name in known_servers(self.client)[:SHOWN_SERVERS_COUNT]:
+        for url, name in known_servers(self.context)[:SHOWN_SERVERS_COUNT]:
             sentence = f"The rooms of {url} and who is there; you are {name}."
-            way = partial(to_lobby, self.client, url, name)
+            way = partial(to_lobby, self.app, url, name)
             entries.append(Entry(f"{url.partition('://')[2]} as {name}", sentence, way))
         entries += map(self._place, ("connect", "join"))
         if matches:
-            entries.append(Entry("Go on with a match"))
+            entries.append(Entry("Continue a match"))
             entries += [self._match_entry(match) for match in matches]
         entries += [Entry("Look and learn"), *map(self._place, ("watch", "replays", "rules", "settings"))]
-        return [*entries, Entry("quit", "Leave the program.", self.client.action_quit)]
+        return [*entries, Entry("quit", "Leave the program.", self.app.action_quit)]
 
     def _place(self, name: str) -> Entry:
         title, sentence, way = PLACES[name]
-        return Entry(title, sentence, partial(way, self.client))
+        return Entry(title, sentence, partial(way, self.app))
 
     def _match_entry(self, match: SavedMatch) -> Entry:
         where = "this machine" if match.is_local else match.server.partition("://")[2]
@@ -166,7 +166,7 @@ class HomeScreen(PageScreen):
     async def _go_on(self, match: SavedMatch) -> None:
         self.say(f"looking for room {match.room} ...")
         try:
-            await go_on(self.client, match)
+            await go_on(self.app, match)
         except CommandError as error:
             if error.code != ErrorCode.NO_SUCH_ROOM:
                 raise
@@ -176,15 +176,15 @@ class HomeScreen(PageScreen):
 
     async def _put_away(self, match: SavedMatch) -> None:
         """Take a match whose room is closed off the list; if its server has the record, it is kept for replays."""
-        venue = self.client.session.venue
+        venue = self.context.session.venue
         try:
             assert venue is not None  # it has just answered
             await venue.link.get_record(match.room, None, match.secret)
         except CommandError:
-            self.client.saved_matches.forget(match)
+            self.context.saved_matches.forget(match)
             told = f"room {match.room} is no more, and the server has no record of it"
         else:
-            self.client.saved_matches.keep(msgspec.structs.replace(match, phase="closed"))
+            self.context.saved_matches.keep(msgspec.structs.replace(match, phase="closed"))
             told = f"room {match.room} is closed; what was played there is among the replays (p)"
         self._list()
         self.say(told)
@@ -196,7 +196,7 @@ class HomeScreen(PageScreen):
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         entry = self._highlighted()
         if entry is not None:
-            style = self.client.writing
+            style = self.context.writing
             self.query_one("#name", Static).update(showable(entry.title, style))
             self.query_one("#help", Static).update(showable(entry.help, style))
             if (entry.match is not None) != self._can_forget:
@@ -207,10 +207,10 @@ class HomeScreen(PageScreen):
         entry = self._highlighted()
         if entry is not None and entry.go is not None:
             self.say("")
-            travel(self.client, entry.go())
+            travel(self.app, entry.go())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does something now; the footer shows those that do."""
+        """Return True if a key does something now; the footer shows those that do."""
         if action == "back":
             return False
         entry = self._highlighted() if self._entries else None
@@ -219,11 +219,11 @@ class HomeScreen(PageScreen):
     def action_open(self, place: str) -> None:
         """Go to a place by its name."""
         self.say("")
-        travel(self.client, PLACES[place][2](self.client))
+        travel(self.app, PLACES[place][2](self.app))
 
     def action_forget(self) -> None:
         """Take the highlighted match off the list; the server keeps it."""
         entry = self._highlighted()
         if entry is not None and entry.match is not None:
-            self.client.saved_matches.forget(entry.match)
+            self.context.saved_matches.forget(entry.match)
             self._list()

@@ -26,7 +26,7 @@ class RoomWish:
     is_to_watch: bool
 
     def request(self) -> JoinRoom | WatchRoom:
-        """What to ask the server for."""
+        """Return the request to the server."""
         if self.is_to_watch:
             return WatchRoom(id=0, room=self.room, secret=self.secret)
         return JoinRoom(id=0, room=self.room, secret=self.secret)

@@ -24,10 +24,10 @@ from tabuleiro_client.text.sentences import said as said_line
 from tabuleiro_client.text.sentences import side_glyphs
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.open_room import OpenRoom
+from tabuleiro_client.tui.pacing import FrameLimiter
 from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay
 from tabuleiro_client.tui.present.players import brief_text, player_lines
-from tabuleiro_client.tui.redrawing import Redrawing
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
 from tabuleiro_client.tui.screens.room_view import RoomView
 from tabuleiro_client.tui.widgets.bars import TopBar
@@ -65,8 +65,8 @@ class LiveScreen(BoardScreen, RoomView):
         yield Chat(id="chat")
 
     def on_mount(self) -> None:
-        self._redrawing = Redrawing(
-            (self.show_board, self.show_words, self.show_moves, self.show_chat), self.client.turnstile.quiet
+        self._frames = FrameLimiter(
+            (self.show_board, self.show_words, self.show_moves, self.show_chat), self.context.quiet
         )
         self.run_worker(self._keep_drawn(), name="redrawing", exit_on_error=True)
         self.set_interval(TICK_S, self.show_players)
@@ -79,7 +79,7 @@ class LiveScreen(BoardScreen, RoomView):
         """Draw what happens until this screen is left."""
         # It has then lost some of its widgets already.
         with suppress(NoMatches):
-            await self._redrawing.keep_up()
+            await self._frames.keep_up()
 
     def hear(self, change: Change, said: str) -> None:
         """Say below the board what somebody said, where there is no panel for the talk of the room."""
@@ -88,22 +88,22 @@ class LiveScreen(BoardScreen, RoomView):
             return
         if event.account != self.model.mirror.account:
             line = said_line(event.name, event.text, is_player=event.is_player)
-            self.model.message = showable(line, self.client.writing)
+            self.model.message = showable(line, self.context.writing)
 
     def catch_up(self) -> None:
-        self._redrawing.ask()
+        self._frames.ask()
 
     @property
     def is_whole(self) -> bool:
-        """Whether there is something to draw on: a screen that is left loses its first widget first."""
+        """True if there is a widget to draw on: a screen that is left loses its first widget first."""
         return self.is_attached and any(isinstance(child, TopBar) for child in self.children)
 
     def current_view(self) -> BoardView | None:
         return self.model.view if self.is_whole else None
 
     def make_overlay(self, cursor: Target | None, hover: Target | None) -> Overlay:
-        """What is added to the position for where the person points."""
-        return self.model.overlay(cursor, hover, shows_legal=self.client.settings.shows_legal)
+        """Return the marks on the position for the cell that the person points at."""
+        return self.model.overlay(cursor, hover, shows_legal=self.context.settings.shows_legal)
 
     def show_all(self) -> None:
         """Draw everything anew, at once."""
@@ -138,13 +138,13 @@ class LiveScreen(BoardScreen, RoomView):
         """Draw the list of turns."""
         model = self.model
         if self.is_whole:
-            glyphs = side_glyphs(model.mirror.game, self.client.writing)
+            glyphs = side_glyphs(model.mirror.game, self.context.writing)
             self.query_one(Moves).show(model.timeline.turns(), glyphs, model.ply)
 
     def show_chat(self) -> None:
         """Draw what was said."""
         if self.is_whole:
-            self.query_one(Chat).show(self.model.mirror.chat, self.client.writing)
+            self.query_one(Chat).show(self.model.mirror.chat, self.context.writing)
 
     def show_lines(self) -> None:
         """Write the lines below the board; without room for the panel they hold its end card."""
@@ -169,7 +169,7 @@ class LiveScreen(BoardScreen, RoomView):
         self.show_note()
 
     def _title(self, game: Game, head: RoomHead) -> str:
-        """The game with its options, and the room."""
+        """Return the game with its options, and the room."""
         if self._titled is None or self._titled[0] is not game:
             # Kept, because to say options in few words takes making games of them.
             options = brief_options_text(type(game), head.options)
@@ -177,7 +177,7 @@ class LiveScreen(BoardScreen, RoomView):
         return self._titled[1]
 
     def next_steps(self) -> str:
-        """What can be done after the match, for the end card."""
+        """Return the choices after the match, for the end card."""
         return "[ ] look back   Esc leave"
 
     def point(self) -> None:
@@ -196,7 +196,7 @@ class LiveScreen(BoardScreen, RoomView):
             return
         model = self.model
         mirror, now_ms = model.mirror, self.room.server_now_ms()
-        lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.client.writing)
+        lines = player_lines(mirror.head, mirror.game, model.own_seats, now_ms, self.context.writing)
         self.query_one(Players).show(lines, is_stone="b" in model.view.piece_names)
         self.write_line("brief", brief_text(lines))
         if self._show_banner("offer", self.banner_text()):
@@ -212,7 +212,7 @@ class LiveScreen(BoardScreen, RoomView):
             super().show_note()
 
     def banner_text(self) -> str:
-        """What waits for an answer; empty when nothing does."""
+        """Return the banner of a question that waits for an answer; empty if there is none."""
         return self.model.offer_text()
 
     def _show_banner(self, name: str, text: str) -> bool:
@@ -231,12 +231,12 @@ class LiveScreen(BoardScreen, RoomView):
         match = model.mirror.match
         if match is None or not (model.mirror.is_my_turn and model.own_seats):
             self._own_turn = None
-            self.client.title_bar.rest()
+            self.context.rest()
             return
         turn = (match.number, model.mirror.state.turn_number)
         if turn != self._own_turn:
             self._own_turn = turn
-            self.client.call_for_attention("your turn - tabuleiro")
+            self.context.call_for_attention("your turn - tabuleiro")
 
     def say(self, text: str) -> None:
         """Say something in the line below the board."""

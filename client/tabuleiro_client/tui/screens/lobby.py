@@ -18,10 +18,9 @@ from tabuleiro_client.net.room import EntryRequest
 from tabuleiro_client.net.server import Venue
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
-from tabuleiro_client.tui.entrance import enter_room
+from tabuleiro_client.tui.entrance import ask_for_room, enter_room
 from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.lobby_model import HEADINGS, LobbyModel, LobbyRow
-from tabuleiro_client.tui.places import ask_for_room
 from tabuleiro_client.tui.room_form import RoomForm
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.page import PageScreen
@@ -96,7 +95,7 @@ class LobbyScreen(PageScreen):
         super().on_mount()
         self.query_one(RoomTable).add_columns(*HEADINGS)
         self.query_one(RoomTable).focus()
-        self.model = LobbyModel(self._venue.link.account, self.client.writing)
+        self.model = LobbyModel(self._venue.link.account, self.context.writing)
         if self._phase is not None:
             self.model.show_only(self._phase)
         self.show_all()
@@ -132,7 +131,7 @@ class LobbyScreen(PageScreen):
         model = self.model
         if model is None or not self.is_attached:
             return
-        style = self.client.writing
+        style = self.context.writing
         rows = model.rows()
         self.query_one("#filter", Line).write(model.filter_text())
         self.query_one("#count", Static).update(model.count_text(len(rows)))
@@ -158,12 +157,12 @@ class LobbyScreen(PageScreen):
         self.refresh_bindings()
 
     def _chosen(self) -> LobbyRow | None:
-        """The room under the cursor, ``None`` when there is none."""
+        """Return the room under the cursor, or ``None``."""
         place = self.query_one(RoomTable).cursor_row
         return self._rows[place] if 0 <= place < len(self._rows) else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does something now; the footer shows those that do."""
+        """Return True if a key does something now; the footer shows those that do."""
         if action == "find":
             return not isinstance(self.focused, Finder)
         if action == "find_all":
@@ -179,7 +178,7 @@ class LobbyScreen(PageScreen):
 
     def _enter(self, request: EntryRequest) -> None:
         self.say("")
-        self.start(enter_room(self.client, request))
+        self.start(enter_room(self.app, request))
 
     def action_watch_room(self) -> None:
         """Watch the room under the cursor."""
@@ -204,7 +203,7 @@ class LobbyScreen(PageScreen):
     def action_by_code(self) -> None:
         """Enter a room by its code."""
         self.say("")
-        self.start(ask_for_room(self.client))
+        self.start(ask_for_room(self.app))
 
     def action_next_game(self) -> None:
         """Show the rooms of the next game."""

@@ -35,7 +35,7 @@ class MatchScreen(LiveScreen):
     ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does something now; the footer shows those that do."""
+        """Return True if a key does something now; the footer shows those that do."""
         model = self.model
         phase = model.mirror.head.phase
         if action == "hint":
@@ -88,7 +88,7 @@ class MatchScreen(LiveScreen):
     def _composed(self) -> None:
         """Send a turn that is complete, unless a word to send it is wanted; show what there is now."""
         model = self.model
-        is_waiting = self.client.settings.asks_before_sending and not model.composer.is_single
+        is_waiting = self.context.settings.asks_before_sending and not model.composer.is_single
         if model.composer.is_complete and model.can_act and not is_waiting:
             self.action_send()
         else:
@@ -176,7 +176,7 @@ class MatchScreen(LiveScreen):
         self.query_one(Entry).open_for("play")
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
-        """A line was typed: a word to the room, or actions."""
+        """Handle a typed line: chat, or actions."""
         model = self.model
         if event.kind == "say":
             self.say_to_room(event.text)
@@ -199,7 +199,7 @@ class MatchScreen(LiveScreen):
 
     @property
     def _plays_both(self) -> bool:
-        """Whether both sides are played from here."""
+        """True if both sides are played from here."""
         return len(self.model.own_seats) == 2
 
     def action_answer(self, accept: bool) -> None:
@@ -211,11 +211,11 @@ class MatchScreen(LiveScreen):
             self.ask(self.room.answer(offer.kind, accept=accept), said)
 
     def action_resign(self) -> None:
-        """Ask, and give the match up; at one keyboard either of the two may."""
+        """Ask, and resign the match; at one keyboard either of the two may."""
         if self._plays_both:
             self._ask_who_resigns()
         else:
-            self._confirm("Give this match up?", "resign", self._resign)
+            self._confirm("Resign this match?", "resign", self._resign)
 
     def _ask_who_resigns(self) -> None:
         sides = self.model.mirror.game.sides
@@ -224,8 +224,8 @@ class MatchScreen(LiveScreen):
             if side is not None:
                 self._resign(0 if side == sides[0] else 1)
 
-        choices = {side: f"{side} gives this match up" for side in sides}
-        self.app.push_screen(PickerScreen("Who gives this match up?", choices), picked)
+        choices = {side: f"{side} resigns this match" for side in sides}
+        self.app.push_screen(PickerScreen("Who resigns this match?", choices), picked)
 
     def _resign(self, seat: Player | None = None) -> None:
         self.ask(self.room.resign(seat))
@@ -252,7 +252,7 @@ class MatchScreen(LiveScreen):
         self.app.push_screen(ConfirmScreen(question, yes), answered)
 
     def banner_text(self) -> str:
-        """The offer that waits, or that the win may be claimed."""
+        """Return the banner of an offer that waits, or of a win that may be claimed."""
         claim = claim_text(self.room.mirror.head, self.model.own_seats, self.room.server_now_ms())
         return claim or super().banner_text()
 
@@ -265,7 +265,7 @@ class MatchScreen(LiveScreen):
             self.action_undo()
         elif model.mirror.head.phase == "playing" and model.own_seats:
             question = "Leave this match? Your seat stays yours, and clocks run on."
-            self._confirm(question, "leave", self.client.leave_screen)
+            self._confirm(question, "leave", self.context.leave_screen)
         else:
             self._leave()
 
@@ -274,9 +274,9 @@ class MatchScreen(LiveScreen):
         if self.model.own_seats and self.model.mirror.head.phase == "waiting":
             self.run_worker(self._give_up_seat(), name="leaving")
         else:
-            self.client.leave_screen()
+            self.context.leave_screen()
 
     async def _give_up_seat(self) -> None:
         with suppress(CommandError, ClientError):
             await self.room.leave()
-        self.client.leave_screen()
+        self.context.leave_screen()

@@ -1,9 +1,9 @@
-"""What the screens without a board share: a title, a body, a line to say something, the keys."""
+"""The base of screens without a board: a title, a body, a line for messages, the keys."""
 
 from __future__ import annotations
 
 from collections.abc import Coroutine, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -16,10 +16,8 @@ from tabuleiro.errors import TabuleiroError
 from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.context import Context, context_of
 from tabuleiro_client.tui.widgets.bars import KeyBar, TopBar
-
-if TYPE_CHECKING:
-    from tabuleiro_client.tui.app import TabuleiroApp
 
 
 class PageScreen(Screen[None]):
@@ -35,9 +33,9 @@ class PageScreen(Screen[None]):
         self.page_title = title
 
     @property
-    def client(self) -> TabuleiroApp:
-        """The application, by its own type."""
-        return cast("TabuleiroApp", self.app)
+    def context(self) -> Context:
+        """The application, as far as this needs it."""
+        return context_of(self)
 
     def compose(self) -> ComposeResult:
         yield TopBar(self.page_title)
@@ -46,20 +44,20 @@ class PageScreen(Screen[None]):
         yield KeyBar()
 
     def compose_body(self) -> Iterable[Widget]:
-        """The widgets between title and keys, from the top."""
+        """Yield the widgets between title and keys, from the top."""
         return ()
 
     def on_mount(self) -> None:
         for bar in self.query(TopBar):  # a screen that is left at once has lost it already
-            bar.show_connection(self.client.session)
+            bar.show_connection(self.context.session)
 
     def connection_changed(self) -> None:
-        """The connection is another than before, or in another state; the line at the top tells of it already."""
+        """React to another connection or another state of it; the line at the top shows it already."""
 
     def say(self, text: str) -> None:
         """Say something in the line above the keys; empty for nothing."""
         if self.is_attached:
-            self.query_one("#say", Static).update(showable(text, self.client.writing))
+            self.query_one("#say", Static).update(showable(text, self.context.writing))
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
         """Do what takes a while, in place of what was started before; what goes wrong is said."""
@@ -76,4 +74,4 @@ class PageScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Leave the page."""
-        self.client.leave_screen()
+        self.context.leave_screen()

@@ -78,7 +78,7 @@ class ReplayScreen(BoardScreen):
         return f"{title}  {self.match.place}, match {self.match.number} of {self._matches.last}"
 
     def _introduction(self) -> list[str]:
-        record, game, style = self.model.record, self.model.game, self.client.writing
+        record, game, style = self.model.record, self.model.game, self.context.writing
 
         def name(player: RecordPlayer) -> str:
             shown = showable(player.name, style) or "?"
@@ -97,14 +97,14 @@ class ReplayScreen(BoardScreen):
         return self.model.view
 
     def make_overlay(self, cursor: Target | None, hover: Target | None) -> Overlay:
-        """What is added to the position for where the person points."""
-        return self.model.overlay(cursor, hover, shows_legal=self.client.settings.shows_legal)
+        """Return the marks on the position for the cell that the person points at."""
+        return self.model.overlay(cursor, hover, shows_legal=self.context.settings.shows_legal)
 
     def show_all(self) -> None:
         """Draw everything anew."""
         model = self.model
         self.show_position(model.view, self.make_overlay)
-        self.query_one(Moves).show(model.line.turns(), side_glyphs(model.game, self.client.writing), model.place)
+        self.query_one(Moves).show(model.line.turns(), side_glyphs(model.game, self.context.writing), model.place)
         self.query_one("#facts", Static).update(facts(model.view, model.game.sides))
         notices = "  ".join(picture_of(model.state).notices)
         self.write_line(
@@ -119,7 +119,7 @@ class ReplayScreen(BoardScreen):
         self.show_keys()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does something now; the footer shows those that do."""
+        """Return True if a key does something now; the footer shows those that do."""
         if action in ("undo", "type"):
             return self.model.branch is not None
         if action == "pass_turn":
@@ -167,7 +167,7 @@ class ReplayScreen(BoardScreen):
         self.query_one(Entry).open_for("play")
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
-        """A line was typed: where to go, or actions to try."""
+        """Handle a typed line: a place to go to, or actions to try."""
         if event.kind == "play":
             is_tried, column = self.model.type_actions(event.text)
             if not is_tried:
@@ -327,4 +327,4 @@ class ReplayScreen(BoardScreen):
         if self.model.branch is not None:
             self.action_branch()
         else:
-            self.client.leave_screen()
+            self.context.leave_screen()

@@ -1,4 +1,4 @@
-"""What can be looked through: own matches, whose records the servers keep, imported ones, and records in files."""
+"""The list of replays: own matches, whose records the servers keep, imported ones, and records in files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro_client.models.records import FileMatches, Match, Matches, RoomMatches
 from tabuleiro_client.models.saved_matches import ImportedRecord, SavedMatch
 from tabuleiro_client.text.terminal import showable
-from tabuleiro_client.tui.entrance import arrive_local, arrive_online
+from tabuleiro_client.tui.entrance import go_to_server
 from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
@@ -63,7 +63,7 @@ class ReplaysScreen(PageScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        saved = self.client.saved_matches
+        saved = self.context.saved_matches
         self._matches = [match for match in saved.all() if match.phase != "waiting"]
         self._matches += saved.records()
         self._matches.sort(key=_moment_ms, reverse=True)
@@ -80,10 +80,10 @@ class ReplaysScreen(PageScreen):
     def _texts(self, match: SavedMatch | ImportedRecord) -> list[str]:
         if isinstance(match, ImportedRecord):
             texts = ("", match.game, match.board, match.players, "imported", match.result)
-            return [showable(text, self.client.writing) for text in texts]
+            return [showable(text, self.context.writing) for text in texts]
         where = "this machine" if match.is_local else match.server.partition("://")[2]
         texts = (match.room, match.game, match.board, match.opponent or "yourself", where, match.phase)
-        return [showable(text, self.client.writing) for text in texts]
+        return [showable(text, self.context.writing) for text in texts]
 
     def action_type_file(self) -> None:
         """Go to the line for the name of a file."""
@@ -118,7 +118,7 @@ class ReplaysScreen(PageScreen):
 
     async def _open_match(self, match: SavedMatch) -> None:
         self.say(f"asking for the record of {match.room} ...")
-        matches = RoomMatches(partial(_ask, self.client.session, match))
+        matches = RoomMatches(partial(_ask, self.context.session, match))
         newest = await matches.newest()
         self._open(newest.record, newest, matches)
         self.say("")
@@ -136,11 +136,6 @@ def _moment_ms(match: SavedMatch | ImportedRecord) -> int:
 
 
 async def _ask(session: Session, match: SavedMatch, number: int | None) -> RecordPlayed:
-    """Ask the server of ``match`` for a match of its room. Raises: as :func:`arrive_online`, CommandError."""
-    if match.is_local:
-        venue = await arrive_local(session, match.guest)
-    else:
-        venue = await arrive_online(session, match.server, match.guest)
-    if venue.server != match.server:
-        raise ClientError(f"this match is kept in {match.server}, which another terminal is using")
+    """Ask the server of ``match`` for a match of its room. Raises: as :func:`go_to_server`, CommandError."""
+    venue = await go_to_server(session, match)
     return await venue.link.get_record(match.room, number, match.secret)

@@ -5,8 +5,9 @@ The board of a match is a screen of its own, opened when the match starts; leavi
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
@@ -16,6 +17,7 @@ from textual.widgets import Static
 
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.ids import PLAYERS, Player, TimestampMs
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.play_options import levels_to_offer
 from tabuleiro_client.models.saved_matches import SavedMatch
 from tabuleiro_client.net.addresses import format_room_address
@@ -25,10 +27,10 @@ from tabuleiro_client.text import rooms
 from tabuleiro_client.text.rooms import brief_options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.open_room import OpenRoom
+from tabuleiro_client.tui.screens.form import FormScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.picker import PickerScreen
-from tabuleiro_client.tui.screens.room_settings import RoomSettingsScreen
 from tabuleiro_client.tui.screens.room_view import RoomView
 from tabuleiro_client.tui.settings_form import SettingsForm
 from tabuleiro_client.tui.widgets.bars import TopBar
@@ -103,27 +105,27 @@ class RoomScreen(PageScreen, RoomView):
             board=brief_options_text(type(game), head.options),
             phase=head.phase,
             opponent=others[0] if others else "",
-            seen_at_ms=TimestampMs(self.client.now_ms()),
+            seen_at_ms=TimestampMs(self.context.now_ms()),
             is_local=venue.is_local,
             secret=self.room.secret,
         )
         if self._saved is None or not self._saved.says_the_same(match):
             self._saved = match
             with suppress(ClientError):  # a full disk is no reason to disturb a match
-                self.client.saved_matches.keep(match)
+                self.context.saved_matches.keep(match)
 
     def on_screen_resume(self) -> None:
         if self._board is not None and self._board not in self.app.screen_stack:
             self._board = None
             if self.room.mirror.head.phase == "playing":
                 # Whoever leaves a match that goes on has said so already.
-                self.client.leave_screen()
+                self.context.leave_screen()
                 return
         self.catch_up()
 
     def show_all(self) -> None:
         """Draw everything anew."""
-        model, mirror, style = self.model, self.room.mirror, self.client.writing
+        model, mirror, style = self.model, self.room.mirror, self.context.writing
         head = mirror.head
         self.query_one(TopBar).show_title(rooms.title(mirror.game, head))
         secrets = self.room.secrets
@@ -144,16 +146,16 @@ class RoomScreen(PageScreen, RoomView):
         static.display = bool(text)
 
     def _invitation(self) -> str:
-        """The command by which somebody else joins; empty when there is none that we know."""
+        """Return the command by which somebody else joins; empty if it is not known."""
         if self._venue.is_local:
             return ""
         is_private = self.room.mirror.head.settings.is_private
         return self._venue.signposts(self.room.code, self.room.secrets, is_private=is_private).join
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does something now; the footer shows those that do."""
+        """Return True if a key does something now; the footer shows those that do."""
         head = self.room.mirror.head
-        is_host = self.client.is_host_of(head)
+        is_host = self.context.is_host_of(head)
         if action == "copy_invitation":
             return bool(rooms.invitation_text(self._invitation(), head))
         if action == "seat_bot":
@@ -180,7 +182,7 @@ class RoomScreen(PageScreen, RoomView):
         return self._venue.levels(type(self.room.mirror.game))
 
     def _bot_seat(self) -> Player | None:
-        """The seat for a bot: a free one, else the one a bot has already; ``None`` when people hold both."""
+        """Return the seat for a bot: a free one, else that of a bot; ``None`` if people hold both."""
         seats = self.room.mirror.head.seats
         for kind in ("open", "bot"):
             found = [seat for seat in PLAYERS if seats[seat].holder.kind == kind]
@@ -214,7 +216,7 @@ class RoomScreen(PageScreen, RoomView):
             if level is not None:
                 self._ask(self.room.seat_bot(place, level))
 
-        question = "Which computer player? After the first, the weakest come first."
+        question = "Which bot? After the first, the weakest come first."
         levels = {level: level for level in levels_to_offer(self._levels())}
         self.app.push_screen(PickerScreen(question, levels), chosen)
 
@@ -251,12 +253,12 @@ class RoomScreen(PageScreen, RoomView):
             return
         self.say("")
         self.model.message = ""
-        self.client.call_for_attention("the match begins - tabuleiro")
+        self.context.call_for_attention("the match begins - tabuleiro")
         self._board = MatchScreen(self.open_room)
         self.app.push_screen(self._board)
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
-        """A line of chat was typed."""
+        """Handle a typed line of chat."""
         self.say("")
         self.say_to_room(event.text)
 
@@ -268,5 +270,20 @@ class RoomScreen(PageScreen, RoomView):
         with suppress(CommandError, ClientError):
             await self.room.leave()
         if self._saved is not None and self._saved.phase == "waiting":
-            self.client.saved_matches.forget(self._saved)
-        self.client.leave_screen()
+            self.context.saved_matches.forget(self._saved)
+        self.context.leave_screen()
+
+
+class RoomSettingsScreen(FormScreen):
+    """Fills ``settings_form`` in, and goes back with what is wished for, which ``ask`` asks the server for."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [replace(keys.SUBMIT, description="change")]
+
+    def __init__(self, settings_form: SettingsForm, ask: Callable[[RoomSettings], None]) -> None:
+        super().__init__(settings_form, "settings of the room")
+        self._settings_form = settings_form
+        self._ask = ask
+
+    async def submit(self) -> None:
+        self.context.leave_screen()
+        self._ask(self._settings_form.change())

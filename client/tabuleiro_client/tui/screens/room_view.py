@@ -1,4 +1,4 @@
-"""What all screens of a room share: hearing what happens in it, asking it for things, chat, muting."""
+"""The base of all screens of a room: its events, requests to it, chat, muting."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RoomView(Screen[None]):
 
     @property
     def model(self) -> MatchModel:
-        """What is shown of it."""
+        """The model of the room."""
         return self.open_room.model
 
     def on_mount(self) -> None:

@@ -33,7 +33,7 @@ _SWITCHES = ("is_ascii", "shows_legal", "asks_before_sending", "rings_bell", "ch
 
 
 def setting_fields() -> list[Field]:
-    """The settings as fields, named as in :class:`Settings`."""
+    """Return the settings as fields, named as in :class:`Settings`."""
     themes = {theme.name: theme.title for theme in THEMES.values()}
     sizes = {size: size for size in ("auto", "small", "medium", "large")}
     return [
@@ -65,7 +65,7 @@ class SettingsScreen(PageScreen):
         with Horizontal():
             with FormBox(id="form"):
                 for field in setting_fields():
-                    yield from widgets_of(field, _text_of(self.client.settings, field.name))
+                    yield from widgets_of(field, _text_of(self.context.settings, field.name))
                 yield Static(f"kept in {config_folder() / FILE_NAME}", id="file", markup=False)
             yield BoardPicture(id="preview")
 
@@ -78,7 +78,7 @@ class SettingsScreen(PageScreen):
         self.set_class(event.size.width < PREVIEW_MIN_COLUMNS, "narrow")
 
     def _show_board(self) -> None:
-        shows_legal = self.client.settings.shows_legal
+        shows_legal = self.context.settings.shows_legal
 
         def overlay(cursor: Target | None, hover: Target | None) -> Overlay:
             return Overlay(hover=hover, shows_legal=True) if shows_legal else NOTHING
@@ -95,7 +95,7 @@ class SettingsScreen(PageScreen):
                 problem = f"expected {NAME_RULE}"
         if not problem:
             value = event.text == YES if event.name in _SWITCHES else event.text.strip()
-            self.client.change_settings(**{event.name: value})
+            self.context.change_settings(**{event.name: value})
             self._show_board()
         row.show(row.field, event.text, problem)
 

@@ -38,4 +38,4 @@ class TryScreen(ReplayScreen, inherit_bindings=False):
 
     def action_back(self) -> None:
         """Leave the board."""
-        self.client.leave_screen()
+        self.context.leave_screen()

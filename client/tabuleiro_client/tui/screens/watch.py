@@ -23,7 +23,7 @@ class WatchScreen(LiveScreen):
     ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does something now; the footer shows those that do."""
+        """Return True if a key does something now; the footer shows those that do."""
         if action == "mute":
             return self.can_mute()
         return action != "chat" or not self.model.is_gone
@@ -45,7 +45,7 @@ class WatchScreen(LiveScreen):
         self.query_one(Entry).open_for("turn")
 
     def on_entry_typed(self, event: Entry.Typed) -> None:
-        """A line was typed: a word to the room, or the number of a turn."""
+        """Handle a typed line: chat, or the number of a turn."""
         if event.kind == "say":
             self.say_to_room(event.text)
             return
@@ -60,4 +60,4 @@ class WatchScreen(LiveScreen):
         if not self.model.is_live:
             self.look(self.model.timeline.last_ply)
         else:
-            self.client.leave_screen()
+            self.context.leave_screen()

@@ -83,7 +83,7 @@ class KeyBar(Footer):
             super().bindings_changed(screen)
 
     def _offered(self) -> list[tuple[Binding, bool, str]]:
-        """What stands for each key that is to be shown: the binding, whether it works now, what is said of it."""
+        """Return the keys to show: the binding, whether it works now, and its tooltip."""
         shown = self.screen.active_bindings.values()
         return [(binding, enabled, tooltip) for _, binding, enabled, tooltip in shown if binding.show]
 
@@ -136,7 +136,7 @@ class TopBar(Vertical):
 
 
 def connection_text(session: Session) -> str:
-    """Who and where we are, in a few words."""
+    """Return the name and the server of this guest, in a few words."""
     venue = session.venue
     if venue is None:
         return "not connected"

@@ -6,7 +6,7 @@ What is drawn comes from :mod:`tabuleiro_client.tui.present`; what a choice mean
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -18,15 +18,12 @@ from textual.widget import Widget
 
 from tabuleiro.rules.view import BoardView, CellView, EdgeSide, Mark, Target
 from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.context import Context, context_of
 from tabuleiro_client.tui.present.ink import GlyphSet, Row
 from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay
 from tabuleiro_client.tui.present.picture import board_rows, changed_rows, some_rows
 from tabuleiro_client.tui.widgets.strips import finished
-
-if TYPE_CHECKING:
-    from tabuleiro_client.tui.app import TabuleiroApp
-
 
 OverlayMaker = Callable[[Target | None, Target | None], Overlay]
 """Makes the overlay for a cursor and a hovered target."""
@@ -74,13 +71,14 @@ class Board(Widget, can_focus=True):
         self._wanted_x = 0
 
     @property
-    def _client(self) -> TabuleiroApp:
-        return cast("TabuleiroApp", self.app)
+    def context(self) -> Context:
+        """The application, as far as this needs it."""
+        return context_of(self)
 
     @property
     def wished_size(self) -> Size | None:
         """The size of cells that is not to be gone beyond, ``None`` for the largest that fits."""
-        wish = self._client.settings.board_size
+        wish = self.context.settings.board_size
         return None if wish == "auto" else Size(wish)
 
     @property
@@ -104,7 +102,7 @@ class Board(Widget, can_focus=True):
         self._find_layout(self._view)
         self._overlay = self._make_overlay(self.cursor if self.has_focus else None, self.hover)
         before, size_before, layout = self._drawn, self._drawn_size, self.layout_shown
-        picture = None if layout is None else (self._view, layout, self._overlay, self._client.glyphs)
+        picture = None if layout is None else (self._view, layout, self._overlay, self.context.glyphs)
         self._drawn, self._drawn_size = picture, self.size
         if before is not None and picture is not None and self.size == size_before:
             if before[1] is layout and before[3] is picture[3]:
@@ -154,7 +152,7 @@ class Board(Widget, can_focus=True):
         width, base = self.size.width, self.visual_style.rich_style
         if y >= len(self._rows):
             return Strip.blank(width, base)
-        style_on = self._client.brush(is_stone="b" in self._view.piece_names).style_on
+        style_on = self.context.brush(is_stone="b" in self._view.piece_names).style_on
         segments = [Segment(" " * self._left, base)]
         segments += [Segment(span.text, style_on(base, span.ink)) for span in self._rows[y]]
         left, drawn = self._left, self.layout_shown.width

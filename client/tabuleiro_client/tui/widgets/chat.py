@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from typing import ClassVar, Literal
 
 from textual import events
 from textual.binding import BindingType
@@ -17,12 +17,10 @@ from textual.widgets.input import Selection
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ChatLine
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.terminal import showable
+from tabuleiro_client.tui.context import Context, context_of
 from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.line_history import LineHistory
 from tabuleiro_client.tui.widgets.line_list import LineList
-
-if TYPE_CHECKING:
-    from tabuleiro_client.tui.app import TabuleiroApp
 
 EntryKind = Literal["say", "play", "turn"]
 _PLACEHOLDERS: dict[EntryKind, str] = {
@@ -100,13 +98,13 @@ class Entry(Input):
         self._typed_count = 0
 
     @property
-    def client(self) -> TabuleiroApp:
-        """The application, by its own type."""
-        return cast("TabuleiroApp", self.app)
+    def context(self) -> Context:
+        """The application, as far as this needs it."""
+        return context_of(self)
 
     @property
     def _history(self) -> LineHistory:
-        return self.client.typed_lines.setdefault(self._kind, LineHistory())
+        return self.context.typed_lines.setdefault(self._kind, LineHistory())
 
     def open_for(self, kind: EntryKind) -> None:
         """Show the line and take the keys, until it is finished or left.
@@ -131,7 +129,7 @@ class Entry(Input):
         It comes back by itself only if nobody has typed anything since, else when the line is opened again.
         """
         self._refused[kind] = (text, len(text) if column is None else column - 1)
-        if self.client.typed_count == self._typed_count and self.screen.is_current:
+        if self.context.typed_count == self._typed_count and self.screen.is_current:
             self.open_for(kind)
 
     def action_give_up(self) -> None:
@@ -157,7 +155,7 @@ class Entry(Input):
         self._close()
         if text:
             self._history.add(text)
-            self._typed_count = self.client.typed_count
+            self._typed_count = self.context.typed_count
             self.post_message(self.Typed(self._kind, text))
 
     def _close(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import ClassVar, Final
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -18,15 +18,12 @@ from textual.widgets import Static
 
 from tabuleiro.notation.record import RecordTurn
 from tabuleiro_client.models.turn_composer import Choice
+from tabuleiro_client.tui.context import context_of
 from tabuleiro_client.tui.present.ink import Ink, Role
 from tabuleiro_client.tui.present.notes import MoveRow, move_rows
 from tabuleiro_client.tui.present.players import ClockFace, PlayerLine, Urgency
 from tabuleiro_client.tui.widgets.line_list import LineList
 from tabuleiro_client.tui.widgets.strips import finished
-
-if TYPE_CHECKING:
-    from tabuleiro_client.tui.app import TabuleiroApp
-
 
 _SIDES: Final = (Role.SIDE_0, Role.SIDE_1)
 _BOLD: Final = Style(bold=True)
@@ -103,9 +100,8 @@ class Players(Widget):
     def _chip(self, line: PlayerLine, *, is_stone: bool) -> Sequence[_Word]:
         if not line.glyph:
             return (("^ " if line.player == 0 else "v ", _BOLD),)
-        app = cast("TabuleiroApp", self.app)
         ink = Ink(_SIDES[line.player], Role.GROUND if is_stone else None, bold=True)
-        return ((line.glyph, app.brush(is_stone=is_stone).style(ink)), (" ", _BOLD))
+        return ((line.glyph, context_of(self).brush(is_stone=is_stone).style(ink)), (" ", _BOLD))
 
     def _note_style(self, line: PlayerLine) -> Style:
         return self._colour("error" if line.is_away else "text-muted")
@@ -120,10 +116,9 @@ class Players(Widget):
         return (clock.text, _BOLD if clock.is_running else _PLAIN)
 
     def _colour(self, name: str) -> Style:
-        app = cast("TabuleiroApp", self.app)
-        if not app.colour_count:
+        if not context_of(self).colour_count:
             return _PLAIN
-        colour = app.theme_variables.get(name, "")
+        colour = self.app.theme_variables.get(name, "")
         return Style(color=colour) if colour.startswith("#") else Style(dim=True)
 
 

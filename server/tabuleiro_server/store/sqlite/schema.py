@@ -98,8 +98,12 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
             ) WITHOUT ROWID""",
         ),
     ),
-    # The events alone are replayed quickly enough.
-    Migration(number=2, name="no snapshots", statements=("DROP TABLE snapshots",)),
+    # Events are replayed quickly enough. Only a start asks for rooms by phase, and every move writes a row.
+    Migration(
+        number=2,
+        name="no snapshots, no index by phase",
+        statements=("DROP TABLE snapshots", "DROP INDEX rooms_by_phase"),
+    ),
 )
 
 

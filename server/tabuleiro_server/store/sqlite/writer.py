@@ -40,6 +40,10 @@ _REFUSED_VALUES: Final = (
 """The errors of Python and SQLite for the values of one write, rather than for the state of the storage."""
 
 
+_KNOWN_ROOMS_COUNT: Final = 50_000
+"""The rooms whose last events are kept in memory: nobody else adds to the log of a file that is served."""
+
+
 class Append(msgspec.Struct, frozen=True):
     """Events to add behind ``expected_seq``, with the rows of the query tables that follow from them."""
 
@@ -62,13 +66,17 @@ Outcome = Any
 A StoreError with a cause tells of a fault of ours."""
 
 
-def commit_group(connection: sqlite3.Connection, writes: Sequence[Write]) -> list[Outcome]:
+def commit_group(
+    connection: sqlite3.Connection, writes: Sequence[Write], known_seqs: dict[RoomCode, Seq]
+) -> list[Outcome]:
     """Run the writes in one transaction and commit it; one outcome for each, in their order.
+
+    ``known_seqs`` are the last events of rooms, as far as they are known from the groups before, and are kept up.
 
     Raises: sqlite3.Error, and then nothing of the group is stored.
     """
     try:
-        return _commit(connection, writes, _append_together)
+        return _commit_together(connection, writes, known_seqs)
     except _REFUSED_VALUES:
         return _commit(connection, writes, _append_each)
     except sqlite3.Error as error:
@@ -82,6 +90,18 @@ def commit_group(connection: sqlite3.Connection, writes: Sequence[Write]) -> lis
     except Exception:
         # A fault of ours in one append, which is told from the others, and answered for, by adding each alone.
         return _commit(connection, writes, _append_each)
+
+
+def _commit_together(
+    connection: sqlite3.Connection, writes: Sequence[Write], known_seqs: dict[RoomCode, Seq]
+) -> list[Outcome]:
+    if len(known_seqs) > _KNOWN_ROOMS_COUNT:
+        known_seqs.clear()
+    try:
+        return _commit(connection, writes, partial(_append_together, known_seqs))
+    except BaseException:
+        known_seqs.clear()  # they may count events of this group, which is not stored
+        raise
 
 
 def _commit_alone(connection: sqlite3.Connection, write: Write) -> Outcome:
@@ -148,19 +168,23 @@ def _overwrite_refused_group(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA user_version = {1 - value}")
 
 
-def _append_together(connection: sqlite3.Connection, appends: Sequence[Append]) -> list[StoreError | None]:
+def _append_together(
+    known_seqs: dict[RoomCode, Seq], connection: sqlite3.Connection, appends: Sequence[Append]
+) -> list[StoreError | None]:
     """Add the appends that fit, table by table; return a conflict in the place of each other one."""
-    found = last_seqs(connection, list(dict.fromkeys(append.room for append in appends)))
+    unknown = {append.room for append in appends if append.room not in known_seqs}
+    if unknown:
+        known_seqs.update(last_seqs(connection, list(unknown)))
     refusals: list[StoreError | None] = []
     accepted: list[Append] = []
     for append in appends:
         room = append.room
-        if found[room] == append.expected_seq:
+        if known_seqs[room] == append.expected_seq:
             accepted.append(append)
             refusals.append(None)
-            found[room] = Seq(append.expected_seq + len(append.events))
+            known_seqs[room] = Seq(append.expected_seq + len(append.events))
         else:
-            refusals.append(ConflictError(room, append.expected_seq, found[room]))
+            refusals.append(ConflictError(room, append.expected_seq, known_seqs[room]))
     insert_events(connection, [(append.room, event) for append in accepted for event in append.events])
     upsert_rooms(connection, [append.rows.room for append in accepted])
     upsert_matches(connection, [row for append in accepted for row in append.rows.matches])
@@ -173,7 +197,7 @@ def _append_each(connection: sqlite3.Connection, appends: Sequence[Append]) -> l
 
 
 def _append_alone(append: Append, connection: sqlite3.Connection) -> StoreError | None:
-    return _append_together(connection, [append])[0]
+    return _append_together({}, connection, [append])[0]
 
 
 def _run_alone(connection: sqlite3.Connection, function: Callable[[sqlite3.Connection], Any]) -> Outcome:
@@ -227,6 +251,7 @@ class Writer:
         self._wanted = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._is_stopping = False
+        self._known_seqs: dict[RoomCode, Seq] = {}
 
     def start(self) -> None:
         """Start taking writes. Raises: StoreError when it has been started before."""
@@ -298,7 +323,9 @@ class Writer:
         writes = [waiting.write for waiting in group]
         started_ns = time.perf_counter_ns()
         try:
-            outcomes = await self._connection.run(lambda connection: commit_group(connection, writes))
+            outcomes = await self._connection.run(
+                lambda connection: commit_group(connection, writes, self._known_seqs)
+            )
         except sqlite3.Error as error:
             self.metrics.failed_commit_count += 1
             for waiting in group:

@@ -1,17 +1,21 @@
-"""Keys one after another: the next one waits until the one before it has done all it does.
+"""Pacing of the screens: keys one after another, frames not too often, no long rounds of the garbage collector.
 
 The library hands a key to the widget that has the focus at that moment, and what no widget takes comes back up
 to the application, which looks for a binding. In a burst the keys after one that moves the focus would still go to
-the widget before, and letters, which an input takes at once, would overtake a backspace, which is a binding. Which
-widget gets a key, and what it does, is left to the application.
+the widget before, and letters, which an input takes at once, would overtake a backspace, which is a binding. So a
+key waits until the one before it has done all it does.
+
+A key also waits for whatever is being drawn when it comes. So nothing is drawn in one go that can be drawn in
+parts, and between two parts the loop is free for long enough to draw what a key did.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections import deque
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from textual import events
@@ -29,7 +33,7 @@ INTERRUPT: Final = "ctrl+c"
 Typed = events.Key | events.Paste
 
 
-class Turnstile:
+class InputQueue:
     """Hands what is typed to ``admit``, each once the one before has passed its widget and all those above it."""
 
     def __init__(self, app: App[int], admit: Callable[[Typed], Awaitable[None]]) -> None:
@@ -86,3 +90,66 @@ class Turnstile:
             await self._let_in()
         else:
             self._drawing = asyncio.get_running_loop().call_later(DRAWING_S, self._is_quiet.set)
+
+
+REDRAW_S: Final = 0.2
+"""What happens within so much time is drawn together; what comes after a quiet moment is drawn at once."""
+
+PART_S: Final = 1 / 60
+"""Between two parts: the library draws no more often than this, and each part is to be drawn by itself."""
+
+PATIENCE_S: Final = 0.25
+"""For how long keys go first: who holds one down must still see what happens."""
+
+
+class FrameLimiter:
+    """Calls ``parts``, one after another, some time after each :meth:`ask`; :meth:`keep_up` has to run.
+
+    ``quiet`` waits until nothing that was typed waits to be drawn, but no longer than for so many seconds.
+    """
+
+    def __init__(self, parts: Sequence[Callable[[], None]], quiet: Callable[[float], Awaitable[None]]) -> None:
+        self._parts = parts
+        self._quiet = quiet
+        self._asked = asyncio.Event()
+
+    def ask(self) -> None:
+        """Have everything drawn anew soon, together with what else is asked for until then."""
+        self._asked.set()
+
+    async def keep_up(self) -> None:
+        """Draw whenever that was asked for, until cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._asked.wait()
+            self._asked.clear()
+            begun_s = loop.time()
+            for part in self._parts:
+                await self._quiet(begun_s + PATIENCE_S - loop.time())
+                part()
+                await asyncio.sleep(PART_S)
+            await asyncio.sleep(begun_s + REDRAW_S - loop.time())
+
+
+FULL_ROUND_EVERY: Final = 1000
+"""After how many rounds in the younger objects the old ones are looked through as well."""
+
+
+@contextmanager
+def spared_objects() -> Iterator[None]:
+    """Have the collector pass over all that is there now, and seldom go through what gets old meanwhile.
+
+    What is there is the loaded program, mostly, of which nothing becomes garbage: looking through it takes a tenth
+    of a second each time, in which no key is taken. After the context all is as before: where something was spared
+    already, by a caller or by this context around it, no more is, for nobody could tell the two apart afterwards.
+    """
+    thresholds, is_first = gc.get_threshold(), gc.get_freeze_count() == 0
+    if is_first:
+        gc.freeze()
+    gc.set_threshold(*thresholds[:2], FULL_ROUND_EVERY)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        if is_first:
+            gc.unfreeze()

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from tabuleiro_client.tui import redrawing
-from tabuleiro_client.tui.redrawing import Redrawing
+from tabuleiro_client.tui import pacing
+from tabuleiro_client.tui.pacing import FrameLimiter
 
 
 class Sheet:
@@ -20,7 +20,7 @@ class Sheet:
         self.may_go_on = asyncio.Event()
         self.may_go_on.set()
         self._has_changed = asyncio.Event()
-        self.redrawing = Redrawing([self.part(letter) for letter in "abc"], self.quiet)
+        self.redrawing = FrameLimiter([self.part(letter) for letter in "abc"], self.quiet)
 
     def part(self, letter: str) -> Callable[[], None]:
         def draw() -> None:
@@ -42,8 +42,8 @@ class Sheet:
 
 @pytest.fixture
 async def sheet(monkeypatch) -> AsyncIterator[Sheet]:
-    monkeypatch.setattr(redrawing, "PART_S", 0.0)
-    monkeypatch.setattr(redrawing, "REDRAW_S", 0.0)
+    monkeypatch.setattr(pacing, "PART_S", 0.0)
+    monkeypatch.setattr(pacing, "REDRAW_S", 0.0)
     sheet = Sheet()
     keeping = asyncio.create_task(sheet.redrawing.keep_up())
     yield sheet
@@ -69,7 +69,7 @@ async def test_every_part_waits_until_nothing_typed_waits_and_has_less_patience_
     await sheet.until(lambda: sheet.drawn == "abc")
     assert sheet.patience_s == sorted(sheet.patience_s, reverse=True)
     assert len(set(sheet.patience_s)) == 3
-    assert sheet.patience_s[0] <= redrawing.PATIENCE_S
+    assert sheet.patience_s[0] <= pacing.PATIENCE_S
 
 
 async def test_what_happens_while_parts_are_drawn_is_drawn_after_them(sheet):

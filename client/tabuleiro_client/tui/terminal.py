@@ -1,6 +1,8 @@
-"""What is written to a terminal, by a thread of its own: nobody else ever waits for a terminal that takes nothing.
+"""The terminal as the screens write to it: output by a thread of its own, and the title of the window.
 
-What the texts are, and when no more pictures are wanted, is left to the driver.
+Nobody waits for a terminal that takes nothing. The title calls for attention and is given back at the end, as
+xterm has it (Source: "XTerm Control Sequences", OSC 2 and CSI 22 ; 2 t); a terminal that cannot keep its title for
+later is left with the one at rest.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ class TerminalOutput:
 
     @property
     def waiting_chars(self) -> int:
-        """How much the terminal has not taken yet."""
+        """The number of characters the terminal has not taken yet."""
         return self._under_way_chars + self._waiting_chars
 
     def write(self, text: str) -> None:
@@ -141,3 +143,45 @@ class TerminalOutput:
                 return os.write(self._descriptor, data)
             except BlockingIOError:  # another program has left the terminal in this way
                 select.select([], [self._descriptor], [])
+
+
+KEEP: Final = "\x1b[22;2t"
+"""Lets the terminal keep its title for later."""
+
+GIVE_BACK: Final = "\x1b[23;2t"
+"""Gives the terminal the title back that it kept."""
+
+
+class TerminalTitle:
+    """Writes by ``write`` to a terminal that has a title; ``at_rest`` is shown while there is nothing to say."""
+
+    def __init__(self, write: Callable[[str], None], at_rest: str) -> None:
+        self._write = write
+        self._at_rest = at_rest
+        self._is_kept = False
+        self._is_calling = False
+
+    def call(self, text: str) -> None:
+        """Say ``text``, until :meth:`rest`."""
+        if not self._is_kept:
+            self._is_kept = True
+            self._write(KEEP)
+        self._is_calling = True
+        self._write(_titled(text))
+
+    def rest(self) -> None:
+        """Take back what was said; nothing is written when nothing was."""
+        if self._is_calling:
+            self._is_calling = False
+            self._write(_titled(self._at_rest))
+
+    def give_back(self) -> None:
+        """Let the terminal have the title it had; nothing is written when it has it still."""
+        self.rest()
+        if self._is_kept:
+            self._is_kept = False
+            self._write(GIVE_BACK)
+
+
+def _titled(text: str) -> str:
+    return f"\x1b]2;{text}\x07"

@@ -14,8 +14,8 @@ from textual.containers import Vertical
 from textual.keys import _character_to_key
 from textual.widgets import Input, Static
 
-from tabuleiro_client.tui import turnstile
-from tabuleiro_client.tui.turnstile import Turnstile, Typed
+from tabuleiro_client.tui import pacing
+from tabuleiro_client.tui.pacing import InputQueue, Typed
 
 
 class Keys(Static, can_focus=True):
@@ -54,7 +54,7 @@ class TypingApp(App[int]):
         super().__init__()
         self.noted = ""
         self._has_changed = asyncio.Event()
-        self.turnstile = Turnstile(self, super().on_event)
+        self.input_queue = InputQueue(self, super().on_event)
 
     def compose(self) -> ComposeResult:
         with Vertical(), Vertical():
@@ -67,7 +67,7 @@ class TypingApp(App[int]):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, Typed) and not event.is_forwarded:
-            await self.turnstile.take(event)
+            await self.input_queue.take(event)
         else:
             await super().on_event(event)
 
@@ -111,7 +111,7 @@ async def test_a_burst_arrives_in_the_order_of_its_keys(keys, value):
 
 
 async def test_a_key_goes_on_when_a_widget_takes_the_one_before(monkeypatch):
-    monkeypatch.setattr(turnstile, "WAIT_LIMIT_S", 3600.0)
+    monkeypatch.setattr(pacing, "WAIT_LIMIT_S", 3600.0)
     app = TypingApp()
     async with app.run_test():
         app.type(*"oxoxi", *"oxi")
@@ -129,7 +129,7 @@ async def test_what_is_pasted_takes_its_turn():
 
 
 async def test_a_widget_that_is_busy_with_a_key_does_not_hold_the_others_for_ever(monkeypatch):
-    monkeypatch.setattr(turnstile, "WAIT_LIMIT_S", 0.01)
+    monkeypatch.setattr(pacing, "WAIT_LIMIT_S", 0.01)
     app = TypingApp()
     async with app.run_test():
         slow = app.query_one(Slow)
@@ -143,7 +143,7 @@ async def test_a_widget_that_is_busy_with_a_key_does_not_hold_the_others_for_eve
 
 
 async def test_ctrl_c_is_let_in_before_all_that_waits_and_nothing_of_it_comes_after(monkeypatch):
-    monkeypatch.setattr(turnstile, "WAIT_LIMIT_S", 3600.0)
+    monkeypatch.setattr(pacing, "WAIT_LIMIT_S", 3600.0)
     app = TypingApp()
     async with app.run_test():
         slow = app.query_one(Slow)
@@ -161,16 +161,16 @@ async def test_ctrl_c_is_let_in_before_all_that_waits_and_nothing_of_it_comes_af
 
 
 async def test_it_is_quiet_when_what_was_typed_is_done_and_drawn(monkeypatch):
-    monkeypatch.setattr(turnstile, "WAIT_LIMIT_S", 3600.0)
+    monkeypatch.setattr(pacing, "WAIT_LIMIT_S", 3600.0)
     app = TypingApp()
     async with app.run_test():
-        await app.turnstile.quiet(3600)
+        await app.input_queue.quiet(3600)
         slow = app.query_one(Slow)
         app.screen.set_focus(slow)
         app.type("x")
         await slow.is_busy.wait()
-        waiting = asyncio.create_task(app.turnstile.quiet(3600))
-        await app.turnstile.quiet(0.01)
+        waiting = asyncio.create_task(app.input_queue.quiet(3600))
+        await app.input_queue.quiet(0.01)
         assert not waiting.done()
         slow.is_free.set()
         await waiting
@@ -178,10 +178,10 @@ async def test_it_is_quiet_when_what_was_typed_is_done_and_drawn(monkeypatch):
 
 
 async def test_it_is_not_quiet_before_the_last_of_several_keys_is_done(monkeypatch):
-    monkeypatch.setattr(turnstile, "DRAWING_S", 0.0)
+    monkeypatch.setattr(pacing, "DRAWING_S", 0.0)
     app = TypingApp()
     async with app.run_test():
         app.type(*"oxxo")
         await app.until(lambda: app.noted)
-        await app.turnstile.quiet(3600)
+        await app.input_queue.quiet(3600)
         assert (app.noted, app.query_one(Keys).taken) == ("xx", "oo")
