@@ -533,6 +533,7 @@ def _read_time_control(text: str) -> str:
 
 
 def canonical_time_control(text: str) -> str:
+    """Return a time control as we write it. Raises: NotationError."""
     return format_time_control(parse_time_control(text))
 
 
