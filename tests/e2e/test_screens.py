@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tabuleiro.notation.record import MatchRecord, RecordPlayer, format_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record_text import format_record
 from tabuleiro.rules import State, registry
 from tabuleiro_client.tui.present.ink import ASCII, UNICODE, GlyphSet
 from tabuleiro_client.tui.present.layout import SIZES, Layout, Size

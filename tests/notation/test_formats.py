@@ -1,4 +1,4 @@
-"""The JSON export has the layout of AbstractPlay game records."""
+"""Formats of files: what is written is found again, in any encoding; JSON in the layout of AbstractPlay."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from tabuleiro.errors import RecordError
 from tabuleiro.ids import TimestampMs
-from tabuleiro.notation.formats import RecordFormat, export_json, write_record
-from tabuleiro.notation.record import MatchRecord, RecordPlayer, parse_record
+from tabuleiro.notation.formats import FILE_MAX_BYTES, RecordFormat, find_records, write_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record_json import export_json
+from tabuleiro.notation.record_text import parse_record
 from tabuleiro.rules import Outcome, Termination, registry
 
 RECORD = MatchRecord(
@@ -105,3 +110,82 @@ def test_a_record_is_written_in_every_format_with_a_line_end() -> None:
     written = write_record(RECORD, RecordFormat.JSON, game_id="K7MQ4/1")
     assert json.loads(written) == export_json(RECORD, game_id="K7MQ4/1")
     assert written.endswith("}\n")
+
+
+TEXT = write_record(RECORD, RecordFormat.RECORD)
+ACCENTED = TEXT.replace("Ana", "Zé")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ACCENTED.encode("utf-8"),
+        ACCENTED.encode("utf-8-sig"),
+        ACCENTED.encode("utf-16"),
+        b"\xfe\xff" + ACCENTED.encode("utf-16-be"),
+        ACCENTED.replace("\n", "\r\n").encode("utf-8"),
+        b"\xff\xfe" + ACCENTED.replace("\n", "\r\n").encode("utf-16-le"),
+        ACCENTED.replace("\n", "\r").encode("utf-8"),
+    ],
+)
+def test_a_record_is_read_in_the_encodings_and_line_ends_that_systems_write(data: bytes) -> None:
+    """Symptom: a file that PowerShell had written with `>` was no UTF-8 text."""
+    (found,) = find_records(data)
+    assert found.read(None).players[0].name == "Zé"
+    assert found.read(None).actions == RECORD.actions
+
+
+def test_what_is_written_in_either_format_is_found_again() -> None:
+    for record_format in RecordFormat:
+        for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+            (found,) = find_records(write_record(RECORD, record_format).encode(encoding))
+            assert write_record(found.read(None), record_format) == write_record(RECORD, record_format)
+
+
+@pytest.mark.parametrize(
+    ("data", "place", "message"),
+    [
+        (b"", (1, 1), "there is no record: expected headers and turns, a list of actions, or JSON"),
+        (b" \n# only a comment\n", (1, 1), "there is no record"),
+        (b'[Game "iris"]\n[Player0 "Z\xe9"]\n', (2, 12), "expected UTF-8 text, or UTF-16 with a byte order mark"),
+        (TEXT.encode("utf-16-le"), (1, 2), "expected UTF-8 text, or UTF-16 with a byte order mark"),
+        (b"\xff\xfea\0\n\0b", (2, 1), "expected UTF-8 text, or UTF-16 with a byte order mark"),
+        (b"\x89PNG\r\n", (1, 1), "expected UTF-8 text"),
+        (b" " * (FILE_MAX_BYTES + 1), (1, 1), "expected at most 8 MiB"),
+        (b"{ a comment } c3", (1, 1), "expected a header that names the game"),
+    ],
+)
+def test_bytes_that_are_no_record_are_refused(data: bytes, place: tuple[int, int], message: str) -> None:
+    with pytest.raises(RecordError) as caught:
+        find_records(data)[0].read(None)
+    assert message in str(caught.value)
+    assert (caught.value.line, caught.value.column) == place
+
+
+def test_a_comment_in_braces_before_the_first_turn_is_no_json() -> None:
+    minefield = registry.load("minefield")
+    for text in ('{ "well played" } 1. c3 d4', '{"well"} c3 d4', "[3, 3] d4", '["c3", "d4"]'):
+        (found,) = find_records(text.encode())
+        assert found.read(minefield).actions == ("c3", "d4")
+
+
+BYTES = st.binary(max_size=60) | st.lists(
+    st.sampled_from([b"\xff\xfe", b"\xef\xbb\xbf", b"{", b"}", b"[", b"]", b'"', b":", b",", b"\r", b"\n", b"\0"])
+    | st.sampled_from(
+        [b'[Game "iris"]\n', b"f6", b"1.", b"*", b'{"game":"iris","actions":["f6"]}', b"\xe9", b" "]
+    ),
+    max_size=20,
+).map(b"".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=BYTES)
+def test_any_bytes_are_records_or_an_error_of_one_line(data: bytes) -> None:
+    error = ""
+    try:
+        for found in find_records(data):
+            found.read(registry.load("iris"))
+    except RecordError as caught:
+        error = str(caught)
+    assert "\n" not in error
+    assert len(error) < 600

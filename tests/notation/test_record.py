@@ -16,14 +16,13 @@ from tabuleiro.notation.record import (
     MatchRecord,
     RecordPlayer,
     RecordTurn,
-    format_record,
     format_timestamp,
     outcome_problem,
-    parse_record,
     parse_timestamp,
     replay,
     turns,
 )
+from tabuleiro.notation.record_text import format_record, parse_record
 from tabuleiro.rules import Game, Outcome, Termination, registry
 from tabuleiro.rules.base import RULE_TERMINATIONS
 
@@ -208,7 +207,7 @@ OVER = """[Game "virus-wars"]
         ("2. d2 c3 b4", "2. d2 c3", 18, 1, "'3.': expected turn 2"),
         ("2. d2", "7. d2", 17, 1, "'7.': expected turn 2"),
         ("2. d2 c3 b4", "2.", 17, 1, "'2.': expected the actions of the turn after its number"),
-        ("2. d2 c3 b4", "d2 c3 b4", 17, 1, "expected the number of a turn and its actions, e.g. 1. c3"),
+        ("2. d2 c3 b4", "d2 c3 b4", 18, 1, "'3.': expected round 2"),
         ("3. b5 a4", '[Ended "?"]', 18, 1, "headers come before the turns"),
         ("virus-wars", "chess", 1, 7, "'chess': expected one of "),
         ('[Game "virus-wars"]\n', "", 1, 1, "expected a header that names the game"),
@@ -220,8 +219,10 @@ OVER = """[Game "virus-wars"]
         ("opening=corners", "position=x 0 3", 6, 9, "expected 5 rows joined by '/', got 1"),
         ('[Player0 "Ana"]', '[Player0 "Ana]', 7, 1, "expected a header, e.g. "),
         ('[Player0 "Ana"]', ' [Player0 "A"na"]', 7, 11, "expected one text in double quotes"),
-        ("Player0", "Player2", 7, 1, "expected a header"),
-        ("Player0", "Plyer0", 7, 2, "'Plyer0': expected one of Game, Option, Player0"),
+        ("Player0", "Player 0", 7, 1, "expected a header"),
+        ("Player0", "Player2", 7, 2, "'Player2': expected Player1, or a name less like it"),
+        ("Player0", "Plyer0", 7, 2, "'Plyer0': expected Player0, or a name less like it"),
+        ("Option", "Optoin", 2, 2, "'Optoin': expected Option, or a name less like it"),
         ("Player1", "Player0", 8, 2, "'Player0': this header is there already"),
         ("2026-11-27T20:15:00.000Z", "yesterday", 10, 10, "'yesterday': expected an ISO 8601 date"),
         ('"?"', '"0000-01-01"', 11, 8, "expected an ISO 8601 date"),

@@ -16,7 +16,17 @@ from tabuleiro.notation.record import MatchRecord, replay, turns
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.analysis import Analyser, Analysis
 from tabuleiro_client.cli.export import find_record
-from tabuleiro_client.cli.options import MatchOption, NameOption, SecretOption, ServerOption, SourceArgument
+from tabuleiro_client.cli.options import (
+    GameOptions,
+    ListedGameOption,
+    MatchOption,
+    NameOption,
+    PresetOption,
+    SecretOption,
+    ServerOption,
+    SourceArgument,
+    listed_game,
+)
 from tabuleiro_client.text.analysis import (
     JudgedTurn,
     analysis_json,
@@ -26,6 +36,7 @@ from tabuleiro_client.text.analysis import (
     progress_text,
     turns_of,
 )
+from tabuleiro_client.text.standard_output import write_data
 
 ANALYSER_GROUP: Final = "tabuleiro.analysers"
 """The entry point group that holds the search, named ``engine``."""
@@ -69,22 +80,27 @@ def analyse(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
     match: MatchOption = None,
+    game: ListedGameOption = None,
+    preset: PresetOption = None,
+    option: GameOptions = None,
     server: ServerOption = None,
     secret: SecretOption = None,
     name: NameOption = None,
 ) -> None:
     """Tell the best turns of a position of a match and what they are worth, or judge a whole match."""
     search = load_analyser()
-    record = find_record(source, match, server, secret, name).record
-    game = registry.load(record.game, record.options)
+    record = find_record(source, match, listed_game(game, preset, option), server, secret, name).record
+    played = registry.load(record.game, record.options)
     if all_turns:
-        judged = _judge(search, game, record, seconds or SECONDS_OF_EACH_DEFAULT)
-        _print(judged_json(game, judged) if as_json else "\n".join(judged_lines(game, judged)))
+        judged = _judge(search, played, record, seconds or SECONDS_OF_EACH_DEFAULT)
+        _print(judged_json(played, judged) if as_json else "\n".join(judged_lines(played, judged)))
         return
     state = position_before(record, turn)
-    analysis = _result(search, game, state, seconds or SECONDS_DEFAULT, lines)
+    analysis = _result(search, played, state, seconds or SECONDS_DEFAULT, lines)
     _tell_if_plain(analysis)
-    _print(analysis_json(game, state, analysis) if as_json else "\n".join(analysis_lines(game, state, analysis)))
+    _print(
+        analysis_json(played, state, analysis) if as_json else "\n".join(analysis_lines(played, state, analysis))
+    )
 
 
 def position_before(record: MatchRecord, turn: int | None) -> State:
@@ -163,4 +179,7 @@ def _value_at_end(search: Analyser, game: Game, state: State, player: int, secon
 
 
 def _print(result: object) -> None:
-    typer.echo(result if isinstance(result, str) else json.dumps(result, indent=2, ensure_ascii=False))
+    if isinstance(result, str):
+        typer.echo(result)
+    else:
+        write_data(json.dumps(result, indent=2, ensure_ascii=False) + "\n")

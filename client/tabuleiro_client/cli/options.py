@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from tabuleiro.errors import ConfigError
 from tabuleiro.rules import Game
 from tabuleiro.rules.options import OptionValue
 
@@ -27,10 +28,14 @@ SecretOption = Annotated[
 ]
 AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.")]
 SourceArgument = Annotated[
-    str, typer.Argument(metavar="CODE|FILE", help="The code of a room, a file with a record, or - .")
+    str, typer.Argument(metavar="CODE|FILE", help="The code of a room, a file with records, or - .")
 ]
 MatchOption = Annotated[
-    int | None, typer.Option("--match", metavar="N", min=1, help="Which match of the room; else the last one.")
+    int | None,
+    typer.Option("--match", metavar="N", min=1, help="Which match of the room or file; else the last one."),
+]
+ListedGameOption = Annotated[
+    str | None, typer.Option("--game", metavar="GAME", help="The game of a list of moves that does not name it.")
 ]
 PresetOption = Annotated[
     str | None, typer.Option("--preset", metavar="NAME", help="Start from the options of a preset.")
@@ -51,6 +56,20 @@ def chosen_options(
     from tabuleiro.rules import registry
 
     return registry.read_options(name, option_texts or (), preset_name)
+
+
+def listed_game(name: str | None, preset_name: str | None, option_texts: Sequence[str] | None) -> Game | None:
+    """Return the game of a list of moves, ``None`` if the command line names none.
+
+    Raises: GameOptionError as :func:`chosen_game`; ConfigError for options without a game.
+    """
+    if name is not None:
+        return chosen_game(name, preset_name, option_texts)
+    if preset_name is not None:
+        raise ConfigError("--preset", preset_name, "--game beside it")
+    if option_texts:
+        raise ConfigError("--option", option_texts[0], "--game beside it")
+    return None
 
 
 def chosen_game(name: str, preset_name: str | None, option_texts: Sequence[str] | None) -> Game:

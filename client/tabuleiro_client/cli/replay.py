@@ -10,24 +10,30 @@ from contextlib import suppress
 import typer
 
 from tabuleiro.errors import CommandError, TabuleiroError
+from tabuleiro_client.cli.export import refuse_game
 from tabuleiro_client.cli.options import (
     AsciiOption,
+    GameOptions,
+    ListedGameOption,
     MatchOption,
     NameOption,
     PlainOption,
+    PresetOption,
     SecretOption,
     ServerOption,
     SourceArgument,
+    listed_game,
 )
 from tabuleiro_client.line.records import RecordBrowser
 from tabuleiro_client.models.records import (
-    RoomMatch,
+    FileMatches,
+    Match,
+    Matches,
     RoomMatches,
     RoomSource,
     is_file,
     matches_of_room,
     numbers_text,
-    record_in_file,
 )
 from tabuleiro_client.net.addresses import chosen_server
 from tabuleiro_client.text.terminal import can_draw, detect_style
@@ -36,21 +42,29 @@ from tabuleiro_client.text.terminal import can_draw, detect_style
 def replay(
     source: SourceArgument,
     match: MatchOption = None,
+    game: ListedGameOption = None,
+    preset: PresetOption = None,
+    option: GameOptions = None,
     server: ServerOption = None,
     secret: SecretOption = None,
     name: NameOption = None,
     plain_only: PlainOption = False,
     ascii_only: AsciiOption = False,
 ) -> None:
-    """Step through the matches of a room, or through the record of one in a file."""
-    matches: RoomMatches | None = None
-    found: RoomMatch | None = None
+    """Step through the matches of a room, or through those in a file."""
+    listed = listed_game(game, preset, option)
+    matches: Matches | None
+    found: Match | None
     if is_file(source):
-        record = record_in_file(source, match).record
+        matches = FileMatches(source, listed)
+        found = matches.read(match)
     else:
+        refuse_game(listed)
         matches = matches_of_room(source, RoomSource(chosen_server(server), secret, name))
         found = asyncio.run(_first(matches, match))
-        record = found.record
+    record = found.record
+    if isinstance(matches, FileMatches) and matches.last == 1:
+        matches = found = None  # a record of its own
     if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
@@ -61,22 +75,26 @@ def replay(
         return
     while found is not None:
         others = numbers_text(matches.last)
-        typer.echo(f"match {found.number} of {matches.last} of room {found.room}")
+        typer.echo(f"match {found.number} of {matches.last} of {found.place}")
         found = _browse_match(RecordBrowser(found.record, style, others), matches)
 
 
-async def _first(matches: RoomMatches, number: int | None) -> RoomMatch:
+async def _first(matches: RoomMatches, number: int | None) -> Match:
     """Return the match to begin with, once it is known which there are."""
     newest = await matches.newest()
     return newest if number in (None, newest.number) else await matches.get(number)
 
 
-def _browse_match(browser: RecordBrowser, matches: RoomMatches) -> RoomMatch | None:
+async def _get(matches: Matches, number: int) -> Match:
+    return await matches.get(number)
+
+
+def _browse_match(browser: RecordBrowser, matches: Matches) -> Match | None:
     """Step through a match until another one is wanted, and return that; ``None`` when none is."""
     _show(browser)
     while (number := _obey_on(browser)) is not None:
         try:
-            return asyncio.run(matches.get(number))
+            return asyncio.run(_get(matches, number))
         except CommandError as error:
             typer.echo(f"the server refuses: {error.message}")
         except TabuleiroError as error:

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from tabuleiro.errors import ClientError, VectorError
+from tabuleiro.errors import ClientError, RecordError, VectorError
+from tabuleiro.notation.formats import decode_text
 from tabuleiro.notation.vectors import check_vectors as check_lines
-from tabuleiro_client.net.files import read_text
+from tabuleiro_client.net.files import read_bytes
 
 
 def check_vectors(
@@ -16,7 +17,9 @@ def check_vectors(
 ) -> None:
     """Replay the games of a vector file through the rules."""
     try:
-        count = check_lines(read_text(file).split("\n"))
+        count = check_lines(decode_text(read_bytes(file)).split("\n"))
+    except RecordError as error:
+        raise ClientError(f"{file}: {error}") from error
     except VectorError as error:
         if error.ply is None:
             raise ClientError(f"{file}: {error}") from error

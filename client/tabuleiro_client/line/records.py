@@ -18,7 +18,7 @@ next, n, Enter   the next action          nn   the next turn
 back, b          the action before        bb   the turn before
 goto N, N        the start of turn N      ?    mark what could be played
 start, end       the ends of the record   quit, q"""
-OTHERS_HELP = "match N          another match of the room, which has "
+OTHERS_HELP = "match N          another one of "
 
 _MATCH = re.compile(r"match\s*([0-9]{1,9})", re.ASCII)
 _GOTO = re.compile(r"(?:goto\s*|turn\s*|g\s*)?([0-9]{1,9})", re.ASCII)
@@ -27,7 +27,7 @@ _GOTO = re.compile(r"(?:goto\s*|turn\s*|g\s*)?([0-9]{1,9})", re.ASCII)
 class RecordBrowser:
     """A place in a record: ``ply`` actions have been played. Every command answers with the lines to show.
 
-    ``others`` says which matches the room has that the record is of, empty for a record of its own.
+    ``others`` says which matches there are beside the record, empty for a record of its own.
     ``wanted_match`` is the number of the one that was asked for, ``None`` for none; getting it is the caller's.
 
     Raises: GameOptionError, NotationError or IllegalActionError for a record that the rules refuse.

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from tabuleiro.errors import ClientError, ConfigError, NotationError, RecordError, shown
 from tabuleiro.ids import RoomCode
-from tabuleiro.notation.record import MatchRecord, parse_record
+from tabuleiro.notation.formats import FILE_MAX_BYTES, find_records
+from tabuleiro.notation.record import MatchRecord
 from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro.protocol.records import record_of
 from tabuleiro.protocol.room_codes import ROOM_CODE_RULE
+from tabuleiro.rules import Game
 from tabuleiro_client.net.addresses import parse_room_address
-from tabuleiro_client.net.files import STANDARD_INPUT, config_folder, read_text
+from tabuleiro_client.net.files import STANDARD_INPUT, config_folder, read_bytes
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.net.server import remote_gallery, remote_venue
 
@@ -37,6 +39,21 @@ class RoomMatch:
     def name(self) -> str:
         """The name of the match on its server, e.g. ``K7MQ4-2``."""
         return f"{self.room}-{self.number}"
+
+    @property
+    def place(self) -> str:
+        """The place where it is, in words."""
+        return f"room {self.room}"
+
+
+@dataclass(frozen=True, slots=True)
+class FileMatch:
+    """A match in a file, and its ``number`` from 1; no server has a name for it."""
+
+    record: MatchRecord
+    place: str
+    number: int
+    name: None = None
 
 
 class RoomMatches:
@@ -68,7 +85,7 @@ class RoomMatches:
         if self.last and not 1 <= number <= self.last:
             newest = await self.newest()
             if not 1 <= number <= self.last:
-                raise ClientError(f"there is no match {number}: room {newest.room} has {numbers_text(self.last)}")
+                raise no_such_match(number, newest.place, self.last)
         return self._take(await self._ask(number))
 
     def _take(self, played: RecordPlayed) -> RoomMatch:
@@ -78,6 +95,77 @@ class RoomMatches:
             raise ClientError(f"this version of tabuleiro cannot read the match: {error}") from error
         self._known[played.match] = RoomMatch(record, played.room, played.match)
         return self._known[played.match]
+
+
+class FileMatches:
+    """The matches in the file ``name``, from 1 to ``last``; each is checked when it is asked for.
+
+    ``game`` is that of records which name none.
+
+    Raises: ClientError, also for a file without a record.
+    """
+
+    def __init__(self, name: str, game: Game | None = None) -> None:
+        self._name = name
+        self._game = game
+        try:
+            self._found = find_records(read_bytes(name, FILE_MAX_BYTES + 1))
+        except RecordError as error:
+            raise ClientError(f"{name}: {error}") from error
+        self.last = len(self._found)
+        self._known: dict[int, FileMatch] = {}
+
+    @property
+    def place(self) -> str:
+        """The name of the file, in words."""
+        return "standard input" if self._name == STANDARD_INPUT else self._name
+
+    def known(self, number: int) -> FileMatch | None:
+        """Return a match that was asked for before; ``None`` if it was not."""
+        return self._known.get(number)
+
+    async def get(self, number: int) -> FileMatch:
+        """Return a match by its number. Raises: as :meth:`read`."""
+        return self.read(number)
+
+    def read(self, number: int | None = None) -> FileMatch:
+        """Return a match by its number, ``None`` for the last one.
+
+        Raises: ClientError that names line and column of what is wrong, also for no such match; ConfigError for a
+        game given beside a record that names its own.
+        """
+        wanted = self.last if number is None else number
+        if not 1 <= wanted <= self.last:
+            raise no_such_match(wanted, self._name, self.last)
+        if wanted not in self._known:
+            self._known[wanted] = FileMatch(self._checked(wanted), self.place, wanted)
+        return self._known[wanted]
+
+    def _checked(self, number: int) -> MatchRecord:
+        found = self._found[number - 1]
+        if self._game is not None and found.names_game:
+            raise ConfigError(
+                "--game", self._game.name, f"a record that names no game; {self._name} names its own"
+            )
+        if self._game is None and not found.names_game:
+            raise ClientError(
+                f"{self._name}: nothing names the game: a record begins with a header such as "
+                '[Game "minefield"]; for a list of moves give --game'
+            )
+        try:
+            return found.read(self._game)
+        except RecordError as error:
+            of_several = f"match {number} of {self.last}: " if self.last > 1 else ""
+            raise ClientError(f"{self._name}: {of_several}{error}") from error
+
+
+Match = RoomMatch | FileMatch
+Matches = RoomMatches | FileMatches
+
+
+def no_such_match(number: int, place: str, last: int) -> ClientError:
+    """Return the error for a number that no match has."""
+    return ClientError(f"there is no match {number}: {place} has {numbers_text(last)}")
 
 
 def numbers_text(last: int) -> str:
@@ -123,19 +211,6 @@ def is_file(source: str) -> bool:
     except NotationError as error:
         raise ClientError(f"there is no file {shown(source)}, and it is no code of a room either") from error
     return False
-
-
-def record_in_file(name: str, number: int | None = None) -> FoundRecord:
-    """Read a record file, which holds one match and none of another ``number``.
-
-    Raises: ClientError that names line and column of what is wrong, ConfigError for a number.
-    """
-    if number is not None:
-        raise ConfigError("--match", str(number), "the code of a room beside it; a file holds one match")
-    try:
-        return FoundRecord(parse_record(read_text(name)))
-    except RecordError as error:
-        raise ClientError(f"{name}: {error}") from error
 
 
 async def record_of_room(code: str, number: int | None, source: RoomSource) -> FoundRecord:

@@ -1,7 +1,7 @@
 """The matches this user takes or took part in, remembered so that they can be continued and looked through.
 
-A small file a room, so that two terminals never write the same one. Whether the server still has a room is left
-to whoever asks it.
+A small file a room, so that two terminals never write the same one. Servers keep the records of rooms, as long as
+they do; the records that were imported are kept here.
 """
 
 from __future__ import annotations
@@ -50,11 +50,26 @@ class SavedMatch(msgspec.Struct, frozen=True, omit_defaults=True):
         return msgspec.structs.replace(self, seen_at_ms=other.seen_at_ms) == other
 
 
+class ImportedRecord(msgspec.Struct, frozen=True):
+    """A record that was imported. ``text`` holds it; the other fields are words for a list.
+
+    ``players`` names both, ``result`` tells the end.
+    """
+
+    game: str
+    board: str
+    players: str
+    result: str
+    imported_at_ms: TimestampMs
+    text: str
+
+
 class SavedMatches:
     """The remembered matches, in files below ``folder``; what cannot be read or written is passed over."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "matches"
+        self._records_folder = folder / "records"
 
     def all(self) -> list[SavedMatch]:
         """Return the matches, the one seen last first."""
@@ -80,6 +95,27 @@ class SavedMatches:
         """Remember a match no longer."""
         with suppress(OSError):
             self._path(match).unlink()
+
+    def records(self) -> list[ImportedRecord]:
+        """Return the imported records, the last one first."""
+        found = []
+        for path in self._records_folder.glob("*.json"):
+            with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+                found.append(msgspec.json.decode(path.read_bytes(), type=ImportedRecord))
+        return sorted(found, key=lambda record: -record.imported_at_ms)
+
+    def import_record(self, record: ImportedRecord) -> bool:
+        """Keep a record; return False if it is kept already. Raises: ClientError."""
+        name = hashlib.sha256(record.text.encode()).hexdigest()[:24]
+        path = self._records_folder / f"{name}.json"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if path.exists():
+                return False
+            with replacement(path, msgspec.json.encode(record) + b"\n"):
+                return True
+        except OSError as error:
+            raise ClientError(f"the record cannot be kept in {path.parent}: {error.strerror}") from error
 
     def _path(self, match: SavedMatch) -> Path:
         key = f"{match.server}\n{match.guest}\n{match.room}"

@@ -61,16 +61,15 @@ def replacement(path: Path, data: bytes, *, is_flushed: bool = False) -> Iterato
 STANDARD_INPUT = "-"
 
 
-def read_text(name: str) -> str:
-    """Return the text of the file ``name`` in UTF-8; ``-`` is standard input. Line ends are kept as they are.
+def read_bytes(name: str, max_bytes: int = -1) -> bytes:
+    """Return the bytes of the file ``name``, ``-`` being standard input, and no more than ``max_bytes`` of them.
 
     Raises: ClientError that says why it cannot be read.
     """
     try:
-        content = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
-    except OSError as error:
-        raise ClientError(f"cannot read {name}: {error.strerror or error}") from error
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ClientError(f"cannot read {name}: it is not UTF-8 text (byte {error.start})") from error
+        if name == STANDARD_INPUT:
+            return sys.stdin.buffer.read(max_bytes)
+        with open(name, "rb") as file:
+            return file.read(max_bytes)
+    except (OSError, ValueError) as error:
+        raise ClientError(f"cannot read {name}: {getattr(error, 'strerror', None) or error}") from error

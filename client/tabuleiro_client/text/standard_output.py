@@ -1,4 +1,4 @@
-"""The standard output as other programs leave it: nobody reads it any more, or not for long.
+"""The standard output as other programs need it and leave it: data, and nobody who reads it any more.
 
 What is written there is left to :mod:`tabuleiro_client.line.terminal` and the commands.
 """
@@ -19,6 +19,17 @@ from types import FrameType
 from typing import IO, Any, TypeVar
 
 ResultT = TypeVar("ResultT")
+
+
+def write_data(text: str) -> None:
+    """Write ``text`` for other programs: in UTF-8 whatever the encoding of the terminal, and no letter is lost."""
+    sys.stdout.flush()
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:  # something else stands in its place
+        sys.stdout.write(text)
+    else:
+        buffer.write(text.encode())
+        buffer.flush()
 
 
 def let_go(*descriptors: int) -> None:

@@ -23,7 +23,7 @@ from tabuleiro_client.tui.terminal.output import clean_terminal
 
 if TYPE_CHECKING:
     from tabuleiro.notation.record import MatchRecord
-    from tabuleiro_client.models.records import RoomMatch, RoomMatches
+    from tabuleiro_client.models.records import Match, Matches
 
 LEAVING_LIMIT_S: Final = 3.0
 """How long an orderly end may take: the last texts to the terminal, goodbye to the server, the end of our own."""
@@ -32,9 +32,9 @@ _ENDING_SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 async def replay_record(
-    record: MatchRecord, match: RoomMatch | None, matches: RoomMatches | None, *, is_ascii: bool
+    record: MatchRecord, match: Match | None, matches: Matches | None, *, is_ascii: bool
 ) -> int:
-    """Look through a record, or through the matches of its room, both ``None`` for a record of its own.
+    """Look through a record, or through the matches of its room or file, both ``None`` for a record of its own.
 
     Raises: GameOptionError, NotationError or IllegalActionError for a record that the rules refuse.
     """

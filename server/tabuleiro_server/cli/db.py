@@ -106,7 +106,8 @@ def export(
     if not wanted:
         raise ClientError(f"room {room} has no such match; it has {len(played)}")
     name = f"{room}-{wanted[-1].match}"
-    typer.echo(write_record(record_of(wanted[-1]), format, game_id=name), nl=False)
+    # Bytes: a record is data, in UTF-8 whatever the encoding of the terminal.
+    typer.echo(write_record(record_of(wanted[-1]), format, game_id=name).encode(), nl=False)
 
 
 def _existing(path: Path) -> Path:

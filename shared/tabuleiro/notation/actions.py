@@ -14,8 +14,11 @@ from tabuleiro.errors import IllegalActionError, NotationError, TurnError
 from tabuleiro.rules.base import State
 
 _PART = r"(?:\([^()]*\)|\[[^\[\]]*\]|[^\s,\-])"
-_ACTION = re.compile(rf"-*{_PART}+(?:\s*-+\s*{_PART}+)*|-+")
-"""Brackets keep their commas and spaces, a hyphen its spaces: ``(3,4)``, ``[3, 4]``, ``3 - 4`` are one action."""
+_ACTION = re.compile(rf"-*{_PART}+(?:(?:\s*-+\s*|\s+x\s+){_PART}+)*|-+")
+"""Brackets keep commas and spaces, a hyphen and an ``x`` the spaces around: ``[3, 4]``, ``3 - 4``, ``a1 x b3``."""
+
+_SIGNS = str.maketrans("\u2013\u2014\u2192\u00d7", "---x")
+"""Dashes, the arrow and the cross that print uses for the signs of actions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ def split_actions(text: str) -> tuple[ActionText, ...]:
     >>> [action.text for action in split_actions("c3, (3,4) [3, 4]  3-4")]
     ['c3', '(3,4)', '[3, 4]', '3-4']
     """
-    return tuple(ActionText(match[0], match.start() + 1) for match in _ACTION.finditer(text))
+    return tuple(ActionText(found[0], found.start() + 1) for found in _ACTION.finditer(text.translate(_SIGNS)))
 
 
 def iter_actions(state: State, texts: Iterable[ActionText]) -> Iterator[tuple[int, State]]:

@@ -1,34 +1,27 @@
-"""Formats of match records beside our own text: today JSON in the layout of the AbstractPlay game records.
+"""The formats of match records: what a file of bytes holds, and in which format a record is written.
 
-The layout is the public schema https://www.abstractplay.com/schemas/gamerecord/1-0-0.json: a header with game,
-site, dates and players, then the moves by rounds. It has no place for the options, the way a match ended or the
-time control: they stand under ``tabuleiro`` in the header, which the schema leaves open for such things.
-
-The schema wants finished matches with known dates; of others, the dates that are not known are left out. Files and
-the clock are left to the callers.
+Files themselves are left to the callers.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
 from enum import StrEnum
+from typing import Final
 
-from tabuleiro.ids import PLAYERS, TimestampMs
-from tabuleiro.notation.record import (
-    NO_RESULT,
-    MatchRecord,
-    RecordTurn,
-    format_record,
-    format_timestamp,
-    replay,
-    turns,
-)
-from tabuleiro.rules import Game, registry
+from tabuleiro.errors import RecordError
+from tabuleiro.notation.record import MatchRecord
+from tabuleiro.notation.record_json import JsonRecord, export_json, find_json_records
+from tabuleiro.notation.record_text import RecordText, format_record, split_records
 
-SITE = "tabuleiro"
+MEBIBYTE: Final = 1 << 20
+FILE_MAX_BYTES: Final = 8 * MEBIBYTE
+"""The longest file that is read."""
 
-JsonValue = None | bool | int | str | list["JsonValue"] | dict[str, "JsonValue"]
+_ENCODINGS: Final = "UTF-8 text, or UTF-16 with a byte order mark"
+_JSON_START: Final = re.compile(r'\s*(?:\{\s*(?:\}|"(?:[^"\\]|\\.)*"\s*:)|\[\s*[\[{"\]])')
+"""Neither a comment in braces, nor a header, nor a cell in the form ``[3, 4]``."""
 
 
 class RecordFormat(StrEnum):
@@ -49,76 +42,45 @@ def write_record(record: MatchRecord, record_format: RecordFormat, *, game_id: s
     """
     if record_format is RecordFormat.RECORD:
         return format_record(record)
-    return json.dumps(export_json(record, game_id=game_id), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(export_json(record, game_id=game_id), indent=2, ensure_ascii=False) + "\n"
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a character is none in UTF-8
 
 
-def export_json(
-    record: MatchRecord, *, game_id: str | None = None, generated_at_ms: TimestampMs | None = None
-) -> dict[str, JsonValue]:
-    """Return ``record`` as an AbstractPlay game record, made of plain JSON values.
-
-    ``game_id`` is the name of the match on its server, ``None`` for none; ``generated_at_ms`` is the moment of the
-    export, ``None`` for the end of the match. A match without a result gives both players 0 and is ``unrated``.
+def find_records(data: bytes) -> tuple[RecordText | JsonRecord, ...]:
+    """Return the records in the bytes of a file, in order, found but not yet checked; at least one.
 
     Raises:
-        GameOptionError, NotationError, IllegalActionError: The rules refuse the record.
+        RecordError: The bytes are no text, hold no record, or are too many.
     """
-    states = replay(record)
-    return {"header": _header(record, game_id, generated_at_ms), "moves": _rounds(turns(record, states))}
+    if len(data) > FILE_MAX_BYTES:
+        raise RecordError("", 1, 1, f"expected at most {FILE_MAX_BYTES // MEBIBYTE} MiB")
+    text = decode_text(data)
+    found = find_json_records(text) if _JSON_START.match(text) else split_records(text)
+    if not found:
+        raise RecordError("", 1, 1, "there is no record: expected headers and turns, a list of actions, or JSON")
+    return found
 
 
-def _header(record: MatchRecord, game_id: str | None, generated_at_ms: TimestampMs | None) -> dict[str, JsonValue]:
-    game = registry.load(record.game, record.options)
-    own: dict[str, JsonValue] = {
-        "game": game.name,
-        "options": dict(game.options),
-        "result": record.result,
-        "termination": record.termination,
-        "time-control": record.time_control,
-    }
-    header: dict[str, JsonValue] = {
-        "game": {"name": game.title, "variants": _variants(game)},
-        "site": {"name": SITE} if game_id is None else {"name": SITE, "gameid": game_id},
-    }
-    moments = {
-        "date-start": record.started_at_ms,
-        "date-end": record.ended_at_ms,
-        "date-generated": record.ended_at_ms if generated_at_ms is None else generated_at_ms,
-    }
-    header.update({key: format_timestamp(moment) for key, moment in moments.items() if moment is not None})
-    if record.result == NO_RESULT:
-        header["unrated"] = True
-    header["players"] = [_player(record, seat) for seat in PLAYERS]
-    if "position" in game.options:
-        header["startingPosition"] = str(game.options["position"])
-    return {**header, SITE: own}
+def decode_text(data: bytes) -> str:
+    """Return the text of a file in UTF-8, with a byte order mark or without, or UTF-16 with one.
+
+    Every line ends with a line feed.
+
+    Raises:
+        RecordError: It is neither; it names the place of the wrong byte.
+    """
+    encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode(encoding, "ignore")
+        raise _wrong_text(before, data[error.start : error.start + 8].decode("latin-1")) from None
+    before, nul, _ = text.partition("\0")
+    if nul:
+        raise _wrong_text(before, nul)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _player(record: MatchRecord, seat: int) -> JsonValue:
-    """Return one player; ``seat`` keeps the two apart even when all else is equal, as the schema wants."""
-    player, winner = record.players[seat], None if record.outcome is None else record.outcome.winner
-    described: dict[str, JsonValue] = {"name": player.name, "seat": seat, "result": 1 if winner == seat else 0}
-    described["is_ai"] = player.bot is not None
-    if player.bot is not None:
-        described["level"] = player.bot
-    return described
-
-
-def _variants(game: Game) -> list[JsonValue]:
-    """Return the options that differ from those of the game without any, as ``name=value``; the position apart."""
-    usual = registry.load(game.name).options
-    return [
-        f"{name}={value}"
-        for name, value in game.options.items()
-        if name != "position" and usual.get(name) != value
-    ]
-
-
-def _rounds(played: Iterable[RecordTurn]) -> list[JsonValue]:
-    """Return the turns by rounds of two, in seating order; ``None`` for a player without a turn in a round."""
-    rounds: list[list[JsonValue]] = []
-    for turn in played:
-        if not rounds or rounds[-1][turn.player] is not None or (turn.player == 0 and rounds[-1][1] is not None):
-            rounds.append([None, None])
-        rounds[-1][turn.player] = " ".join(turn.actions)
-    return [list(entry) for entry in rounds]
+def _wrong_text(before: str, wrong: str) -> RecordError:
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    return RecordError(wrong, line, column, f"expected {_ENCODINGS}")

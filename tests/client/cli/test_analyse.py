@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tabuleiro.errors import ClientError, ConfigError
-from tabuleiro.notation.record import MatchRecord, RecordPlayer, format_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record_text import format_record
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.base import Outcome, Termination

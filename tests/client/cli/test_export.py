@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import sys
 
 import pytest
 
-from tabuleiro.notation.record import format_record, parse_record
+from tabuleiro.notation.formats import find_records
+from tabuleiro.notation.record_text import format_record, parse_record
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.cli.main import exit_status
 from tabuleiro_client.net.files import CONFIG_VARIABLE
@@ -99,7 +101,7 @@ async def test_every_match_of_a_room_is_gone_to_by_its_number(server):
         f"there is no match 7: room {code} has matches 1 to 2",
         f"match 1 of 2 of room {code}",
         "The end. Blue wins: red resigned.",
-        "match N          another match of the room, which has matches 1 to 2",
+        "match N          another one of matches 1 to 2",
         f"match 2 of 2 of room {code}",
         "The record ends here; the match is unfinished.",
     ]
@@ -148,15 +150,122 @@ def test_what_cannot_be_exported_is_one_clear_message(arguments, message, capsys
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["export", "replay", "analyse"])
-def test_a_file_has_no_matches_to_choose_from(command, tmp_path, capsys):
+@pytest.mark.parametrize("command", ["export", "replay", "analyse", "import"])
+def test_a_number_that_no_match_of_a_file_has_is_told(command, tmp_path, capsys):
     """Symptom: the number counted for nothing, silently."""
     file = tmp_path / "game.txt"
     file.write_text('[Game "virus-wars"]\n', encoding="utf-8")
-    assert exit_status([command, str(file), "--match", "2"]) == 2
-    assert capsys.readouterr().err == "tabuleiro: --match: 2: expected " + (
-        "the code of a room beside it; a file holds one match\n"
+    assert exit_status([command, str(file), "--match", "2"]) == 1
+    assert capsys.readouterr().err == f"tabuleiro: there is no match 2: {file} has match 1 alone\n"
+
+
+TWO = """\
+[Event "club"]
+[Game "minefield"]
+[Option "size=5"]
+[Player0 "Zé"]
+
+1. c3 {good} d4 1-0
+
+[Event "club"]
+[Game "minefield"]
+[Option "size=5"]
+1. e5 ; the corner
+"""
+
+
+@pytest.fixture
+def two(tmp_path):
+    file = tmp_path / "two.txt"
+    file.write_bytes(TWO.encode("utf-16"))  # as PowerShell writes it
+    return file
+
+
+def test_of_several_matches_in_a_file_one_is_chosen_by_its_number_and_else_the_last(two, capsys):
+    assert exit_status(["export", str(two)]) == 0
+    shown = capsys.readouterr()
+    assert parse_record(shown.out).actions == ("e5",)
+    assert shown.err == f"{two} holds 2 matches, and this is the last one; --match N takes another\n"
+    assert exit_status(["export", str(two), "--match", "1"]) == 0
+    shown = capsys.readouterr()
+    assert (parse_record(shown.out).actions, shown.err) == (("c3", "d4"), "")
+    assert exit_status(["export", str(two), "--match", "3"]) == 1
+    assert f"there is no match 3: {two} has matches 1 to 2" in capsys.readouterr().err
+
+
+async def test_every_match_of_a_file_is_stepped_through(two):
+    status, output, _ = await run("replay", str(two), "--ascii", typed="match 3\nmatch 1\nend\nquit\n")
+    assert status == 0
+    places = [f"match 2 of 2 of {two}", f"there is no match 3: {two} has matches 1 to 2", f"match 1 of 2 of {two}"]
+    found = [output.index(place) for place in [*places, "The end. Black wins: white resigned."]]
+    assert found == sorted(found)
+
+
+def test_one_wrong_match_of_a_file_keeps_none_of_the_others_from_being_read(two, capsys):
+    two.write_text(TWO.replace("e5 ;", "e6 ;"), encoding="utf-8")
+    assert exit_status(["export", str(two), "--match", "1"]) == 0
+    capsys.readouterr()
+    assert exit_status(["export", str(two)]) == 1
+    assert (
+        f"{two}: match 2 of 2: line 11, column 4: 'e6': expected a cell from a1 to e5" in capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii", "utf-8"])
+@pytest.mark.parametrize("arguments", [[], ["--format", "json"]])
+def test_a_record_is_written_in_utf_8_whatever_the_encoding_of_the_output(encoding, arguments, two, monkeypatch):
+    """Symptom: letters that the terminal does not have were question marks, with status 0."""
+    name = "Zé 猫 \u0160"
+    two.write_text(TWO.replace("Zé", name), encoding="utf-8")
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding, errors="replace"))
+    assert exit_status(["export", str(two), "--match", "1", *arguments]) == 0
+    assert name in written.getvalue().decode("utf-8")
+    (found,) = find_records(written.getvalue())
+    assert found.read(None).players[0].name == name
+
+
+def test_a_record_is_written_into_a_file(two, tmp_path, capsys):
+    target = tmp_path / "written.txt"
+    assert exit_status(["export", str(two), "--match", "1", "--output", str(target)]) == 0
+    assert capsys.readouterr().out == ""
+    assert parse_record(target.read_text(encoding="utf-8")).players[0].name == "Zé"
+    assert exit_status(["export", str(two), "--match", "1", "--output", str(tmp_path / "none" / "a.txt")]) == 1
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_a_list_of_moves_is_of_the_game_that_the_command_line_names(tmp_path, capsys):
+    file = tmp_path / "moves.txt"
+    file.write_text("1. c3 d4 2. e5")
+    assert exit_status(["export", str(file), "--game", "minefield", "--option", "size=7"]) == 0
+    record = parse_record(capsys.readouterr().out)
+    assert (record.options["size"], record.actions) == (7, ("c3", "d4", "e5"))
+    assert exit_status(["export", str(file), "--game", "minefield", "--preset", "feup-10"]) == 0
+    assert parse_record(capsys.readouterr().out).options["size"] == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "nothing names the game: a record begins with a header such as [Game "),
+        (["--preset", "feup-10"], "--preset: feup-10: expected --game beside it"),
+        (["--option", "size=7"], "--option: size=7: expected --game beside it"),
+        (["--game", "chess"], "'chess' is not possible, expected one of virus-wars"),
+    ],
+)
+@pytest.mark.parametrize("command", ["export", "replay", "analyse", "import"])
+def test_a_list_of_moves_without_its_game_is_refused(command, arguments, message, tmp_path, capsys):
+    file = tmp_path / "moves.txt"
+    file.write_text("c3 d4 e5")
+    assert exit_status([command, str(file), *arguments]) in (1, 2)
+    assert message in capsys.readouterr().err
+
+
+def test_a_game_named_beside_what_names_its_own_is_refused(two, capsys):
+    assert exit_status(["export", str(two), "--game", "iris"]) == 2
+    assert f"--game: iris: expected a record that names no game; {two} names its own" in capsys.readouterr().err
+    assert exit_status(["export", "K7MQ4", "--game", "iris"]) == 2
+    assert "--game: iris: expected a file beside it; a room knows its game" in capsys.readouterr().err
 
 
 async def test_a_match_that_was_not_played_is_told(server):

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabuleiro.notation.record import MatchRecord, RecordPlayer, parse_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record_text import parse_record
 from tabuleiro.rules import registry
 from tabuleiro_client.cli.main import exit_status
 from tabuleiro_client.line.records import RecordBrowser

@@ -30,7 +30,7 @@ def test_the_first_difference_is_printed_with_status_1(tmp_path: Path, capsys: p
     [
         (b"", "there are no games in it"),
         (b"\n{}", "line 2: expected a field 'game', got an object without it"),
-        (b"\xff", "it is not UTF-8 text (byte 0)"),
+        (b"\xff", "line 1, column 1: '\\xff': expected UTF-8 text, or UTF-16 with a byte order mark"),
         (None, "No such file or directory"),
     ],
 )

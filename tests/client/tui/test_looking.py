@@ -11,7 +11,8 @@ from textual.widgets import Static
 from textual.widgets._footer import FooterKey
 
 from tabuleiro.ids import RoomCode
-from tabuleiro.notation.record import MatchRecord, RecordPlayer, parse_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record_text import parse_record
 from tabuleiro.protocol.messages import JoinRoom
 from tabuleiro.rules.base import Outcome, Termination
 from tabuleiro.settings import RoomSettings

@@ -8,10 +8,11 @@ from textual.widgets import DataTable, Input, OptionList
 
 from tabuleiro.errors import ClientError
 from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro.notation.record import MatchRecord, RecordPlayer, format_record
+from tabuleiro.notation.record import MatchRecord, RecordPlayer
+from tabuleiro.notation.record_text import format_record
 from tabuleiro.rules import registry
 from tabuleiro_client.models.records import RoomMatches
-from tabuleiro_client.models.saved_matches import SavedMatch, SavedMatches
+from tabuleiro_client.models.saved_matches import ImportedRecord, SavedMatch, SavedMatches
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import Identity, IdentityFolder
 from tabuleiro_client.net.library import ME, Client, connect
@@ -208,6 +209,35 @@ async def test_an_own_match_is_replayed_from_the_server(real_server):
         assert screen.model.record.termination == "resignation"
 
 
+async def test_imported_records_are_among_the_replays():
+    text = '[Game "minefield"]\n[Option "size=5"]\n1. c3\n'
+    words = ("Minefield", "size=5", "Ana - Rui", "unfinished")
+    assert SavedMatches(config_folder()).import_record(ImportedRecord(*words, TimestampMs(1), text))
+    async with visit() as at:
+        await at.press("p")
+        await at.arrive(ReplaysScreen)
+        row = at.app.screen.query_one(DataTable).get_row_at(0)
+        assert row == ["", "Minefield", "size=5", "Ana - Rui", "imported", "unfinished"]
+        await at.press("enter")
+        screen = await at.arrive(ReplayScreen)
+        assert screen.model.record.actions == ("c3",)
+
+
+async def test_every_match_of_a_file_is_reached_from_its_replay(tmp_path):
+    file = tmp_path / "two.txt"
+    file.write_text('[Game "iris"]\n1. f6\n\n[Game "minefield"]\n1. c3 d4 *\n')
+    async with visit() as at:
+        await at.press("p")
+        await at.arrive(ReplaysScreen)
+        at.app.screen.query_one(Input).value = str(file)
+        await at.press("enter")
+        screen = await at.arrive(ReplayScreen)
+        assert screen.model.record.game == "minefield"
+        assert f"{file}, match 2 of 2" in screen._title()
+        await at.press("less_than_sign")
+        await until(at.pilot, lambda: screen.model.record.game == "iris")
+
+
 async def played_twice(server: RunningServer, rui: Client) -> RoomCode:
     """A room with two matches of rui's, the second of which goes on."""
     small = {"rows": 4, "cols": 4, "steps": 2}
@@ -239,7 +269,7 @@ async def test_every_match_of_a_room_is_reached_from_its_replay(real_server):
         assert "match 1 of 2" in at.text("title")
         assert at.text("record").splitlines()[2] == "1-0  blue wins: red resigned"
         await at.press("less_than_sign")
-        await at.says("match 1 is the first of this room")
+        await at.says(f"match 1 is the first of room {code}")
         await at.press("m")
         picker = await at.arrive(PickerScreen)
         options = picker.query_one(OptionList).options

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tabuleiro.notation.record import RecordTurn
 from tabuleiro.rules.view import BoardView, Mark, Note
-from tabuleiro_client.models.records import RoomMatch
+from tabuleiro_client.models.records import Match
 from tabuleiro_client.text.board import scores_text
 
 
@@ -83,8 +83,8 @@ def move_rows(turns: Sequence[RecordTurn], glyphs: tuple[str, str], ply: int, wi
     return rows
 
 
-def match_text(number: int, match: RoomMatch | None) -> str:
-    """Return a match of a room in a line; ``match`` is ``None`` when no more than its number is known."""
+def match_text(number: int, match: Match | None) -> str:
+    """Return a match of a room or file in a line; ``match`` is ``None`` when no more than its number is known."""
     if match is None:
         return f"match {number}"
     first, second = (player.name for player in match.record.players)

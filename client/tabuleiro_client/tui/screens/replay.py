@@ -16,7 +16,7 @@ from tabuleiro.notation.record import MatchRecord, RecordPlayer
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options
 from tabuleiro.rules.view import BoardView, Target
-from tabuleiro_client.models.records import RoomMatch, RoomMatches
+from tabuleiro_client.models.records import Match, Matches
 from tabuleiro_client.models.timeline import picture_of
 from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer
 from tabuleiro_client.text.problems import problem_text
@@ -55,9 +55,7 @@ class ReplayScreen(BoardScreen):
     ReplayScreen #facts { height: auto; padding: 0 1; color: $text-muted; }
     """
 
-    def __init__(
-        self, record: MatchRecord, match: RoomMatch | None = None, matches: RoomMatches | None = None
-    ) -> None:
+    def __init__(self, record: MatchRecord, match: Match | None = None, matches: Matches | None = None) -> None:
         self.model = ReplayModel(record)
         self.match = match
         self._matches = matches
@@ -79,7 +77,7 @@ class ReplayScreen(BoardScreen):
         title = f"{self.model.game.title}: replay"
         if self.match is None or self._matches is None:
             return title
-        return f"{title}  room {self.match.room}, match {self.match.number} of {self._matches.last}"
+        return f"{title}  {self.match.place}, match {self.match.number} of {self._matches.last}"
 
     def _introduction(self) -> list[str]:
         record, game, style = self.model.record, self.model.game, self.context.writing
@@ -285,7 +283,7 @@ class ReplayScreen(BoardScreen):
         if self.match is not None and self._matches is not None:
             number = self.match.number + step
             if number < 1:
-                self._say("match 1 is the first of this room")
+                self._say(f"match 1 is the first of {self.match.place}")
             else:
                 self._ask_for(number)
 
@@ -301,7 +299,7 @@ class ReplayScreen(BoardScreen):
 
         numbers = range(matches.last, 0, -1)
         choices = {str(number): match_text(number, matches.known(number)) for number in numbers}
-        self.app.push_screen(PickerScreen("Which match of this room? The last one comes first.", choices), picked)
+        self.app.push_screen(PickerScreen("Which match? The last one comes first.", choices), picked)
 
     def _ask_for(self, number: int) -> None:
         self._say(f"asking for match {number} ...")

@@ -1,4 +1,4 @@
-"""The list of replays: own matches, whose records the servers keep, and records in files."""
+"""The list of replays: own matches, whose records the servers keep, imported ones, and records in files."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from textual.binding import BindingType
 from textual.widget import Widget
 from textual.widgets import DataTable, Input, Static
 
-from tabuleiro.errors import ClientError, GameOptionError, IllegalActionError, NotationError, RecordError
-from tabuleiro.notation.record import MatchRecord, parse_record
+from tabuleiro.errors import ClientError, GameOptionError, IllegalActionError, NotationError
+from tabuleiro.notation.record import MatchRecord
+from tabuleiro.notation.record_text import parse_record
 from tabuleiro.protocol.messages import RecordPlayed
-from tabuleiro_client.models.records import RoomMatch, RoomMatches
-from tabuleiro_client.models.saved_matches import SavedMatch
-from tabuleiro_client.net.files import read_text
+from tabuleiro_client.models.records import FileMatches, Match, Matches, RoomMatches
+from tabuleiro_client.models.saved_matches import ImportedRecord, SavedMatch
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.entrance import go_to_server
 from tabuleiro_client.tui.keys import key
@@ -52,7 +52,7 @@ class ReplaysScreen(PageScreen):
 
     def __init__(self) -> None:
         super().__init__("replays")
-        self._matches: list[SavedMatch] = []
+        self._matches: list[SavedMatch | ImportedRecord] = []
 
     def compose_body(self) -> Iterable[Widget]:
         yield Static("A record in a file", classes="heading", markup=False)
@@ -63,7 +63,10 @@ class ReplaysScreen(PageScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self._matches = [match for match in self.context.saved_matches.all() if match.phase != "waiting"]
+        saved = self.context.saved_matches
+        self._matches = [match for match in saved.all() if match.phase != "waiting"]
+        self._matches += saved.records()
+        self._matches.sort(key=_moment_ms, reverse=True)
         table = self.query_one(MatchTable)
         table.add_columns("room", "game", "board", "against", "where", "state")
         table.add_rows([self._texts(match) for match in self._matches])
@@ -74,7 +77,10 @@ class ReplaysScreen(PageScreen):
         else:
             self.query_one(Input).focus()
 
-    def _texts(self, match: SavedMatch) -> list[str]:
+    def _texts(self, match: SavedMatch | ImportedRecord) -> list[str]:
+        if isinstance(match, ImportedRecord):
+            texts = ("", match.game, match.board, match.players, "imported", match.result)
+            return [showable(text, self.context.writing) for text in texts]
         where = "this machine" if match.is_local else match.server.partition("://")[2]
         texts = (match.room, match.game, match.board, match.opponent or "yourself", where, match.phase)
         return [showable(text, self.context.writing) for text in texts]
@@ -85,7 +91,8 @@ class ReplaysScreen(PageScreen):
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         self.say("")
-        self.start(self._open_match(self._matches[event.cursor_row]))
+        chosen = self._matches[event.cursor_row]
+        self.start(self._open_imported(chosen) if isinstance(chosen, ImportedRecord) else self._open_match(chosen))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         name = event.value.strip()
@@ -96,10 +103,18 @@ class ReplaysScreen(PageScreen):
     async def _open_file(self, name: str) -> None:
         if name == "-":
             raise ClientError("the standard input is this terminal: name a file")
+        matches = FileMatches(name)
+        match = matches.read()
+        if matches.last == 1:
+            self._open(match.record)
+        else:
+            self._open(match.record, match, matches)
+
+    async def _open_imported(self, imported: ImportedRecord) -> None:
         try:
-            self._open(parse_record(read_text(name)))
-        except RecordError as error:
-            raise ClientError(f"{name}: {error}") from error
+            self._open(parse_record(imported.text))
+        except NotationError as error:
+            raise ClientError(f"the record cannot be read: {error}") from error
 
     async def _open_match(self, match: SavedMatch) -> None:
         self.say(f"asking for the record of {match.room} ...")
@@ -108,14 +123,16 @@ class ReplaysScreen(PageScreen):
         self._open(newest.record, newest, matches)
         self.say("")
 
-    def _open(
-        self, record: MatchRecord, match: RoomMatch | None = None, matches: RoomMatches | None = None
-    ) -> None:
+    def _open(self, record: MatchRecord, match: Match | None = None, matches: Matches | None = None) -> None:
         try:
             screen = ReplayScreen(record, match, matches)
         except (GameOptionError, NotationError, IllegalActionError) as error:
             raise ClientError(f"the record cannot be replayed: {error}") from error
         self.app.push_screen(screen)
+
+
+def _moment_ms(match: SavedMatch | ImportedRecord) -> int:
+    return match.imported_at_ms if isinstance(match, ImportedRecord) else match.seen_at_ms
 
 
 async def _ask(session: Session, match: SavedMatch, number: int | None) -> RecordPlayed:
