@@ -45,6 +45,7 @@ class RunningServer:
     host: str
     port: int
     directory: Directory
+    guests: Guests
     lifecycle: Lifecycle
     _sockets: WebSocketServer
     _bot_seats: BotSeats
@@ -127,7 +128,14 @@ async def running_server(
         janitor.start()
         at_the_end(janitor.stop, "the janitor")
         yield RunningServer(
-            config.host, sockets.port, services.directory, lifecycle, sockets, bot_seats, config.shutdown_notice_ms
+            config.host,
+            sockets.port,
+            services.directory,
+            services.guests,
+            lifecycle,
+            sockets,
+            bot_seats,
+            config.shutdown_notice_ms,
         )
 
 
