@@ -35,12 +35,13 @@ OUTBOX_BEFORE_HELLO_BYTES: Final = 64 * 1024
 class Handler:
     """Answers what a connection receives that speaks one of our subprotocols.
 
-    ``on_finished`` is called once nothing of it is left.
+    ``address`` is what counts as one address in limits. ``on_finished`` is called once nothing of it is left.
     """
 
     def __init__(
         self,
         connection: Connection,
+        address: str,
         requests: Requests,
         config: Config,
         metrics: NetMetrics,
@@ -57,7 +58,13 @@ class Handler:
         )
         self._codec = codec_for(connection.subprotocol)
         self._session = Session(
-            self._codec, self._outbox, requests.answer, requests.farewell, self._end_by_fault, requests.metrics
+            self._codec,
+            self._outbox,
+            requests.answer,
+            requests.farewell,
+            self._end_by_fault,
+            requests.metrics,
+            address,
         )
         self._limiter = RateLimiter(
             config.messages_per_second_count, config.messages_burst_count, self._loop.time()

@@ -13,7 +13,7 @@ from tabuleiro.protocol.messages import ServerMessage
 from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro_server.config import Config
 from tabuleiro_server.metrics import NetMetrics
-from tabuleiro_server.net.addresses import Proxies
+from tabuleiro_server.net.addresses import Proxies, rate_limit_key
 from tabuleiro_server.net.connection import READ_BYTES, Connection, Flusher, Shared
 from tabuleiro_server.net.handler import Handler
 from tabuleiro_server.net.http import HttpPages
@@ -108,7 +108,8 @@ class WebSocketServer:
             connection.close(CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR), error.message)
             return
         self._handshakes.leave(connection)
-        handler = Handler(connection, self._requests, self._config, self._metrics, self._finish)
+        key = rate_limit_key(address)
+        handler = Handler(connection, key, self._requests, self._config, self._metrics, self._finish)
         self._addresses[handler] = address
 
     def _finish(self, handler: Handler) -> None:

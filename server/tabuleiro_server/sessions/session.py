@@ -99,9 +99,11 @@ class Session:
         on_close: Callable[[Session], None],
         on_fault: Callable[[Exception], None],
         metrics: RequestMetrics | None = None,
+        address: str = "",
     ) -> None:
-        """``metrics`` ``None``: nobody counts."""
+        """``metrics`` ``None``: nobody counts. ``address``: what counts as one address in limits."""
         self.codec = codec
+        self.address = address
         self.account_id = AccountId("")
         self.name = ""
         self.lag_ms = 0
