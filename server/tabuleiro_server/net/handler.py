@@ -35,7 +35,7 @@ OUTBOX_BEFORE_HELLO_BYTES: Final = 64 * 1024
 class Handler:
     """Answers what a connection receives that speaks one of our subprotocols.
 
-    ``on_finished`` is called once nothing of it is left.
+    ``on_finished`` is called once nothing of it is left. ``public_url`` is as in :class:`Session`.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class Handler:
         config: Config,
         metrics: NetMetrics,
         on_finished: Callable[[Handler], None],
+        public_url: str | None,
     ) -> None:
         assert connection.subprotocol is not None
         self._connection = connection
@@ -57,7 +58,13 @@ class Handler:
         )
         self._codec = codec_for(connection.subprotocol)
         self._session = Session(
-            self._codec, self._outbox, requests.answer, requests.farewell, self._end_by_fault, requests.metrics
+            self._codec,
+            self._outbox,
+            requests.answer,
+            requests.farewell,
+            self._end_by_fault,
+            requests.metrics,
+            public_url,
         )
         self._limiter = RateLimiter(
             config.messages_per_second_count, config.messages_burst_count, self._loop.time()
