@@ -198,7 +198,7 @@ class MatchReport:
     def show_what_next(self) -> None:
         """Tell who stays after the end what can be done."""
         rematch = "rematch asks for another match, " if self.own_seats else ""
-        self._screen.say(f"{rematch}say TEXT talks, quit leaves")
+        self._screen.say(f"{rematch}chat TEXT sends a message, quit leaves")
 
     def prompt(self, now_ms: int) -> str:
         """Return the prompt: the clocks, where there are any, at ``now_ms`` of the server's time."""
@@ -270,13 +270,13 @@ class RoomAnswers:
         legal = {cell.piece for cell in view.cells if Mark.LEGAL in cell.marks}
         marks = {mark for cell in view.cells for mark in cell.marks}
         if "." in legal:
-            self._screen.say("+ is an empty cell that may be chosen")
+            self._screen.say("+ is an empty cell you can play")
         if legal - {"."}:
-            self._screen.say("> stands before a piece that may be chosen")
+            self._screen.say("> stands before a piece you can choose")
         if Mark.REQUIRED in marks:
-            self._screen.say("* is the only cell that may be chosen")
+            self._screen.say("* is the only cell you can play")
         if Mark.FORBIDDEN in marks:
-            self._screen.say("- is a cell that the rules forbid; why CELL tells the reason, e.g. why c3")
+            self._screen.say("- is a cell the rules forbid; why CELL explains it, e.g. why c3")
 
     def _list_unmarked(self, state: State, view: BoardView) -> None:
         cells = {cell.name for cell in view.cells if Mark.LEGAL in cell.marks}

@@ -114,7 +114,7 @@ async def test_after_the_end_people_talk_and_play_again_with_sides_swapped(two_a
     async with two_at_a_table() as (ana, rui):
         await rui.shows("ana (blue, x) to move")
         ana.type("resign", "yes")
-        await rui.shows("winner: rui (red, o)\nrematch asks for another match, say TEXT talks, quit leaves\n")
+        await rui.shows("winner: rui (red, o)\nrematch asks for another match, chat TEXT")
         rui.type("say well played", "rematch")
         await ana.shows("rui: well played")
         await ana.shows("rui offers a rematch: accept or decline")
