@@ -35,7 +35,7 @@ OUTBOX_BEFORE_HELLO_BYTES: Final = 64 * 1024
 class Handler:
     """Answers what a connection receives that speaks one of our subprotocols.
 
-    ``address`` is what counts as one address in limits. ``on_finished`` is called once nothing of it is left.
+    ``on_finished`` is called once nothing of it is left. ``address``, ``public_url``: as in :class:`Session`.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Handler:
         config: Config,
         metrics: NetMetrics,
         on_finished: Callable[[Handler], None],
+        public_url: str | None,
     ) -> None:
         assert connection.subprotocol is not None
         self._connection = connection
@@ -65,6 +66,7 @@ class Handler:
             self._end_by_fault,
             requests.metrics,
             address,
+            public_url,
         )
         self._limiter = RateLimiter(
             config.messages_per_second_count, config.messages_burst_count, self._loop.time()
