@@ -109,6 +109,7 @@ class Requests:
             now_ms=self._services.now_ms(),
             levels=dict(self._services.levels),
             token=identified.token,
+            public_url=session.public_url,
         )
         session.send(Ok(message.id, welcome))
         announcement = self._services.lifecycle.announcement

@@ -447,6 +447,9 @@ class Welcome(Result, frozen=True, tag="welcome", omit_defaults=True):
     now_ms: TimestampMs
     levels: dict[str, tuple[str, ...]]
     token: str | None = None
+    public_url: str | None = None
+    """The address by which others reach this server, for invitations; ``None``: the one you have used, as far as
+    the server knows."""
 
 
 class RoomEntered(Result, frozen=True, tag="room", omit_defaults=True):
