@@ -54,7 +54,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     metrics: Literal["off", "local", "all"] = "local"
     """Access to /metrics: nobody (off), this machine without a proxy in between (local), or everybody (all)."""
     bot_workers: Annotated[int, msgspec.Meta(ge=0, le=256)] = 0
-    """Worker processes of bots; 0 means one less than there are cores, at least one."""
+    """Workers for people's bots, and half as many for bots alone; 0 means one less than there are cores."""
     bot_think_limit_ms: Milliseconds = 30_000
     """Time limit for a bot's move; a worker that takes longer is killed, and the move is asked for again."""
     handshake_timeout_ms: Milliseconds = 10_000

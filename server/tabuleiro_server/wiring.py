@@ -177,7 +177,7 @@ async def _rooms(
     return Services(
         config=config,
         guests=Guests(store.accounts, now_ms),
-        directory=Directory(journal, config, now_ms, on_change, last_alive_ms),
+        directory=Directory(journal, config, now_ms, on_change, last_alive_ms, bot_seats.forget),
         lobby=lobby,
         archive=Archive(journal),
         lifecycle=lifecycle,

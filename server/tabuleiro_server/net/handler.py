@@ -35,12 +35,13 @@ OUTBOX_BEFORE_HELLO_BYTES: Final = 64 * 1024
 class Handler:
     """Answers what a connection receives that speaks one of our subprotocols.
 
-    ``on_finished`` is called once nothing of it is left. ``public_url`` is as in :class:`Session`.
+    ``on_finished`` is called once nothing of it is left. ``address``, ``public_url``: as in :class:`Session`.
     """
 
     def __init__(
         self,
         connection: Connection,
+        address: str,
         requests: Requests,
         config: Config,
         metrics: NetMetrics,
@@ -64,6 +65,7 @@ class Handler:
             requests.farewell,
             self._end_by_fault,
             requests.metrics,
+            address,
             public_url,
         )
         self._limiter = RateLimiter(

@@ -14,7 +14,7 @@ from tabuleiro.protocol.messages import ServerMessage
 from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro_server.config import Config
 from tabuleiro_server.metrics import NetMetrics
-from tabuleiro_server.net.addresses import Proxies, is_loopback, own_addresses
+from tabuleiro_server.net.addresses import Proxies, is_loopback, own_addresses, rate_limit_key
 from tabuleiro_server.net.connection import READ_BYTES, Connection, Flusher, Shared
 from tabuleiro_server.net.handler import Handler
 from tabuleiro_server.net.http import HttpPages
@@ -119,8 +119,15 @@ class WebSocketServer:
             connection.close(CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR), error.message)
             return
         self._handshakes.leave(connection)
-        public_url = self._public_url(address)
-        handler = Handler(connection, self._requests, self._config, self._metrics, self._finish, public_url)
+        handler = Handler(
+            connection,
+            rate_limit_key(address),
+            self._requests,
+            self._config,
+            self._metrics,
+            self._finish,
+            self._public_url(address),
+        )
         self._addresses[handler] = address
 
     def _public_url(self, address: str) -> str | None:

@@ -18,6 +18,7 @@ class Subscriber(Protocol):
     """A connection that can enter rooms."""
 
     account_id: AccountId
+    address: str
     codec: Codec
 
     def send_frame(self, frame: bytes) -> None:
@@ -72,6 +73,10 @@ class Subscribers:
             here = {subscriber.account_id for subscriber in self._subscribers}
             self._accounts = frozenset(here if self._entering is None else here | {self._entering})
         return self._accounts
+
+    def address_of(self, account: AccountId) -> str:
+        """Return the address of a connection of ``account``, empty if there is none."""
+        return next((other.address for other in self._subscribers if other.account_id == account), "")
 
     def accounts_gone(self, room: RoomState) -> set[AccountId]:
         """Return the accounts that hold a seat, have no connection, and are not noted as gone."""
