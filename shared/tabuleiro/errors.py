@@ -238,7 +238,7 @@ class GuestNameTakenError(ClientError):
         self.url = url
         super().__init__(
             f"{shown(name)} is somebody else on {url}, or you on another computer: choose another name with "
-            "--name, or bring yours here with `tabuleiro identity export` there and `tabuleiro identity import` here"
+            "--name, or bring yours here by `tabuleiro identity export` there and `tabuleiro identity import` here"
         )
 
 

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from tabuleiro.errors import ClientError, NotationError
+from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro_client.cli.options import ServerOption
-from tabuleiro_client.net.addresses import parse_server_url
 from tabuleiro_client.net.files import STANDARD_INPUT, config_folder, read_bytes, replacement
 from tabuleiro_client.net.identity import (
     IDENTITY_PREFIX,

@@ -22,9 +22,9 @@ import msgspec
 
 from tabuleiro.errors import ClientError, CommandError, ConfigError, GuestNameTakenError, NotationError
 from tabuleiro.ids import ROOM_CODE_LETTERS
+from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.names import name_key, parse_name
-from tabuleiro_client.net.addresses import parse_server_url
 from tabuleiro_client.net.files import replacement
 from tabuleiro_client.net.link import Link, LinkSettings, check_reachable
 
