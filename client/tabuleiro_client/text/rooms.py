@@ -89,6 +89,12 @@ def watching_text(signposts: Signposts) -> str:
     return _invitation(signposts, "watch", signposts.watch)
 
 
+def turn_text(game: str, opponent: str, room: RoomCode, server: str, left: str) -> str:
+    """Return a line about a match in which it is one's turn, with ``left`` for it; empty without a clock."""
+    time = f", {left} left" if left else ""
+    return f"{game} against {opponent or 'yourself'} ({room} on {server.partition('://')[2]}): your turn{time}"
+
+
 def _invitation(signposts: Signposts, verb: str, command: str) -> str:
     who = "On this machine only, others" if signposts.is_here_only else "Others"
     return f"{who} {verb} with\n{command}" if command else ""

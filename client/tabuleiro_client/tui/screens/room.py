@@ -16,15 +16,14 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tabuleiro.errors import ClientError, CommandError
-from tabuleiro.ids import PLAYERS, Player, TimestampMs
+from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.play_options import levels_to_offer
-from tabuleiro_client.models.saved_matches import SavedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch, match_in
 from tabuleiro_client.net.addresses import format_room_address
 from tabuleiro_client.net.room import Change
 from tabuleiro_client.net.server import Signposts, Venue
 from tabuleiro_client.text import rooms
-from tabuleiro_client.text.rooms import brief_options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.room_form import SettingsForm
@@ -93,23 +92,9 @@ class RoomScreen(PageScreen, RoomView):
 
     def _keep_in_mind(self) -> None:
         """Remember the match for the home screen, whenever something in that has changed."""
-        game, head, own = self.room.mirror.game, self.room.mirror.head, self.room.mirror.own_seats
-        if not own:
+        match = match_in(self._venue, self.room, self.context.now_ms())
+        if match is None:
             return
-        others = [head.seats[seat].holder.name or "" for seat in PLAYERS if seat not in own]
-        venue = self._venue
-        match = SavedMatch(
-            server=venue.server,
-            guest=venue.link.welcome.name,
-            room=head.room,
-            game=game.title,
-            board=brief_options_text(type(game), head.options),
-            phase=head.phase,
-            opponent=others[0] if others else "",
-            seen_at_ms=TimestampMs(self.context.now_ms()),
-            is_local=venue.is_local,
-            secret=self.room.secret,
-        )
         if self._saved is None or not self._saved.says_the_same(match):
             self._saved = match
             with suppress(ClientError):  # a full disk is no reason to disturb a match
