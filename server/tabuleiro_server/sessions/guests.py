@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import secrets
 from collections import Counter
@@ -18,6 +19,7 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.names import parse_name
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.refusals import unavailable
+from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.store.port import Account, Accounts
 
 
@@ -79,8 +81,9 @@ class Identified:
 class Guests:
     """Makes guests and recognises them."""
 
-    def __init__(self, accounts: Accounts, now_ms: Callable[[], TimestampMs]) -> None:
+    def __init__(self, accounts: Accounts, budgets: Budgets, now_ms: Callable[[], TimestampMs]) -> None:
         self._accounts = accounts
+        self._budgets = budgets
         self._now_ms = now_ms
         self._connected: Counter[AccountId] = Counter()
         self._vouched_for: dict[str, Account] = {}
@@ -107,16 +110,18 @@ class Guests:
         await self._accounts.touch_all(tuple(self._connected), now_ms)
         return await self._accounts.free_unused(TimestampMs(now_ms - unused_ms))
 
-    async def identify(self, name: str | None, token: str | None) -> Identified:
+    async def identify(self, name: str | None, token: str | None, address: str) -> Identified:
         """Return the owner of ``token``, or a new guest called ``name`` when there is no token.
 
         Raises:
-            CommandError: The token is wrong, the name is bad or taken, or the disk fails.
+            CommandError: The token is wrong, the name is bad or taken, too many guests have come from ``address``,
+                or the disk fails.
         """
         try:
             if token is not None:
-                return Identified(await self._find(token))
-            return await self._make(name)
+                return Identified(await self._find(token, address))
+            with self._budgets.guest(address):
+                return await self._make(name)
         except NameTakenError as error:
             raise CommandError(ErrorCode.NAME_TAKEN, str(error)) from error
         except StoreError as error:
@@ -140,9 +145,11 @@ class Guests:
         self._vouched_for[token] = known
         return token
 
-    async def _find(self, token: str) -> Account:
+    async def _find(self, token: str, address: str) -> Account:
         account = self._vouched_for.get(token) or await self._accounts.find_by_token_hash(_hash(token))
         if account is None:
+            # The right token of somebody else at this address waits for nothing.
+            await asyncio.sleep(self._budgets.wrong_token(address))
             raise CommandError(ErrorCode.BAD_TOKEN, "no guest of this server has this token")
         try:
             await self._accounts.touch(account.id, self._now_ms())
