@@ -252,8 +252,8 @@ class TabuleiroApp(App[int]):
         self.notify(showable(problem, self.writing), severity="warning", timeout=DAMAGE_SHOWN_S, markup=False)
 
     def _connection_changed(self) -> None:
-        while self.identities.damaged:
-            self._tell_of_damage(str(self.identities.damaged.pop(0)))
+        while self.identities.notices:
+            self._tell_of_damage(str(self.identities.notices.pop(0)))
         for screen in self.screen_stack:
             for bar in screen.query(TopBar):
                 bar.show_connection(self.session)
