@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.ids import Player, RoomCode
+from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.messages import (
     ME,
     OPEN,
@@ -23,7 +24,7 @@ from tabuleiro.settings import RoomSettings
 from tabuleiro_client.line.client import LineClient, seats_for
 from tabuleiro_client.line.match import Stay
 from tabuleiro_client.line.questions import WentAway, WentBack, ask_settings, ask_time_control
-from tabuleiro_client.net.addresses import default_server, parse_room_address, parse_server_url
+from tabuleiro_client.net.addresses import default_server, parse_room_address
 from tabuleiro_client.net.server import Venue
 from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.rooms import room_lines

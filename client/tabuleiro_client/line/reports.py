@@ -173,7 +173,8 @@ class MatchReport:
         if not self._signposts.join:
             self._screen.say(f"waiting for an opponent: room {code} is private, its host has the invitation")
             return
-        self._screen.say(f"waiting for an opponent: room {code}; from another terminal:")
+        where = " of this machine only" if self._signposts.is_here_only else ""
+        self._screen.say(f"waiting for an opponent: room {code}; from another terminal{where}:")
         self._screen.say_command(self._signposts.join)
         if self._mirror.head.settings.is_private:
             self._show_way_to_watch()
@@ -183,6 +184,8 @@ class MatchReport:
         if not self._signposts.join:
             self._screen.say("this room is private: its host has the invitation")
             return
+        if self._signposts.is_here_only:
+            self._screen.say("on this machine only:")
         if self._mirror.head.phase == "waiting":
             self._screen.say("to play:")
             self._screen.say_command(self._signposts.join)
