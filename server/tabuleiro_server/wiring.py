@@ -178,9 +178,10 @@ async def _rooms(
         hints.consider(room)
 
     last_alive_ms = TimestampMs(store.last_alive_ms or now_ms())
+    levels = {name: level_names(name) for name in registry.names()}
     return Services(
         config=config,
-        guests=Guests(store.accounts, budgets, now_ms),
+        guests=Guests(store.accounts, budgets, now_ms, {level for game in levels.values() for level in game}),
         directory=Directory(journal, config, now_ms, on_change, last_alive_ms, bot_seats.forget),
         lobby=lobby,
         archive=Archive(journal),
@@ -188,7 +189,7 @@ async def _rooms(
         quota=quota,
         budgets=budgets,
         hints=hints,
-        levels={name: level_names(name) for name in registry.names()},
+        levels=levels,
         now_ms=now_ms,
         version=tabuleiro.__version__,
     )
