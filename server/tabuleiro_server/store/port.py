@@ -158,6 +158,12 @@ class Store(Protocol):
         may succeed); StoreError for values that cannot be stored; ValueError for events that are not numbered on.
         """
 
+    async def remove(self, rooms: Collection[RoomCode]) -> None:
+        """Remove rooms with their events and all rows; their codes are free again. Unknown ones don't matter.
+
+        Nobody may append to one of them meanwhile. Raises: StorageUnavailableError.
+        """
+
     async def load(self, room: RoomCode, after_seq: Seq = BEFORE_FIRST) -> list[StoredEvent]:
         """Return the room's events behind ``after_seq`` in order, none for an unknown room.
 
