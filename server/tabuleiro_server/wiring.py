@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import structlog
+
 import tabuleiro
-from tabuleiro.ids import TimestampMs
+from tabuleiro.ids import SECOND_MS, TimestampMs
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
@@ -26,6 +27,7 @@ from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
+from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Janitor, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
@@ -34,16 +36,22 @@ from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.store.port import Store
 from tabuleiro_server.store.sqlite.store import SqliteStore
 
+log = structlog.get_logger(__name__)
+
 OpenStore = Callable[[Config], Awaitable[Store]]
 """Opens the store that the settings name. Raises: StoreError."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A server that accepts connections; it ends with its context."""
+    """A server that accepts connections; it ends with its context.
+
+    ``clock_behind_ms`` is the time by which the machine's clock was behind the newest event on disk, or 0.
+    """
 
     host: str
     port: int
+    clock_behind_ms: int
     directory: Directory
     lifecycle: Lifecycle
     _sockets: WebSocketServer
@@ -66,11 +74,6 @@ class RunningServer:
         await self.lifecycle.within_limit(self._bot_seats.finish(), "bots that think")
 
 
-def now_ms() -> TimestampMs:
-    """Return the time of day in milliseconds since 1970 UTC."""
-    return TimestampMs(time.time_ns() // 1_000_000)
-
-
 async def open_sqlite(config: Config) -> Store:
     """Open the SQLite file that the settings name. Raises: StoreError."""
     return await SqliteStore.open(Path(config.db), rows_of, synchronous=config.synchronous)
@@ -82,6 +85,7 @@ async def running_server(
     config: Config,
     lifecycle: Lifecycle | None = None,
     open_store: OpenStore = open_sqlite,
+    clock: RunClock | None = None,
 ) -> AsyncIterator[RunningServer]:
     """Run a server for as long as the context lasts.
 
@@ -92,11 +96,14 @@ async def running_server(
         config: The settings.
         lifecycle: Given by a caller who wants to hurry the stop.
         open_store: Opens the store.
+        clock: The time of this run; the caller's lifecycle goes by it too.
 
     Raises:
         StoreError: The database cannot be used.
         ConfigError: The address cannot be used.
     """
+    clock = clock or RunClock()
+    now_ms = clock.now_ms
     lifecycle = lifecycle or Lifecycle(config, now_ms)
     async with AsyncExitStack() as stack:
 
@@ -106,13 +113,16 @@ async def running_server(
         store = await open_store(config)
         # Not given up: a process does not end before the threads of its connections do.
         stack.push_async_callback(store.close)
+        behind_ms = clock.begin_after(await store.newest_ms() or 0)
+        if behind_ms >= SECOND_MS:
+            log.warning("the machine's clock is behind the newest event; time goes on from there", by_ms=behind_ms)
         at_the_end(store.stop, "commits")
         pool = BotPool(config.bot_workers or max((os.cpu_count() or 2) - 1, 1), config.bot_think_limit_ms)
         await pool.start()
         at_the_end(pool.stop, "bot workers")
         bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms)
         hints = Hints(partial(suggest_turn, pool), now_ms)
-        services = await _rooms(config, store, bot_seats, hints, lifecycle)
+        services = await _rooms(config, store, bot_seats, hints, lifecycle, clock)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
         at_the_end(hints.stop, "hints")
@@ -120,19 +130,28 @@ async def running_server(
         probe = LoopLagProbe()
         probe.start()
         stack.callback(probe.stop)
-        sockets = _sockets(config, services, store, pool, probe)
+        clock.watch(services.directory.note_standstill)
+        stack.callback(clock.stop)
+        sockets = _sockets(config, services, store, pool, probe, clock)
         await sockets.start()
         at_the_end(sockets.stop, "connections")
         janitor = Janitor(store, services.directory, services.guests, config, now_ms)
         janitor.start()
         at_the_end(janitor.stop, "the janitor")
         yield RunningServer(
-            config.host, sockets.port, services.directory, lifecycle, sockets, bot_seats, config.shutdown_notice_ms
+            config.host,
+            sockets.port,
+            behind_ms,
+            services.directory,
+            lifecycle,
+            sockets,
+            bot_seats,
+            config.shutdown_notice_ms,
         )
 
 
 async def _rooms(
-    config: Config, store: Store, bot_seats: BotSeats, hints: Hints, lifecycle: Lifecycle
+    config: Config, store: Store, bot_seats: BotSeats, hints: Hints, lifecycle: Lifecycle, clock: RunClock
 ) -> Services:
     """Put together the parts that sessions use."""
     journal = Journal(store)
@@ -145,6 +164,7 @@ async def _rooms(
         bot_seats.consider(room)
         hints.consider(room)
 
+    now_ms = clock.now_ms
     last_alive_ms = TimestampMs(store.last_alive_ms or now_ms())
     return Services(
         config=config,
@@ -162,7 +182,7 @@ async def _rooms(
 
 
 def _sockets(
-    config: Config, services: Services, store: Store, pool: BotPool, probe: LoopLagProbe
+    config: Config, services: Services, store: Store, pool: BotPool, probe: LoopLagProbe, clock: RunClock
 ) -> WebSocketServer:
     """Put together the parts behind the port, and the metrics of all parts."""
     requests = Requests(services)
@@ -177,4 +197,4 @@ def _sockets(
         bots=lambda: pool.counts,
     )
     pages = HttpPages(config, lambda: render_metrics(collector))
-    return WebSocketServer(requests, config, pages, metrics)
+    return WebSocketServer(requests, config, pages, metrics, clock.awake_s)

@@ -174,6 +174,7 @@ class Stage:
 
     def __init__(self, store: FaultyStore, config: Config, now_ms: int, last_alive_ms: int) -> None:
         self.now_ms = now_ms
+        self.clock_now: Callable[[], TimestampMs] = lambda: TimestampMs(self.now_ms)
         self.config = config
         self.store = store
         self.journal = Journal(store)
@@ -200,7 +201,7 @@ class Stage:
         self.requests = Requests(services)
 
     def clock(self) -> TimestampMs:
-        return TimestampMs(self.now_ms)
+        return self.clock_now()
 
     async def _suggest(self, room: RoomState) -> messages.HintGiven:
         """Think until the test has put something into ``suggested``."""

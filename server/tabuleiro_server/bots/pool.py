@@ -20,6 +20,7 @@ from tabuleiro_server.bots.levels import RANDOM, check_level, choose_turn
 from tabuleiro_server.bots.messages import Answer, Evaluation, ThinkRequest, replay, texts_of
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND, WorkerProcess
 from tabuleiro_server.metrics import PoolMetrics
+from tabuleiro_server.timers import time_limit
 
 T = TypeVar("T")
 
@@ -208,7 +209,7 @@ class BotPool:
         try:
             await self._queue.put(request.room, wish)
             self._add_keeper_if_needed()
-            async with asyncio.timeout(None if patience_ms is None else patience_ms / 1000):
+            async with time_limit(None if patience_ms is None else patience_ms / 1000):
                 return await wish.thought
         except TimeoutError:
             log.warning(

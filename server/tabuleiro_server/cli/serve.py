@@ -16,10 +16,13 @@ from typing import Annotated, Final
 import structlog
 import typer
 
+from tabuleiro.ids import SECOND_MS
+from tabuleiro.text import spell_duration
 from tabuleiro_server.cli.logs import configure_logs
 from tabuleiro_server.config import Config, load_config
+from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.lifecycle import Lifecycle
-from tabuleiro_server.wiring import RunningServer, now_ms, running_server
+from tabuleiro_server.wiring import RunningServer, running_server
 
 GARBAGE_THRESHOLDS: Final = (50_000, 10, 10)
 """New objects before a look through the youngest; such rounds before a look through older ones, and all."""
@@ -60,18 +63,29 @@ def serve(
 
 async def _serve(settings: Config) -> None:
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    lifecycle = Lifecycle(settings, now_ms)
+    clock = RunClock()
+    lifecycle = Lifecycle(settings, clock.now_ms)
     _stop_on_signals(lifecycle)
     allow_open_files(settings.connections_count)
-    async with running_server(settings, lifecycle) as server:
+    async with running_server(settings, lifecycle, clock=clock) as server:
         _collect_garbage_seldom()
         print(f"tabuleiro listens on {server.url}", flush=True)
+        if server.clock_behind_ms >= SECOND_MS:
+            print(_clock_text(server.clock_behind_ms), file=sys.stderr, flush=True)
         await lifecycle.stop_requested()
         longest_ms = settings.shutdown_notice_ms + STOP_PARTS_COUNT * settings.shutdown_limit_ms
         end_at_last(longest_ms / 1000 + STOP_MARGIN_S)
         log.info("stopping")
         await server.wind_down()
     log.info("stopped")
+
+
+def _clock_text(behind_ms: int) -> str:
+    return (
+        f"This machine's clock is {spell_duration(behind_ms)} behind the newest event of the database: was it set"
+        " back, or ahead when the server last ran? Time goes on from that event. Set the clock right and start"
+        " again."
+    )
 
 
 @asynccontextmanager

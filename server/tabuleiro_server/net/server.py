@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 
 import structlog
@@ -26,14 +27,22 @@ log = structlog.get_logger(__name__)
 class WebSocketServer:
     """Everything behind the port that clients connect to."""
 
-    def __init__(self, requests: Requests, config: Config, pages: HttpPages, metrics: NetMetrics) -> None:
+    def __init__(
+        self,
+        requests: Requests,
+        config: Config,
+        pages: HttpPages,
+        metrics: NetMetrics,
+        awake_s: Callable[[], float],
+    ) -> None:
         self._requests = requests
         self._config = config
         self._metrics = metrics
         self._proxies = Proxies(config.trusted_proxies)
         self._limiter = ConnectionLimiter(config, metrics)
         self._handshakes = HandshakeLimiter(config, self._proxies, metrics)
-        self._shared = Shared(config, self._handshakes, pages, self._open, Flusher(), bytearray(READ_BYTES))
+        buffer = bytearray(READ_BYTES)
+        self._shared = Shared(config, self._handshakes, pages, self._open, Flusher(), buffer, awake_s)
         self._server: asyncio.Server | None = None
         self._addresses: dict[Handler, str] = {}
         self._all_finished = asyncio.Event()
