@@ -19,6 +19,7 @@ from msgspec import inspect
 
 from tabuleiro.errors import ConfigError, shown
 from tabuleiro.ids import DAY_MS, HOUR_MS, MINUTE_MS
+from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES
 from tabuleiro.settings import RoomLimits
 
@@ -40,6 +41,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Address to listen on; 0.0.0.0 lets other machines in."""
     port: Port = 8765
     """TCP port; 0 takes any free one."""
+    public_url: str = ""
+    """Address that invitations show, e.g. wss://play.example.org; empty: the one that a client has used."""
     db: str = "tabuleiro.db"
     """Path of the SQLite file; it is made if absent."""
     synchronous: Literal["FULL", "NORMAL"] = "FULL"
@@ -51,7 +54,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     metrics: Literal["off", "local", "all"] = "local"
     """Access to /metrics: nobody (off), this machine without a proxy in between (local), or everybody (all)."""
     bot_workers: Annotated[int, msgspec.Meta(ge=0, le=256)] = 0
-    """Worker processes of bots; 0 means one less than there are cores, at least one."""
+    """Workers for people's bots, and half as many for bots alone; 0 means one less than there are cores."""
     bot_think_limit_ms: Milliseconds = 30_000
     """Time limit for a bot's move; a worker that takes longer is killed, and the move is asked for again."""
     handshake_timeout_ms: Milliseconds = 10_000
@@ -110,11 +113,16 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Time without people after which a room leaves memory; it stays on disk."""
 
     def __post_init__(self) -> None:
-        """Check the networks of proxies.
+        """Check the public address and the networks of proxies.
 
         Raises:
             ValueError: One of them is no address or network.
         """
+        if self.public_url:
+            try:
+                parse_server_url(self.public_url)
+            except ConfigError as error:
+                raise ValueError(f"{error.expected}, got {error.key}") from None
         for proxy in self.trusted_proxies:
             try:
                 ipaddress.ip_network(proxy, strict=False)
@@ -214,4 +222,4 @@ def _expectation(key: str, type_: inspect.Type, value: object) -> str | None:
     if isinstance(type_, inspect.VarTupleType):
         is_texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
         return None if is_texts else "a list of texts"
-    return "text" if isinstance(type_, inspect.StrType) else None
+    return "text" if isinstance(type_, inspect.StrType) and not isinstance(value, str) else None

@@ -12,7 +12,9 @@ from pathlib import Path
 import structlog
 
 import tabuleiro
+from tabuleiro.errors import StoreError
 from tabuleiro.ids import SECOND_MS, TimestampMs
+from tabuleiro.protocol.addresses import format_server_url
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
@@ -20,6 +22,7 @@ from tabuleiro_server.bots.seats import BotSeats, suggest_turn
 from tabuleiro_server.config import Config
 from tabuleiro_server.metrics import LoopLagProbe, NetMetrics
 from tabuleiro_server.metrics.exposition import ServerCollector, render_metrics
+from tabuleiro_server.net.addresses import is_everywhere
 from tabuleiro_server.net.http import HttpPages
 from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
@@ -34,6 +37,7 @@ from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.store.port import Store
+from tabuleiro_server.store.sqlite.admin import read_stats
 from tabuleiro_server.store.sqlite.store import SqliteStore
 
 log = structlog.get_logger(__name__)
@@ -46,10 +50,12 @@ OpenStore = Callable[[Config], Awaitable[Store]]
 class RunningServer:
     """A server that accepts connections; it ends with its context.
 
+    ``url`` is its address on this machine, ``public_urls`` are those for other machines, the best one first.
     ``clock_behind_ms`` is the time by which the machine's clock was behind the newest event on disk, or 0.
     """
 
-    host: str
+    url: str
+    public_urls: list[str]
     port: int
     clock_behind_ms: int
     directory: Directory
@@ -57,12 +63,6 @@ class RunningServer:
     _sockets: WebSocketServer
     _bot_seats: BotSeats
     _notice_ms: int
-
-    @property
-    def url(self) -> str:
-        """The address for clients."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"ws://{host}:{self.port}"
 
     async def wind_down(self) -> None:
         """Announce the stop to every client, go on for the notice without new rooms, and let bots finish."""
@@ -77,6 +77,18 @@ class RunningServer:
 async def open_sqlite(config: Config) -> Store:
     """Open the SQLite file that the settings name. Raises: StoreError."""
     return await SqliteStore.open(Path(config.db), rows_of, synchronous=config.synchronous)
+
+
+async def measure_database(config: Config) -> tuple[int, dict[str, int]] | None:
+    """Return the size in bytes of the file that the settings name, and its number of rooms by phase.
+
+    ``None`` for a file that cannot be read whole: its damage is told in the log, and what can be served is.
+    """
+    try:
+        stats = await read_stats(Path(config.db))
+    except StoreError:
+        return None
+    return stats.file_bytes, stats.room_counts
 
 
 # Longer than other functions: what is started here ends in the reverse order, which is best seen in one place.
@@ -139,15 +151,23 @@ async def running_server(
         janitor.start()
         at_the_end(janitor.stop, "the janitor")
         yield RunningServer(
-            config.host,
-            sockets.port,
-            behind_ms,
-            services.directory,
-            lifecycle,
-            sockets,
-            bot_seats,
-            config.shutdown_notice_ms,
+            url=format_server_url(_own_host(config.host), sockets.port),
+            public_urls=sockets.public_urls,
+            port=sockets.port,
+            clock_behind_ms=behind_ms,
+            directory=services.directory,
+            lifecycle=lifecycle,
+            _sockets=sockets,
+            _bot_seats=bot_seats,
+            _notice_ms=config.shutdown_notice_ms,
         )
+
+
+def _own_host(host: str) -> str:
+    """Return the host by which this machine reaches a server that listens on ``host``."""
+    if not is_everywhere(host):
+        return host
+    return "::1" if ":" in host else "127.0.0.1"
 
 
 async def _rooms(
@@ -169,7 +189,7 @@ async def _rooms(
     return Services(
         config=config,
         guests=Guests(store.accounts, now_ms),
-        directory=Directory(journal, config, now_ms, on_change, last_alive_ms),
+        directory=Directory(journal, config, now_ms, on_change, last_alive_ms, bot_seats.forget),
         lobby=lobby,
         archive=Archive(journal),
         lifecycle=lifecycle,

@@ -18,7 +18,6 @@ from tabuleiro.protocol.codec import MsgpackCodec
 from tabuleiro.protocol.events import Event, SeatTaken, SequencedEvent
 from tabuleiro.protocol.messages import Ok, RoomEntered, RoomGone, SeatRequest, Update
 from tabuleiro_server.config import Config
-from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
@@ -94,11 +93,12 @@ class Client:
     It is its own outbox: what is put is heard at once.
     """
 
-    def __init__(self, stage: Stage, name: str) -> None:
+    def __init__(self, stage: Stage, name: str, address: str) -> None:
         self.codec = MsgpackCodec()
         self.faults: list[Exception] = []
         requests = stage.requests
-        self.session = Session(self.codec, self, requests.answer, requests.farewell, self.faults.append)
+        answer, farewell, fault = requests.answer, requests.farewell, self.faults.append
+        self.session = Session(self.codec, self, answer, farewell, fault, address=address)
         self.name = name
         self.account = AccountId(f"{name}-id")
         self.heard: list[Any] = []
@@ -203,7 +203,7 @@ class Stage:
     def clock(self) -> TimestampMs:
         return self.clock_now()
 
-    async def _suggest(self, room: RoomState) -> messages.HintGiven:
+    async def _suggest(self, room: LiveRoom, account: AccountId) -> messages.HintGiven:
         """Think until the test has put something into ``suggested``."""
         found = await self.suggested.get()
         if isinstance(found, Exception):
@@ -216,9 +216,9 @@ class Stage:
         self._changed.set()
         self.lobby.update(room.summary())
 
-    def client(self, name: str) -> Client:
+    def client(self, name: str, address: str = "") -> Client:
         """Somebody who has said hello; two of one name are two connections of one account."""
-        client = Client(self, name)
+        client = Client(self, name, address)
         client.session.welcome(client.account, name)
         self.lobby.arrive(name)
         return client

@@ -9,18 +9,21 @@ import os
 import shutil
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Self
 
+from tabuleiro.errors import ClientError
 from tabuleiro.ids import Player
 from tabuleiro.protocol.messages import JoinRoom, SeatRequest
 from tabuleiro_client.line.match import LineMatch, Stay
 from tabuleiro_client.line.questions import Menu
 from tabuleiro_client.line.terminal import LineReader, Screen
+from tabuleiro_client.models.saved_matches import SavedMatches, match_in
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import IdentityFolder
-from tabuleiro_client.net.room import EntryRequest, enter
+from tabuleiro_client.net.link import own_now_ms
+from tabuleiro_client.net.room import EnteredRoom, EntryRequest, enter
 from tabuleiro_client.net.server import Venue, local_venue, remote_gallery, remote_venue
 from tabuleiro_client.text.terminal import detect_style
 
@@ -35,11 +38,20 @@ def seats_for(mine: Player, me: SeatRequest, other: SeatRequest) -> Seats:
 class LineClient:
     """A person or script at a terminal or pipe, with the names kept for them."""
 
-    def __init__(self, lines: LineReader, screen: Screen, identities: IdentityFolder, name: str | None) -> None:
+    def __init__(
+        self,
+        lines: LineReader,
+        screen: Screen,
+        identities: IdentityFolder,
+        name: str | None,
+        saved_matches: SavedMatches | None = None,
+    ) -> None:
+        """``saved_matches`` ``None``: no match is remembered."""
         self.lines = lines
         self.screen = screen
         self.menu = Menu(screen, lines)
         self._identities = identities
+        self._saved_matches = saved_matches
         self._name = name
 
     @classmethod
@@ -54,7 +66,8 @@ class LineClient:
         width = shutil.get_terminal_size().columns if has_width else None
         style = replace(detect_style(sys.stdout, os.environ, force_ascii=is_ascii), is_spoken=is_spoken)
         screen = Screen(sys.stdout, style, has_prompt=lines.is_terminal, width=width)
-        return cls(lines, screen, IdentityFolder(config_folder()), name)
+        folder = config_folder()
+        return cls(lines, screen, IdentityFolder(folder), name, SavedMatches(folder))
 
     @asynccontextmanager
     async def remote(self, url: str) -> AsyncIterator[Venue]:
@@ -106,7 +119,25 @@ class LineClient:
                 levels=venue.levels(type(room.mirror.game)),
                 is_watching=is_watching,
             )
-            return await match.stay()
+            self._remember(venue, room)
+            try:
+                stay = await match.stay()
+            finally:
+                self._remember(venue, room)
+            if room.mirror.head.phase == "waiting":
+                self._forget(venue, room)  # the seat was given up
+            return stay
+
+    def _remember(self, venue: Venue, room: EnteredRoom) -> None:
+        match = match_in(venue, room, own_now_ms())
+        if self._saved_matches is not None and match is not None:
+            with suppress(ClientError):  # a full disk is no reason to disturb a match
+                self._saved_matches.keep(match)
+
+    def _forget(self, venue: Venue, room: EnteredRoom) -> None:
+        match = match_in(venue, room, own_now_ms())
+        if self._saved_matches is not None and match is not None:
+            self._saved_matches.forget(match)
 
     async def _ask_name(self, why: str) -> str:
         if why:

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
-from tabuleiro.errors import ClientError, DatabaseLockedError
+from tabuleiro.errors import ClientError, ConfigError, DatabaseLockedError
+from tabuleiro.ids import RoomCode
+from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.events import RoomSecrets
 from tabuleiro.rules import Game
+from tabuleiro_client.net.addresses import format_room_address
 from tabuleiro_client.net.files import data_folder
 from tabuleiro_client.net.identity import LOOKING_ON, AskName, IdentityFolder, introduced_link, login_name
-from tabuleiro_client.net.link import Link
+from tabuleiro_client.net.link import Link, is_loopback
 
 
 @dataclass(frozen=True, slots=True)
 class Signposts:
     """``join`` is how somebody else takes a seat, ``watch`` how they look on, ``back`` how this guest comes back.
 
-    ``join`` and ``watch`` are empty where nobody can be told: a private room whose secrets are the host's.
+    ``join`` and ``watch`` are empty where nobody can be told: a private room whose secrets are the host's. With
+    ``is_here_only`` they lead there from this machine, and from no other.
     """
 
     join: str
     watch: str
     back: str
+    is_here_only: bool = False
 
 
 _DATABASES_MAX_COUNT: Final = 50
@@ -82,19 +87,30 @@ class Venue:
         """Return the levels of the bots of a game, weakest first."""
         return self.link.welcome.levels.get(game.name, ())
 
-    def signposts(self, code: str, secrets: RoomSecrets | None, *, is_private: bool) -> Signposts:
+    def _url_for_others(self) -> str:
+        """Return the address that the server wants to be known by, if it is one, else the one used here."""
+        with suppress(ConfigError):
+            return parse_server_url(self.link.welcome.public_url or "")
+        return self.url
+
+    def signposts(self, code: RoomCode, secrets: RoomSecrets | None, *, is_private: bool) -> Signposts:
         """Return the commands that lead to a room; ``secrets`` of a private one are ``None`` if unknown."""
-        server = f"--server {shlex.quote(self.url)}"
-        join = f"tabuleiro play {server} --room {code}"
-        watch = f"tabuleiro watch {code} {server}"
-        back = f"{join} --name {shlex.quote(self.link.welcome.name)}"
+        back = f"tabuleiro play --server {shlex.quote(self.url)} --room {code}"
+        back += f" --name {shlex.quote(self.link.welcome.name)}"
         if self.is_local:
             back = "tabuleiro play   (and there: continue a match on this machine)"
-        if secrets is not None:
-            join, watch = f"{join} --secret {secrets.invite}", f"{watch} --secret {secrets.watch}"
-        elif is_private:
-            join = watch = ""
-        return Signposts(join, watch, back)
+        if is_private and secrets is None:
+            return Signposts("", "", back)
+        url = self._url_for_others()
+        server = f"--server {shlex.quote(url)}"
+        to_play = format_room_address(code, secrets.invite if secrets else None)
+        to_watch = format_room_address(code, secrets.watch if secrets else None)
+        return Signposts(
+            join=f"tabuleiro play {server} --room {to_play}",
+            watch=f"tabuleiro watch {to_watch} {server}",
+            back=back,
+            is_here_only=is_loopback(url),
+        )
 
 
 @asynccontextmanager

@@ -36,7 +36,8 @@ class Downtime(NamedTuple):
 class Directory:
     """The rooms in memory by code, and the way to those on disk.
 
-    ``last_alive_ms`` is the last time that the server before this one was known to run.
+    ``last_alive_ms`` is the last time that the server before this one was known to run. ``on_unload`` is called
+    for each room that leaves memory.
     """
 
     def __init__(
@@ -46,10 +47,12 @@ class Directory:
         now_ms: Callable[[], TimestampMs],
         on_change: Callable[[LiveRoom], None],
         last_alive_ms: TimestampMs,
+        on_unload: Callable[[LiveRoom], None] = lambda room: None,
     ) -> None:
         started_ms = now_ms()
         self._downtimes = [Downtime(min(last_alive_ms, started_ms), started_ms)]
         self._context = RoomContext(journal, config, now_ms, on_change, self._drop)
+        self._on_unload = on_unload
         self._rooms: dict[RoomCode, LiveRoom] = {}
         self._loading: dict[RoomCode, asyncio.Lock] = {}
         self._damaged: set[RoomCode] = set()
@@ -187,6 +190,7 @@ class Directory:
         if room.is_damaged:
             self._damaged.add(room.state.code)
         self._rooms.pop(room.state.code, None)
+        self._on_unload(room)
 
 
 def _together(downtimes: Sequence[Downtime]) -> Downtime:
