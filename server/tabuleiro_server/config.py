@@ -32,6 +32,7 @@ Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=DAY_MS)]
 LongMilliseconds = Annotated[int, msgspec.Meta(ge=1_000, le=366 * DAY_MS)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+BigCount = Annotated[int, msgspec.Meta(ge=1, le=1_000_000_000)]
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -99,6 +100,30 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Connections in their handshake or being refused, at once; beyond that the oldest of one address is cut."""
     rooms_per_account_count: Count = 20
     """Unfinished rooms that one guest may have made."""
+    account_rooms_per_hour_count: BigCount = 120
+    """Rooms that one guest may make in an hour."""
+    account_rooms_burst_count: BigCount = 40
+    """Rooms that one guest may make at once."""
+    address_rooms_per_hour_count: BigCount = 600
+    """Rooms that one address may make in an hour."""
+    address_rooms_burst_count: BigCount = 200
+    """Rooms that one address may make at once."""
+    new_guests_per_hour_count: BigCount = 120
+    """New guests from one address in an hour."""
+    new_guests_burst_count: BigCount = 200
+    """New guests from one address at once."""
+    account_events_per_hour_count: BigCount = 36_000
+    """Moves and other events that one guest may have stored in an hour."""
+    account_events_burst_count: BigCount = 10_000
+    """Moves and other events that one guest may have stored at once."""
+    address_events_per_hour_count: BigCount = 144_000
+    """Moves and other events that one address may have stored in an hour."""
+    address_events_burst_count: BigCount = 100_000
+    """Moves and other events that one address may have stored at once."""
+    wrong_tokens_per_hour_count: Count = 360
+    """Wrong tokens from one address in an hour; the answers to more of them wait."""
+    wrong_tokens_burst_count: Count = 10
+    """Wrong tokens from one address that are answered without waiting."""
     entered_rooms_count: Count = 50
     """Rooms that one connection may be in."""
     messages_per_second_count: Count = 20

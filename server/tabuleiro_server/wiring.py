@@ -31,6 +31,7 @@ from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.run_clock import RunClock
+from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Janitor, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
@@ -59,6 +60,7 @@ class RunningServer:
     port: int
     clock_behind_ms: int
     directory: Directory
+    guests: Guests
     lifecycle: Lifecycle
     _sockets: WebSocketServer
     _bot_seats: BotSeats
@@ -156,6 +158,7 @@ async def running_server(
             port=sockets.port,
             clock_behind_ms=behind_ms,
             directory=services.directory,
+            guests=services.guests,
             lifecycle=lifecycle,
             _sockets=sockets,
             _bot_seats=bot_seats,
@@ -176,6 +179,7 @@ async def _rooms(
     """Put together the parts that sessions use."""
     journal = Journal(store)
     lobby = Lobby(await journal.summaries())
+    budgets = Budgets(config)
     quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
 
     def on_change(room: LiveRoom) -> None:
@@ -188,12 +192,13 @@ async def _rooms(
     last_alive_ms = TimestampMs(store.last_alive_ms or now_ms())
     return Services(
         config=config,
-        guests=Guests(store.accounts, now_ms),
+        guests=Guests(store.accounts, budgets, now_ms),
         directory=Directory(journal, config, now_ms, on_change, last_alive_ms, bot_seats.forget),
         lobby=lobby,
         archive=Archive(journal),
         lifecycle=lifecycle,
         quota=quota,
+        budgets=budgets,
         hints=hints,
         levels={name: level_names(name) for name in registry.names()},
         now_ms=now_ms,

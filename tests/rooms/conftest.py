@@ -23,6 +23,7 @@ from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
+from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
@@ -185,9 +186,11 @@ class Stage:
         self.directory = Directory(self.journal, config, self.clock, self._on_change, TimestampMs(last_alive_ms))
         self.suggested: asyncio.Queue[messages.HintGiven | Exception] = asyncio.Queue()
         self.hints = Hints(self._suggest, self.clock)
+        budgets = Budgets(config)
         services = Services(
             config=config,
-            guests=Guests(store.accounts, self.clock),
+            guests=Guests(store.accounts, budgets, self.clock),
+            budgets=budgets,
             directory=self.directory,
             lobby=self.lobby,
             levels={"virus-wars": ("random",)},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from collections.abc import Iterable
 from contextlib import suppress
@@ -101,6 +102,28 @@ def own_addresses(host: str) -> list[str]:
 def _is_of_network(text: str) -> bool:
     address = _parse(text)
     return address is not None and not (address.is_loopback or address.is_link_local or address.is_unspecified)
+
+
+_AUTHORITY: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{0,5})?", re.ASCII)
+
+
+def is_local_host(authority: str) -> bool:
+    """Return whether a Host header, or the authority of a URL, names this machine, whatever the port.
+
+    A browser may be led here by any name: whoever owns it lets it point to this machine once his page has been
+    loaded, and the page may then read what it finds here.
+
+    >>> [is_local_host(text) for text in ("LocalHost.:8765", "[::1]", "127.0.0.1:80", "evil.example", "")]
+    [True, True, True, False, False]
+    """
+    found = _AUTHORITY.fullmatch(authority)
+    if found is None:
+        return False
+    if found[1] is not None:
+        return ":" in found[1] and is_loopback(found[1])
+    name = found[2].lower().removesuffix(".")
+    is_own = name in ("localhost", socket.gethostname().lower()) and name != ""
+    return is_own or name.endswith(".localhost") or is_loopback(name)
 
 
 def _parse(text: str) -> Address | None:

@@ -61,6 +61,12 @@ RoomRequest = (
 )
 """Requests that are one command to a room that the session has entered."""
 
+ENDING_REQUESTS: Final = (messages.LeaveRoom, messages.Resign, messages.Abort, messages.ClaimWin)
+"""Requests that end something: they are granted to whoever has had too much stored already."""
+
+ACTIONS_PER_EVENT_COUNT: Final = 16
+"""Actions of one move that take about as much to store as another event."""
+
 EntryRequest = messages.CreateRoom | messages.QuickPlay | messages.JoinRoom | messages.WatchRoom
 """The requests that enter a room."""
 
@@ -96,7 +102,7 @@ class Requests:
         self._services.guests.depart(session.account_id)
 
     async def _hello(self, session: Session, message: messages.Hello) -> None:
-        identified = await self._services.guests.identify(message.name, message.token)
+        identified = await self._services.guests.identify(message.name, message.token, session.address)
         account = identified.account
         log.debug("hello", account=account.id, client=strip_controls(message.client))
         session.welcome(account.id, account.name)
@@ -170,11 +176,13 @@ class Requests:
             secrets=RoomSecrets(secrets.token_urlsafe(SECRET_BYTES), secrets.token_urlsafe(SECRET_BYTES)),
             chance=new_chance(),
         )
-        with self._services.quota.one_more(session.account_id):
+        account = session.account_id
+        with self._services.quota.one_more(account), self._services.budgets.room(account, session.address):
             return await self._services.directory.open(command)
 
     async def _quick_play(self, session: Session, message: messages.QuickPlay) -> None:
         """Handle one at a time, or two people who ask at the same moment would each open a room and wait."""
+        self._spend_event(session, message)
         async with self._quick_play_lock:
             await self._join_oldest_or_open(session, message)
 
@@ -211,6 +219,7 @@ class Requests:
         return is_slow or all(seat.kind != "person" or seat.account in here for seat in room.state.seats)
 
     async def _join_room(self, session: Session, message: messages.JoinRoom) -> None:
+        self._spend_event(session, message)
         join = commands.Join(session.account_id, session.name, new_chance(), message.seat, message.secret)
         await self._enter(session, message.room, message, join, None)
 
@@ -253,6 +262,7 @@ class Requests:
 
     async def _leave_room(self, session: Session, message: messages.LeaveRoom) -> None:
         room = await self._services.directory.find(message.room)
+        self._spend_event(session, message)
 
         def acknowledge(state: RoomState) -> None:
             session.send(Ok(message.id))
@@ -275,6 +285,17 @@ class Requests:
 
         self._services.hints.start(room, command, answer, lambda: session.is_in(room.state.code))
 
+    def _spend_event(self, session: Session, message: ClientMessage, count: int = 1) -> None:
+        """Count what a request may store, or refuse it if there has been too much; what ends something is granted.
+
+        Raises:
+            CommandError: limit-reached.
+        """
+        budgets = self._services.budgets
+        if not isinstance(message, ENDING_REQUESTS):
+            budgets.check_events(session.account_id, session.address)
+        budgets.spend_events(session.account_id, session.address, count)
+
     def _perform(self, session: Session, message: RoomRequest) -> Answering:
         """Have the command of a request performed, by a room that the session has entered."""
         room = session.room(message.room)
@@ -287,6 +308,8 @@ class Requests:
         await self._ask(session, room, message)
 
     def _ask(self, session: Session, room: LiveRoom, message: RoomRequest) -> asyncio.Future[RoomState]:
+        actions_count = len(message.actions) if isinstance(message, messages.Play) else 0
+        self._spend_event(session, message, 1 + actions_count // ACTIONS_PER_EVENT_COUNT)
         bot_levels = self._services.levels.get(room.state.game.name, ())
         command = _command(session, message, bot_levels)
         return room.perform(command, lambda state: session.send(Ok(message.id, seq=state.seq)))
