@@ -18,7 +18,7 @@ import msgspec
 import structlog
 
 from tabuleiro.errors import BotError
-from tabuleiro_server.bots.levels import RANDOM, check_level, choose_turn
+from tabuleiro_server.bots.levels import RANDOM, choose_turn, find_level
 from tabuleiro_server.bots.messages import Answer, Evaluation, ThinkRequest, replay, texts_of
 from tabuleiro_server.bots.queue import NOBODY, Claim, FairQueue, Rank
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND, WorkerProcess
@@ -204,7 +204,7 @@ class BotPool:
         Raises: BotError for an unknown level, for a position with nothing to choose, and when the pool is
         stopped; GameOptionError for an unknown game.
         """
-        check_level(request.game, request.level)
+        find_level(request.game, request.level)
         if not self._is_running:
             raise BotError("the bot pool is not running")
         if patience_ms == 0:
