@@ -23,7 +23,7 @@ class House:
         self.beat_count = 0
         self.removal_count = 0
 
-    def beat(self) -> None:
+    def beat(self, now_ms: TimestampMs) -> None:
         self.beat_count += 1
 
     async def wake_due_rooms(self) -> None:
