@@ -142,6 +142,9 @@ REPLAY: Final = (
     ),
 )
 
+RULES_PANEL: Final = (key("escape,f2", "close", "close", "Close the rules.", sign="Esc"),)
+"""The keys of the rules beside a board, which has the focus again afterwards."""
+
 HOME: Final = (
     key("1", "open('bot')", "bot", "Play against a bot, on this machine.", shown=False),
     key("2", "open('both')", "two here", "Play with two people at this keyboard.", shown=False),

@@ -25,10 +25,12 @@ from tabuleiro_client.tui.present.notes import cell_note
 from tabuleiro_client.tui.widgets.bars import KeyBar, Line, TopBar
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
 from tabuleiro_client.tui.widgets.chat import Entry
-from tabuleiro_client.tui.widgets.panel import Choices
+from tabuleiro_client.tui.widgets.panel import Choices, Legend
+from tabuleiro_client.tui.widgets.rules_page import RulesPanel
 
 PANEL_MIN_COLUMNS: Final = 26
 PANEL_MAX_COLUMNS: Final = 44
+RULES_MAX_COLUMNS: Final = 60
 OTHER_ROWS: Final = 6
 """Rows that are not the board's: the bar at the top, the lines below the board, the footer."""
 LAVISH_ROWS: Final = 8
@@ -51,8 +53,13 @@ class BoardScreen(Screen[None]):
     BoardScreen.tight #choices.empty { display: none; }
     BoardScreen #panel { width: 36; height: 1fr; background: $surface; }
     BoardScreen.narrow #panel { display: none; }
+    BoardScreen #rules { display: none; }
+    BoardScreen.learning #rules { display: block; }
+    BoardScreen.learning #panel { display: none; }
+    BoardScreen.learning.roomy #panel { display: block; }
     BoardScreen #brief { display: none; text-style: bold; }
-    BoardScreen.narrow #brief { display: block; }
+    BoardScreen.narrow #brief, BoardScreen.learning #brief { display: block; }
+    BoardScreen.learning.roomy #brief { display: none; }
     """
 
     def __init__(self, title: str) -> None:
@@ -78,6 +85,8 @@ class BoardScreen(Screen[None]):
             yield Board(self.choose, self.point, id="board")
             with Vertical(id="panel"):
                 yield from self.compose_panel()
+                yield Legend(id="legend")
+            yield RulesPanel(id="rules")
         with Vertical(id="lines"):
             yield Line(id="brief")
             yield Line(id="turn")
@@ -114,6 +123,12 @@ class BoardScreen(Screen[None]):
         # With no board that fits beside it, the panel leaves its columns to the board, or to the word about that.
         spare = 0 if layout is None else size.width - 1 - layout.width
         self.set_class(spare < PANEL_MIN_COLUMNS, "narrow")
+        if spare < PANEL_MIN_COLUMNS:
+            self.remove_class("learning")  # there is no room beside the board any more
+        is_roomy = spare >= 2 * PANEL_MAX_COLUMNS
+        self.set_class(is_roomy, "roomy")
+        beside = spare - PANEL_MAX_COLUMNS if is_roomy else spare
+        self.query_one("#rules").styles.width = max(PANEL_MIN_COLUMNS, min(RULES_MAX_COLUMNS, beside))
         self.query_one("#panel").styles.width = max(PANEL_MIN_COLUMNS, min(PANEL_MAX_COLUMNS, spare))
         self.show_note()  # it stands in for what the panel says
 
@@ -129,7 +144,25 @@ class BoardScreen(Screen[None]):
             self._edges_shown = edges
             self.part_columns(self.size)
         self.board.show(view, make_overlay)
+        self.query_one(Legend).show(view)
         self.show_note()
+
+    def open_rules(self, game: str) -> bool:
+        """Show the rules of a game beside the board; return whether there is room for them."""
+        if self.has_class("narrow"):
+            return False
+        rules = self.query_one(RulesPanel)
+        rules.show(game)
+        self.add_class("learning")
+        self.part_columns(self.size)
+        rules.focus()
+        return True
+
+    def on_rules_panel_closed(self) -> None:
+        """Show the board as before."""
+        self.remove_class("learning")
+        self.part_columns(self.size)
+        self.board.focus()
 
     def point(self) -> None:
         """Something else is pointed at on the board."""
