@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tabuleiro.engine_process import running_engine
 from tabuleiro.rules import registry
-from tabuleiro_server.arena.engine_process import running_engine
 from tabuleiro_server.arena.play import GameResult, play_game
 from tabuleiro_server.arena.schedule import Entrant, Pairing, Terms, parse_entrant
 from tests.net.bots_page import FAULTS, block, scripted, write_engine

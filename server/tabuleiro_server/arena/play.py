@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 
+from tabuleiro.engine_process import EngineProcess, running_engine
 from tabuleiro.errors import BotError
 from tabuleiro.ids import Player, opponent
 from tabuleiro.notation.engine_lines import START_LIMIT_MS
 from tabuleiro.rules import Game, State, registry
-from tabuleiro_server.arena.engine_process import EngineProcess, running_engine
 from tabuleiro_server.arena.schedule import Entrant, Pairing, Terms
 from tabuleiro_server.bots.levels import choose_turn, choose_turn_by_nodes
 
@@ -74,7 +74,7 @@ async def _seated(terms: Terms, entrant: Entrant, game: Game, seed: int) -> Asyn
 
         yield think
         return
-    async with running_engine(entrant.command) as engine:
+    async with running_engine(entrant.command, keeps_errors=True) as engine:
         await engine.greet()
         await engine.begin(game, seed, max(terms.limit_ms, START_LIMIT_MS))
         yield _TimedTurns(engine, terms.limit_ms).choose

@@ -24,6 +24,9 @@ CLIENT_FRAME_MAX_BYTES: Final = 16 * 1024
 SERVER_FRAME_MAX_BYTES: Final = 4 * 1024 * 1024
 """Largest frame a server may send: a snapshot of a very long match fits."""
 
+REASON_MAX_CHARS: Final = 200
+"""Longest reason that a client is told for a message of a wrong shape."""
+
 _UNSAID_REASONS: Final[dict[type[Exception], str]] = {
     msgpack.exceptions.StackError: "nested too deep",
     msgpack.exceptions.FormatError: "a byte that begins no value",
@@ -166,7 +169,11 @@ def _to_client_message(value: Any) -> ClientMessage:
     try:
         message: ClientMessage = msgspec.convert(value, ClientMessage)
     except msgspec.ValidationError as error:
-        raise RemoteProtocolError(f"{kind}: {error}", None, known_id) from error
+        reason = str(error)
+        if len(reason) > REASON_MAX_CHARS:
+            # It may quote a long key of the message.
+            reason = reason[:REASON_MAX_CHARS] + "..."
+        raise RemoteProtocolError(f"{kind}: {reason}", None, known_id) from error
     return message
 
 
