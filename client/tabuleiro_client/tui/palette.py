@@ -20,7 +20,6 @@ _KEYS_ONLY = (
     "point(",
     "jump_legal(",
     "cursor_",
-    "type",
     "app.focus",
     "app.help",
     "app.menu",

@@ -150,11 +150,11 @@ async def test_two_at_one_keyboard_agree_on_a_draw_only_after_a_question():
     """One key ended the match, since nobody else had to be asked."""
     async with visit() as at:
         screen = await both_at_one_keyboard(at)
-        await at.press("d")
+        await at.press("ctrl+d")
         await at.arrive(ConfirmScreen)
-        await at.press("f8")
+        await at.press("n")
         assert screen.model.mirror.head.phase == "playing"
-        await at.press("d")
+        await at.press("ctrl+d")
         await at.arrive(ConfirmScreen)
         await at.press("y")
         await until(at.pilot, lambda: "a draw by agreement" in text_of(screen, "say"))
@@ -175,7 +175,7 @@ async def test_either_of_two_at_one_keyboard_resigns_whosever_turn_it_is(keys, s
     """It was always the one to move who gave up, and nothing said so."""
     async with visit() as at:
         screen = await both_at_one_keyboard(at)
-        await at.press("R")
+        await at.press("ctrl+x")
         picker = await at.arrive(PickerScreen)
         titles = [str(picker.query_one(OptionList).get_option_at_index(place).prompt) for place in (0, 1)]
         assert titles == ["blue resigns this match", "red resigns this match"]

@@ -105,7 +105,7 @@ async def test_what_is_too_long_to_be_said_is_kept_whole_with_what_is_too_much_s
         entry(at.app).insert_text_at_cursor(text)
         await pilot.press("enter")
         await until(pilot, lambda: entry(at.app).has_focus)
-        assert said(at.app) == "that is 307 characters long: at most 300 can be said at once"
+        assert said(at.app) == "that is 307 characters long: at most 300 can be sent at once"
         assert (entry(at.app).value, entry(at.app).selected_text) == (text, "o" * 7)
         await pilot.press("backspace", "enter")
         await until(pilot, lambda: at.screen.model.mirror.chat)
