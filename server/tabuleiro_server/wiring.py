@@ -115,7 +115,6 @@ async def running_server(
         services = await _rooms(config, store, bot_seats, hints, lifecycle)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
-        at_the_end(hints.stop, "hints")
         stack.callback(services.lobby.stop)
         probe = LoopLagProbe()
         probe.start()
@@ -123,6 +122,8 @@ async def running_server(
         sockets = _sockets(config, services, store, pool, probe)
         await sockets.start()
         at_the_end(sockets.stop, "connections")
+        # While there are connections to answer on.
+        at_the_end(hints.stop, "hints")
         janitor = Janitor(store, services.directory, services.guests, config, now_ms)
         janitor.start()
         at_the_end(janitor.stop, "the janitor")
