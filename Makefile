@@ -1,13 +1,15 @@
 # Another version of Python has an environment of its own: `make test PYTHON=python3.13` makes and uses .venv-3.13.
 PYTHON ?= python3
-version = $(shell $(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+version = $(shell $(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(call version,$(PYTHON)))
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui older structure trace strength clean
+.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui older structure trace strength dist clean always
 
-play: $(STAMP)
+# Needs no tools of the developers: those come with what they are for.
+play:
+	@tools/install.sh $(PYTHON) $(VENV) play
 	@$(BIN)/tabuleiro play
 
 # How many processes the tests are shared out to; 0 runs them in one, all in order.
@@ -82,12 +84,15 @@ strength: $(STAMP)
 	$(BIN)/python -m tools.strength server/STRENGTH.md --results $(RESULTS) --games $(GAMES) \
 		$(foreach game,$(ONLY),--game $(game)) $(foreach cap,$(NODES),--max-nodes $(cap)) $(if $(JOBS),--jobs $(JOBS))
 
-$(STAMP): pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade -c constraints.txt pip
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[server,bots]'
-	$(BIN)/python -m pip install --quiet -c constraints.txt --group dev
-	touch $(STAMP)
+# The wheel for friends, and the sources: dist/tabuleiro-VERSION-py3-none-any.whl and .tar.gz.
+dist:
+	@tools/install.sh $(PYTHON) $(VENV) play
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling
+	$(BIN)/python -m hatchling build -d dist
+
+# Whether there is anything to do is for the script to say: an environment can break while its files are new.
+$(STAMP): always
+	@tools/install.sh $(PYTHON) $(VENV) develop
 
 clean:
 	rm -rf $(VENV) dist build

@@ -19,6 +19,7 @@ from msgspec import inspect
 
 from tabuleiro.errors import ConfigError, shown
 from tabuleiro.ids import DAY_MS, HOUR_MS, MINUTE_MS
+from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES
 from tabuleiro.settings import RoomLimits
 
@@ -31,6 +32,7 @@ Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=DAY_MS)]
 LongMilliseconds = Annotated[int, msgspec.Meta(ge=1_000, le=366 * DAY_MS)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+BigCount = Annotated[int, msgspec.Meta(ge=1, le=1_000_000_000)]
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -40,6 +42,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Address to listen on; 0.0.0.0 lets other machines in."""
     port: Port = 8765
     """TCP port; 0 takes any free one."""
+    public_url: str = ""
+    """Address that invitations show, e.g. wss://play.example.org; empty: the one that a client has used."""
     db: str = "tabuleiro.db"
     """Path of the SQLite file; it is made if absent."""
     synchronous: Literal["FULL", "NORMAL"] = "FULL"
@@ -51,7 +55,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     metrics: Literal["off", "local", "all"] = "local"
     """Access to /metrics: nobody (off), this machine without a proxy in between (local), or everybody (all)."""
     bot_workers: Annotated[int, msgspec.Meta(ge=0, le=256)] = 0
-    """Worker processes of bots; 0 means one less than there are cores, at least one."""
+    """Workers for people's bots, and half as many for bots alone; 0 means one less than there are cores."""
     bot_think_limit_ms: Milliseconds = 30_000
     """Time limit for a bot's move; a worker that takes longer is killed, and the move is asked for again."""
     handshake_timeout_ms: Milliseconds = 10_000
@@ -96,6 +100,30 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Connections in their handshake or being refused, at once; beyond that the oldest of one address is cut."""
     rooms_per_account_count: Count = 20
     """Unfinished rooms that one guest may have made."""
+    account_rooms_per_hour_count: BigCount = 120
+    """Rooms that one guest may make in an hour."""
+    account_rooms_burst_count: BigCount = 40
+    """Rooms that one guest may make at once."""
+    address_rooms_per_hour_count: BigCount = 600
+    """Rooms that one address may make in an hour."""
+    address_rooms_burst_count: BigCount = 200
+    """Rooms that one address may make at once."""
+    new_guests_per_hour_count: BigCount = 120
+    """New guests from one address in an hour."""
+    new_guests_burst_count: BigCount = 200
+    """New guests from one address at once."""
+    account_events_per_hour_count: BigCount = 36_000
+    """Moves and other events that one guest may have stored in an hour."""
+    account_events_burst_count: BigCount = 10_000
+    """Moves and other events that one guest may have stored at once."""
+    address_events_per_hour_count: BigCount = 144_000
+    """Moves and other events that one address may have stored in an hour."""
+    address_events_burst_count: BigCount = 100_000
+    """Moves and other events that one address may have stored at once."""
+    wrong_tokens_per_hour_count: Count = 360
+    """Wrong tokens from one address in an hour; the answers to more of them wait."""
+    wrong_tokens_burst_count: Count = 10
+    """Wrong tokens from one address that are answered without waiting."""
     entered_rooms_count: Count = 50
     """Rooms that one connection may be in."""
     messages_per_second_count: Count = 20
@@ -110,11 +138,16 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Time without people after which a room leaves memory; it stays on disk."""
 
     def __post_init__(self) -> None:
-        """Check the networks of proxies.
+        """Check the public address and the networks of proxies.
 
         Raises:
             ValueError: One of them is no address or network.
         """
+        if self.public_url:
+            try:
+                parse_server_url(self.public_url)
+            except ConfigError as error:
+                raise ValueError(f"{error.expected}, got {error.key}") from None
         for proxy in self.trusted_proxies:
             try:
                 ipaddress.ip_network(proxy, strict=False)
@@ -214,4 +247,4 @@ def _expectation(key: str, type_: inspect.Type, value: object) -> str | None:
     if isinstance(type_, inspect.VarTupleType):
         is_texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
         return None if is_texts else "a list of texts"
-    return "text" if isinstance(type_, inspect.StrType) else None
+    return "text" if isinstance(type_, inspect.StrType) and not isinstance(value, str) else None

@@ -11,7 +11,9 @@ from functools import partial
 from pathlib import Path
 
 import tabuleiro
+from tabuleiro.errors import StoreError
 from tabuleiro.ids import TimestampMs
+from tabuleiro.protocol.addresses import format_server_url
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.pool import BotPool
@@ -19,6 +21,7 @@ from tabuleiro_server.bots.seats import BotSeats, suggest_turn
 from tabuleiro_server.config import Config
 from tabuleiro_server.metrics import LoopLagProbe, NetMetrics
 from tabuleiro_server.metrics.exposition import ServerCollector, render_metrics
+from tabuleiro_server.net.addresses import is_everywhere
 from tabuleiro_server.net.http import HttpPages
 from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
@@ -26,12 +29,14 @@ from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
+from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Janitor, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.store.port import Store
+from tabuleiro_server.store.sqlite.admin import read_stats
 from tabuleiro_server.store.sqlite.store import SqliteStore
 
 OpenStore = Callable[[Config], Awaitable[Store]]
@@ -40,21 +45,20 @@ OpenStore = Callable[[Config], Awaitable[Store]]
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A server that accepts connections; it ends with its context."""
+    """A server that accepts connections; it ends with its context.
 
-    host: str
+    ``url`` is its address on this machine, ``public_urls`` are those for other machines, the best one first.
+    """
+
+    url: str
+    public_urls: list[str]
     port: int
     directory: Directory
+    guests: Guests
     lifecycle: Lifecycle
     _sockets: WebSocketServer
     _bot_seats: BotSeats
     _notice_ms: int
-
-    @property
-    def url(self) -> str:
-        """The address for clients."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"ws://{host}:{self.port}"
 
     async def wind_down(self) -> None:
         """Announce the stop to every client, go on for the notice without new rooms, and let bots finish."""
@@ -74,6 +78,18 @@ def now_ms() -> TimestampMs:
 async def open_sqlite(config: Config) -> Store:
     """Open the SQLite file that the settings name. Raises: StoreError."""
     return await SqliteStore.open(Path(config.db), rows_of, synchronous=config.synchronous)
+
+
+async def measure_database(config: Config) -> tuple[int, dict[str, int]] | None:
+    """Return the size in bytes of the file that the settings name, and its number of rooms by phase.
+
+    ``None`` for a file that cannot be read whole: its damage is told in the log, and what can be served is.
+    """
+    try:
+        stats = await read_stats(Path(config.db))
+    except StoreError:
+        return None
+    return stats.file_bytes, stats.room_counts
 
 
 # Longer than other functions: what is started here ends in the reverse order, which is best seen in one place.
@@ -128,8 +144,23 @@ async def running_server(
         janitor.start()
         at_the_end(janitor.stop, "the janitor")
         yield RunningServer(
-            config.host, sockets.port, services.directory, lifecycle, sockets, bot_seats, config.shutdown_notice_ms
+            url=format_server_url(_own_host(config.host), sockets.port),
+            public_urls=sockets.public_urls,
+            port=sockets.port,
+            directory=services.directory,
+            guests=services.guests,
+            lifecycle=lifecycle,
+            _sockets=sockets,
+            _bot_seats=bot_seats,
+            _notice_ms=config.shutdown_notice_ms,
         )
+
+
+def _own_host(host: str) -> str:
+    """Return the host by which this machine reaches a server that listens on ``host``."""
+    if not is_everywhere(host):
+        return host
+    return "::1" if ":" in host else "127.0.0.1"
 
 
 async def _rooms(
@@ -138,6 +169,7 @@ async def _rooms(
     """Put together the parts that sessions use."""
     journal = Journal(store)
     lobby = Lobby(await journal.summaries())
+    budgets = Budgets(config)
     quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
 
     def on_change(room: LiveRoom) -> None:
@@ -149,12 +181,13 @@ async def _rooms(
     last_alive_ms = TimestampMs(store.last_alive_ms or now_ms())
     return Services(
         config=config,
-        guests=Guests(store.accounts, now_ms),
-        directory=Directory(journal, config, now_ms, on_change, last_alive_ms),
+        guests=Guests(store.accounts, budgets, now_ms),
+        directory=Directory(journal, config, now_ms, on_change, last_alive_ms, bot_seats.forget),
         lobby=lobby,
         archive=Archive(journal),
         lifecycle=lifecycle,
         quota=quota,
+        budgets=budgets,
         hints=hints,
         levels={name: level_names(name) for name in registry.names()},
         now_ms=now_ms,

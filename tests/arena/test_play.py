@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tabuleiro.engine_process import running_engine
 from tabuleiro.rules import registry
-from tabuleiro_server.arena.engine_process import running_engine
 from tabuleiro_server.arena.play import GameResult, play_game
 from tabuleiro_server.arena.schedule import Entrant, Pairing, Terms, parse_entrant
 from tests.net.bots_page import FAULTS, block, scripted, write_engine
@@ -86,6 +86,16 @@ async def test_a_program_that_cannot_be_run_loses(tmp_path: Path) -> None:
 async def test_a_game_is_cut_at_the_limit_of_plies() -> None:
     result = await play(RANDOM, RANDOM, max_plies=3)
     assert (result.winner, result.termination, len(result.actions)) == (None, "ply-limit", 3)
+
+
+async def test_the_effort_of_both_sides_is_counted_by_turns() -> None:
+    result = await play(Entrant("m", level="minimax depth=1"), RANDOM, "virus-wars", max_plies=6)
+    first, second = result.efforts
+    assert (first.turns, second.turns) == (2, 1)
+    assert first.nodes is not None
+    assert first.nodes >= 4
+    assert second.nodes is None
+    assert min(first.thought_ms, second.thought_ms) > 0
 
 
 async def test_the_parts_of_a_turn_share_its_time(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.budgets import NO_BUDGETS
+
 NO_LIMITS: Final = {
     "TABULEIRO_CONNECTIONS_COUNT": "15000",
     "TABULEIRO_CONNECTIONS_PER_ADDRESS_COUNT": "15000",
@@ -23,6 +25,7 @@ NO_LIMITS: Final = {
     "TABULEIRO_ROOMS_PER_ACCOUNT_COUNT": "100000",
     "TABULEIRO_SHUTDOWN_NOTICE_MS": "0",
     "TABULEIRO_LOG_LEVEL": "warning",
+    **{f"TABULEIRO_{key.upper()}": str(value) for key, value in NO_BUDGETS.items()},
 }
 
 

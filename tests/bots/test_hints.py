@@ -18,6 +18,7 @@ from tabuleiro_server.bots import seats
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.seats import suggest_turn
 from tabuleiro_server.room.state import Match, RoomState
+from tabuleiro_server.rooms.subscribers import Subscribers
 
 NOW_MS = TimestampMs(1_000_000)
 SEATS = (SeatInfo("person", AccountId("a"), "ana"), SeatInfo("person", AccountId("r"), "rui"))
@@ -59,14 +60,23 @@ def room(actions: tuple[str, ...]) -> RoomState:
     )
 
 
-WON = room(("c1", "a1", "c2", "a2", "c3", "a3", "c4", "a4"))
+class Loaded:
+    """The part of a room in memory that a suggestion is for."""
+
+    def __init__(self, state: RoomState) -> None:
+        self.state = state
+        self.subscribers = Subscribers(state.code)
+
+
+ANA = AccountId("a")
+WON = Loaded(room(("c1", "a1", "c2", "a2", "c3", "a3", "c4", "a4")))
 
 
 async def test_a_worker_suggests_the_winning_turn() -> None:
     pool = BotPool(1, 30_000)
     await pool.start()
     try:
-        hint = await suggest_turn(pool, WON)
+        hint = await suggest_turn(pool, WON, ANA)
     finally:
         await pool.stop()
     assert (hint.actions, hint.value, hint.is_proven, hint.turns_to_end) == (("c5",), 1.0, True, 1)
@@ -77,17 +87,17 @@ async def test_workers_that_only_crash_give_no_hint(tmp_path: Path) -> None:
     await pool.start()
     try:
         with pytest.raises(BotError, match="no answer"):
-            await suggest_turn(pool, WON)
+            await suggest_turn(pool, WON, ANA)
     finally:
         await pool.stop()
 
 
-async def test_no_hint_is_thought_about_while_too_many_bots_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_hint_is_thought_about_while_too_many_people_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seats, "WAITING_MAX_COUNT", -1)
-    with pytest.raises(BotError, match="too many bots wait"):
-        await suggest_turn(BotPool(1, 30_000), WON)
+    with pytest.raises(BotError, match="too many people wait"):
+        await suggest_turn(BotPool(1, 30_000), WON, ANA)
 
 
 async def test_without_a_match_there_is_nothing_to_suggest() -> None:
     with pytest.raises(BotError, match="no match"):
-        await suggest_turn(BotPool(1, 30_000), replace(WON, match=None))
+        await suggest_turn(BotPool(1, 30_000), Loaded(replace(WON.state, match=None)), ANA)

@@ -11,9 +11,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tabuleiro.errors import BotError
+from tabuleiro.ids import AccountId
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.messages import ThinkRequest
-from tabuleiro_server.bots.pool import BotPool, Thought
+from tabuleiro_server.bots.pool import LOWEST_PRIORITY, BotPool, Thought
+from tabuleiro_server.bots.queue import NOBODY, Claim, Rank
 from tests.bots.puppet_stage import LIMIT_S, Puppet, Stage, open_stage
 
 LONG_MS = 60_000
@@ -48,8 +50,12 @@ def request(room: str = "A", *actions: str, level: str = "random", budget_ms: in
     return ThinkRequest(room, "virus-wars", SMALL, list(actions), level, 1, budget_ms)
 
 
-def ask(pool: BotPool, wanted: ThinkRequest) -> asyncio.Task[Thought]:
-    return asyncio.create_task(pool.think(wanted))
+def ask(pool: BotPool, wanted: ThinkRequest, claim: Claim = NOBODY) -> asyncio.Task[Thought]:
+    return asyncio.create_task(pool.think(wanted, claim=claim))
+
+
+def claim(rank: Rank, address: str = "", account: str = "") -> Claim:
+    return Claim(rank, address, AccountId(account))
 
 
 async def answer_of(task: asyncio.Task[Thought]) -> Thought:
@@ -363,3 +369,93 @@ async def test_an_answer_ends_the_backoff(stage: Stage) -> None:
         await puppet.end()
     await pool.stop()
     assert pauses_s == [0.1]
+
+
+MALLORY = "6.6.6.6"
+
+
+async def test_a_player_waits_for_none_of_the_bots_that_play_among_themselves(stage: Stage) -> None:
+    """Symptom: twenty rooms of bots alone, made by one guest, cost another guest 14 to 18 s a turn."""
+    async with open_pool(stage) as pool:
+        watched = [ask(pool, request(f"{number}"), claim(Rank.WATCHED, MALLORY)) for number in range(20)]
+        other = await stage.enter()
+        await other.job()
+        played = ask(pool, request("A"), claim(Rank.PLAYED, "192.0.2.7"))
+        puppet = await stage.enter()
+        await thinks(puppet, played)
+        if hasattr(os, "getpriority"):
+            assert os.getpriority(os.PRIO_PROCESS, other.pid) == LOWEST_PRIORITY
+            assert os.getpriority(os.PRIO_PROCESS, puppet.pid) < LOWEST_PRIORITY
+        assert not any(task.done() for task in watched)
+    await ended(watched)
+
+
+async def test_a_player_waits_for_one_of_the_twenty_rooms_of_another(stage: Stage) -> None:
+    async with open_pool(stage) as pool:
+        many = [
+            ask(pool, request(f"{number}"), claim(Rank.PLAYED, MALLORY, f"mallory-{number}"))
+            for number in range(20)
+        ]
+        puppet = await stage.enter()
+        await puppet.job()
+        played = ask(pool, request("A"), claim(Rank.PLAYED, "192.0.2.7"))
+        await asyncio.sleep(0)
+        assert pool.counts.waiting_count == 20
+        puppet.do("answer")
+        rooms = [(await puppet.job())[0]]
+        if rooms != ["A"]:
+            puppet.do("answer")
+            rooms.append((await puppet.job())[0])
+        assert rooms[-1] == "A"
+        puppet.do("answer")
+        await answer_of(played)
+    await asyncio.gather(*many, return_exceptions=True)
+
+
+async def ended(tasks: list[asyncio.Task[Thought]]) -> None:
+    """Wait for what was asked of a pool that has stopped."""
+    assert all(isinstance(end, BotError) for end in await asyncio.gather(*tasks, return_exceptions=True))
+
+
+async def test_the_crowd_counts_what_comes_first_and_not_all_that_wait(stage: Stage) -> None:
+    async with open_pool(stage, worker_count=2) as pool:
+        claims = {rank: claim(rank, MALLORY) for rank in Rank}
+        assert [pool.crowd(each) for each in claims.values()] == [0.5, 1, 1]
+        tasks = [ask(pool, request(f"{number}"), claims[Rank.PLAYED]) for number in range(12)]
+        for _ in range(2):
+            await (await stage.enter()).job()
+        tasks.append(ask(pool, request("W"), claims[Rank.WATCHED]))
+        await (await stage.enter()).job()
+        tasks.append(ask(pool, request("X"), claims[Rank.WATCHED]))
+        await asyncio.sleep(0)
+        assert pool.counts.waiting_count == 11
+        assert pool.crowd(claims[Rank.PLAYED]) == (2 + 10 + 1) / 2
+        assert pool.crowd(claim(Rank.PLAYED, "192.0.2.7")) == (2 + 1 + 1) / 2
+        assert pool.crowd(claims[Rank.ALONE]) == 1 + 1 + 1
+        assert pool.waiting_addresses_count == 1
+    await ended(tasks)
+
+
+async def test_bots_that_nobody_watches_rest_between_their_turns(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_pool(stage) as pool:
+        tasks = [ask(pool, request(room), claim(Rank.ALONE)) for room in "AB"]
+        puppet = await stage.enter()
+        await thinks(puppet, tasks[0])
+        watched = ask(pool, request("W"), claim(Rank.WATCHED))
+        await thinks(puppet, watched, "W")
+        assert not tasks[1].done()
+    await ended(tasks[1:])
+
+
+async def test_bots_that_nobody_watches_go_on_after_their_rest(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tabuleiro_server.bots.pool.REST_MIN_S", 0.0)
+    monkeypatch.setattr("tabuleiro_server.bots.pool.RESTS_COUNT", 0)
+    async with open_pool(stage) as pool:
+        tasks = [ask(pool, request(room), claim(Rank.ALONE)) for room in "ABC"]
+        puppet = await stage.enter()
+        for room, task in zip("ABC", tasks, strict=True):
+            await thinks(puppet, task, room)

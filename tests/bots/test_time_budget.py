@@ -19,6 +19,14 @@ def test_without_a_clock_there_is_no_limit() -> None:
     assert time_budget(NO_CLOCK, new_clock(NO_CLOCK), 0, 1_000) == TimeBudget(None, None)
 
 
+def test_many_who_share_a_worker_think_shorter_without_a_clock_too() -> None:
+    found = [
+        time_budget(NO_CLOCK, new_clock(NO_CLOCK), 0, 1_000, crowd=crowd) for crowd in (2.0, 3.0, 20.0, 999.0)
+    ]
+    assert [each.think_ms for each in found] == [None, 2_000, 300, 100]
+    assert {each.patience_ms for each in found} == {None}
+
+
 def test_a_bot_thinks_for_a_part_of_what_it_can_spare_and_is_waited_for_longer() -> None:
     found = budget(90_500)
     assert (found.think_ms, found.patience_ms) == (1_000, 11_250)

@@ -33,6 +33,7 @@ from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_server.config import Config
 from tabuleiro_server.rooms import live_room
 from tabuleiro_server.wiring import RunningServer, running_server
+from tests.budgets import NO_BUDGETS
 from tests.e2e.faulty_network import FaultyNetwork, faulty_network
 from tests.e2e.ledger import Ledger, StoredRooms
 from tests.e2e.random_play import GAMES
@@ -76,6 +77,7 @@ _SERVER: Final = {
     "handshakes_count": 100_000,
     "messages_per_second_count": 100_000,
     "messages_burst_count": 100_000,
+    **NO_BUDGETS,
 }
 _LINK: Final = LinkSettings(
     backoff=Backoff(first_s=0.02, limit_s=0.5),

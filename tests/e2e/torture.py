@@ -32,6 +32,7 @@ from tabuleiro.rules import State
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings, LinkState
 from tabuleiro_client.net.room import EnteredRoom, EntryRequest, Happened, Restored, enter
 from tabuleiro_client.net.subscription import LinkRestored
+from tests.budgets import NO_BUDGETS
 from tests.e2e.ledger import Ledger, Move, StoredRooms
 from tests.e2e.random_play import GAMES, RESIGN_AFTER_TURNS, Options, some_actions
 from tests.e2e.server_process import LIMIT_S, ServerProcess
@@ -49,6 +50,7 @@ _SERVER: Final = {
     "messages_per_second_count": 100_000,
     "messages_burst_count": 100_000,
     "rooms_per_account_count": 100_000,
+    **NO_BUDGETS,
 }
 _SETTINGS: Final = LinkSettings(backoff=Backoff(first_s=0.02, limit_s=0.2), request_timeout_s=LIMIT_S)
 

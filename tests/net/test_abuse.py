@@ -10,7 +10,7 @@ import json
 import random
 import socket
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any
@@ -124,6 +124,51 @@ async def test_every_request_about_a_match_of_others(server: RunningServer, subp
                 assert isinstance(answer, Error), message
                 assert answer.code in {"not-seated", "not-host", "seat-taken", "not-watching"}
                 await match.play_one()
+
+
+ECHOED_MAX_CHARS = 200
+
+
+def texts_replaced(value: Any, text: str) -> Iterator[Any]:
+    """Yield the value once for each of its texts and keys, with that one replaced."""
+    if isinstance(value, str):
+        yield text
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            yield {(text if each == key else each): inner for each, inner in value.items()}
+            for replaced in texts_replaced(part, text):
+                yield value | {key: replaced}
+        yield value | {text: 1}
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            for replaced in texts_replaced(part, text):
+                yield [*value[:number], replaced, *value[number + 1 :]]
+
+
+@both
+async def test_an_error_echoes_little_of_what_was_sent(server: RunningServer, subprotocol: str) -> None:
+    """Symptom: an error came with up to 8 KB of the request that it refused."""
+    asked_count = 0
+    async with wire(server.url) as rui, wire(server.url, subprotocol) as client:
+        room = ""
+        for is_known in (False, True):
+            if is_known:
+                await rui.hello("rui")
+                await client.hello("mallory")
+                room = (await MatchOnTheWire.begin(client, rui)).room
+            for message in client_examples():
+                values = plain(message)
+                if "room" in values:
+                    values["room"] = room
+                for value in texts_replaced(values, "Q" * 8_000):
+                    await client.send_frame(pack(client, value))
+                    answer = await client.receive()
+                    while not isinstance(answer, (Ok, Error)):
+                        answer = await client.receive()
+                    asked_count += 1
+                    echoed_count = answer.message.count("Q") if isinstance(answer, Error) else 0
+                    assert echoed_count <= ECHOED_MAX_CHARS, values["type"]
+    assert asked_count > 200
 
 
 def endings(is_text: bool) -> list[tuple[bytes, bool, int]]:

@@ -25,12 +25,15 @@ from tabuleiro.protocol.messages import (
     WatchRoom,
 )
 from tabuleiro_server import wiring
+from tabuleiro_server.config import Config
 from tabuleiro_server.net import connection as connection_module
 from tabuleiro_server.net import handler as handler_module
 from tabuleiro_server.rooms.journal import rows_of
+from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests
 from tabuleiro_server.store.sqlite.store import SqliteStore
 from tabuleiro_server.wiring import RunningServer
+from tests.budgets import NO_BUDGETS
 from tests.net.wire_client import LIMIT_S, SMALL, MatchOnTheWire, StartServer, WireClient, raw_request, wire
 
 
@@ -249,23 +252,23 @@ async def test_the_name_of_a_guest_who_never_played_is_free_after_a_while(
 async def test_a_guest_who_is_connected_is_not_forgotten(tmp_path: Path) -> None:
     store = await SqliteStore.open(tmp_path / "guests.db", rows_of)
     now_ms = TimestampMs(0)
-    guests = Guests(store.accounts, lambda: now_ms)
-    here, gone = [(await guests.identify(name, None)).account for name in ("here", "gone")]
+    guests = Guests(store.accounts, Budgets(Config()), lambda: now_ms)
+    here, gone = [(await guests.identify(name, None, "")).account for name in ("here", "gone")]
     guests.arrive(here.id)
     guests.arrive(here.id)
     guests.depart(here.id)
     now_ms = TimestampMs(5_000)
     assert await guests.free_unused(1_000) == 1
     with pytest.raises(CommandError, match="name-taken"):
-        await guests.identify("here", None)
-    assert (await guests.identify("gone", None)).account.id != gone.id
+        await guests.identify("here", None, "")
+    assert (await guests.identify("gone", None, "")).account.id != gone.id
     guests.depart(here.id)
     now_ms = TimestampMs(50_000)
     assert await guests.free_unused(1_000) == 2
     await store.close()
 
 
-MANY_ROOMS = {"rooms_per_account_count": 1_000, "entered_rooms_count": 1_000}
+MANY_ROOMS = {"rooms_per_account_count": 1_000, "entered_rooms_count": 1_000} | NO_BUDGETS
 
 
 def narrow_socket(port: int) -> socket.socket:

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom
 from tabuleiro_server.metrics import LoopLagProbe
 from tabuleiro_server.wiring import RunningServer
-from tests.net.wire_client import SMALL, MatchOnTheWire, StartServer, raw_request, wire
+from tests.net.wire_client import LIMIT_S, SMALL, MatchOnTheWire, StartServer, raw_request, wire
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -82,6 +82,7 @@ async def test_refused_connections_are_counted_by_their_limit(start_server: Star
         ("local", "Accept: text/plain", "200"),
         ("local", "X-Forwarded-For: 127.0.0.1", "404"),
         ("local", "Via: 1.1 proxy", "404"),
+        ("local", "X-Forwarded-Host: play.example.org", "404"),
         ("all", "X-Forwarded-For: 192.0.2.1", "200"),
     ],
 )
@@ -93,6 +94,72 @@ async def test_metrics_are_for_whom_the_config_says(
         assert head.split()[1] == status
         health, body = await raw_request(server.port, ["GET /health HTTP/1.1", header])
         assert (health.split()[1], body) == ("200", "ok\n")
+
+
+LOCAL = ["localhost", "LOCALHOST:1", "localhost.", "pages.localhost", "127.0.0.1", "127.8.9.1:80", "[::1]:8765"]
+ELSEWHERE = [
+    "evil.example",
+    "evil.example:8765",
+    "evil.example.",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+    "evil.example#localhost",
+    "localhost@evil.example",
+    "evil.example, localhost",
+    "evil-localhost",
+    "192.0.2.7",
+    "0.0.0.0",
+    "[2001:db8::1]",
+    "[127.0.0.1]",
+    "[::1%evil]",
+    "[::1",
+    "::1",
+    "localhost:port",
+    "localhost..",
+    "",
+]
+
+
+def asked(target: str, *hosts: str) -> bytes:
+    lines = [f"GET {target} HTTP/1.1", *(f"Host: {host}" for host in hosts), "", ""]
+    return "\r\n".join(lines).encode()
+
+
+async def status_of(port: int, request: bytes) -> str:
+    async with asyncio.timeout(LIMIT_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request)
+        answer = await reader.read()
+        writer.close()
+    return answer.decode().split()[1]
+
+
+async def test_a_local_page_answers_to_local_names_alone(start_server: StartServer) -> None:
+    """Symptom: a web page whose name was made to point to this machine could read the metrics."""
+    async with start_server() as server:
+        found = {host: await status_of(server.port, asked("/metrics", host)) for host in [*LOCAL, *ELSEWHERE]}
+        assert found == dict.fromkeys(LOCAL, "200") | dict.fromkeys(ELSEWHERE, "421")
+        for hosts in ([], ["localhost", "evil.example"], ["evil.example", "localhost"]):
+            assert await status_of(server.port, asked("/metrics", *hosts)) == "421", hosts
+        for host in ELSEWHERE:
+            assert await status_of(server.port, asked("/health", host)) == "200"
+    async with start_server(metrics="all") as server:
+        assert await status_of(server.port, asked("/metrics", "play.example.org")) == "200"
+
+
+async def test_a_target_in_absolute_form_names_the_host_too(server: RunningServer) -> None:
+    targets = {
+        "http://localhost:8765/metrics": "200",
+        "HTTP://localhost/metrics?x=1": "200",
+        "http://evil.example/metrics": "421",
+        "http://evil.example?/metrics": "421",
+        "http:///metrics": "421",
+        "http://localhost/health": "200",
+        "ftp://localhost/metrics": "426",
+    }
+    for target, status in targets.items():
+        assert await status_of(server.port, asked(target, "localhost")) == status, target
+    assert await status_of(server.port, asked("http://localhost/metrics", "evil.example")) == "421"
 
 
 async def test_the_lag_of_the_loop_is_observed_until_told_to_stop() -> None:

@@ -22,13 +22,16 @@ from tabuleiro.protocol.messages import (
     ChangeSettings,
     ClaimWin,
     ClientMessage,
+    Consider,
     CreateRoom,
     Error,
+    GetBoards,
     GetRecord,
     Hello,
     HintGiven,
     JoinRoom,
     LeaveRoom,
+    ListGames,
     ListRooms,
     Mute,
     Offer,
@@ -76,6 +79,9 @@ EXAMPLES: tuple[ClientMessage, ...] = (
     Mute(id=20, room="ABCDE", name="rui"),
     GetRecord(id=21, room="ABCDE", match=2),
     TakeHint(id=22, room="ABCDE", match=1, ply=3, revision=2),
+    ListGames(id=23),
+    GetBoards(id=24, room="ABCDE", match=1, ply=3, count=2),
+    Consider(id=25, room="ABCDE", match=1, ply=3, actions=("a1",)),
 )
 
 codecs = pytest.mark.parametrize("codec", [MsgpackCodec(), JsonCodec()], ids=["msgpack", "json"])

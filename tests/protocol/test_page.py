@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tabuleiro.clock import ByoYomi, ClockState, Correspondence, Fischer, FixedTurn, NoClock, PlayerClock
-from tabuleiro.protocol import codec, messages
+from tabuleiro.protocol import boards, codec, messages
 from tabuleiro.protocol.codec import JsonCodec
 from tabuleiro.protocol.codes import CloseCode, ErrorCode
 from tabuleiro.protocol.events import Event, OfferView, RoomSecrets, SeatInfo, SequencedEvent
@@ -20,7 +20,16 @@ from tabuleiro.settings import LateBot, RoomLimits, RoomSettings
 from tabuleiro_server.config import Config
 from tests.net.protocol_page import PAGE, ROOT, described, example, sections, tag_of
 
-RESULTS = (messages.Welcome, messages.RoomEntered, messages.RoomList, messages.RecordPlayed, messages.HintGiven)
+RESULTS = (
+    messages.Welcome,
+    messages.RoomEntered,
+    messages.RoomList,
+    messages.RecordPlayed,
+    messages.BoardsShown,
+    messages.Considered,
+    messages.GameList,
+    messages.HintGiven,
+)
 PARTS = (
     messages.RoomHead,
     messages.SeatView,
@@ -35,6 +44,14 @@ PARTS = (
     messages.RoomSummary,
     RoomSecrets,
     RoomLimits,
+    boards.BoardLayout,
+    boards.PieceKind,
+    boards.Board,
+    boards.BoardEdge,
+    boards.BoardNote,
+    boards.BoardChoice,
+    boards.OptionForm,
+    boards.GameForm,
 )
 TIME_CONTROLS = (NoClock, Fischer, ByoYomi, FixedTurn, Correspondence)
 TAGGED = (*get_args(ClientMessage), *get_args(ServerMessage), *RESULTS, *get_args(Event))

@@ -18,12 +18,12 @@ from tabuleiro.protocol.codec import MsgpackCodec
 from tabuleiro.protocol.events import Event, SeatTaken, SequencedEvent
 from tabuleiro.protocol.messages import Ok, RoomEntered, RoomGone, SeatRequest, Update
 from tabuleiro_server.config import Config
-from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
+from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
@@ -94,11 +94,12 @@ class Client:
     It is its own outbox: what is put is heard at once.
     """
 
-    def __init__(self, stage: Stage, name: str) -> None:
+    def __init__(self, stage: Stage, name: str, address: str) -> None:
         self.codec = MsgpackCodec()
         self.faults: list[Exception] = []
         requests = stage.requests
-        self.session = Session(self.codec, self, requests.answer, requests.farewell, self.faults.append)
+        answer, farewell, fault = requests.answer, requests.farewell, self.faults.append
+        self.session = Session(self.codec, self, answer, farewell, fault, address=address)
         self.name = name
         self.account = AccountId(f"{name}-id")
         self.heard: list[Any] = []
@@ -184,9 +185,11 @@ class Stage:
         self.directory = Directory(self.journal, config, self.clock, self._on_change, TimestampMs(last_alive_ms))
         self.suggested: asyncio.Queue[messages.HintGiven | Exception] = asyncio.Queue()
         self.hints = Hints(self._suggest, self.clock)
+        budgets = Budgets(config)
         services = Services(
             config=config,
-            guests=Guests(store.accounts, self.clock),
+            guests=Guests(store.accounts, budgets, self.clock),
+            budgets=budgets,
             directory=self.directory,
             lobby=self.lobby,
             levels={"virus-wars": ("random",)},
@@ -202,7 +205,7 @@ class Stage:
     def clock(self) -> TimestampMs:
         return TimestampMs(self.now_ms)
 
-    async def _suggest(self, room: RoomState) -> messages.HintGiven:
+    async def _suggest(self, room: LiveRoom, account: AccountId) -> messages.HintGiven:
         """Think until the test has put something into ``suggested``."""
         found = await self.suggested.get()
         if isinstance(found, Exception):
@@ -215,9 +218,9 @@ class Stage:
         self._changed.set()
         self.lobby.update(room.summary())
 
-    def client(self, name: str) -> Client:
+    def client(self, name: str, address: str = "") -> Client:
         """Somebody who has said hello; two of one name are two connections of one account."""
-        client = Client(self, name)
+        client = Client(self, name, address)
         client.session.welcome(client.account, name)
         self.lobby.arrive(name)
         return client

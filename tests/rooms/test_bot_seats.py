@@ -15,6 +15,7 @@ from tabuleiro.protocol.messages import SeatRequest
 from tabuleiro.settings import RoomSettings
 from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import Thought
+from tabuleiro_server.bots.queue import Claim, Rank
 from tabuleiro_server.bots.seats import BotSeats
 from tests.patience import LIMIT_S
 
@@ -24,15 +25,26 @@ RETRY_MS = 1
 class ScriptedPool:
     """A pool whose thoughts are those of the test. ``asked`` holds its requests, each with the patience for it."""
 
-    crowd = 1.0
-
     def __init__(self, *thoughts: Thought) -> None:
         self.asked: list[tuple[ThinkRequest, int | None]] = []
+        self.claims: list[Claim] = []
+        self.given_up_count = 0
+        self.news: asyncio.Queue[None] = asyncio.Queue()
         self._thoughts = list(thoughts)
 
-    async def think(self, request: ThinkRequest, patience_ms: int | None = None) -> Thought:
+    def crowd(self, claim: Claim) -> float:
+        return 1.0
+
+    async def think(self, request: ThinkRequest, patience_ms: int | None, claim: Claim) -> Thought:
+        """Return the next thought; without any, think until cancelled."""
         self.asked.append((request, patience_ms))
-        return self._thoughts.pop(0)
+        self.claims.append(claim)
+        self.news.put_nowait(None)
+        try:
+            return self._thoughts.pop(0) if self._thoughts else await asyncio.Future()
+        except asyncio.CancelledError:
+            self.given_up_count += 1
+            raise
 
 
 @pytest.fixture
@@ -124,3 +136,94 @@ async def test_a_server_that_stops_does_not_wait_for_the_disk_to_take_a_bots_mov
     async with asyncio.timeout(LIMIT_S):
         await bots.finish()
     assert len(await stage.stored(code)) == (await stage.room(code)).state.seq
+
+
+TWO_BOTS = (SeatRequest("bot", "random"), SeatRequest("bot", "random"))
+
+
+async def thinks(pool: ScriptedPool) -> None:
+    """Wait until one turn more is asked for."""
+    await asyncio.wait_for(pool.news.get(), LIMIT_S)
+
+
+async def test_a_turn_goes_on_the_account_of_the_player_who_waits_for_it(stage: Any) -> None:
+    pool, ana, rui = ScriptedPool(), stage.client("ana", "192.0.2.7"), stage.client("rui", "192.0.2.8")
+    code = (await ana.create(seats=(SeatRequest("me"), SeatRequest("bot", "random")))).head.room
+    await rui.watch(code)
+    await ana.play(code, 0, "a3", "a2")
+    bots = BotSeats(pool, stage.clock, RETRY_MS)
+    bots.consider(await stage.room(code))
+    await thinks(pool)
+    assert pool.claims == [Claim(Rank.PLAYED, "192.0.2.7", ana.account)]
+    await bots.stop()
+
+
+async def test_a_turn_among_bots_goes_on_the_account_of_their_host_or_of_somebody_who_watches(stage: Any) -> None:
+    pool, ana, rui = ScriptedPool(), stage.client("ana", "192.0.2.7"), stage.client("rui", "192.0.2.8")
+    code = (await ana.create(seats=TWO_BOTS)).head.room
+    await rui.watch(code)
+    room = await stage.room(code)
+    for _ in range(2):
+        bots = BotSeats(pool, stage.clock, RETRY_MS)
+        bots.consider(room)
+        await thinks(pool)
+        await bots.stop()
+        room.dismiss(ana.session)
+    assert pool.claims == [
+        Claim(Rank.WATCHED, "192.0.2.7", ana.account),
+        Claim(Rank.WATCHED, "192.0.2.8", rui.account),
+    ]
+
+
+async def test_a_turn_that_nobody_sees_waits_no_longer_once_somebody_comes(stage: Any) -> None:
+    pool, ana, rui = ScriptedPool(), stage.client("ana"), stage.client("rui", "192.0.2.8")
+    code = (await ana.create(seats=TWO_BOTS)).head.room
+    room = await stage.room(code)
+    room.dismiss(ana.session)
+    bots = BotSeats(pool, stage.clock, RETRY_MS)
+    bots.consider(room)
+    await thinks(pool)
+    await rui.watch(code)
+    bots.consider(room)
+    await thinks(pool)
+    assert pool.claims == [Claim(Rank.ALONE, "", ana.account), Claim(Rank.WATCHED, "192.0.2.8", rui.account)]
+    assert pool.given_up_count == 1
+    # And goes on when they leave.
+    room.dismiss(rui.session)
+    bots.consider(room)
+    assert pool.given_up_count == 1
+    await bots.stop()
+
+
+async def test_bots_that_nobody_watches_pause_on_disk_and_go_on_when_somebody_comes(stage: Any) -> None:
+    ana = stage.client("ana")
+    code = (await ana.create(seats=TWO_BOTS)).head.room
+    room = await stage.room(code)
+    assert room.state.is_bot_to_move
+    room.dismiss(ana.session)
+    await stage.unloaded(code)
+    assert await stage.journal.due_rooms(stage.now_ms) == []
+    stage.changes.clear()
+    await ana.watch(code)
+    await stage.until(lambda: any(room.state.is_bot_to_move for room in stage.changes))
+
+
+async def test_bots_with_a_clock_do_not_pause(stage: Any) -> None:
+    ana = stage.client("ana")
+    settings = RoomSettings(time_control=Fischer(600_000, 0))
+    code = (await ana.create(seats=TWO_BOTS, settings=settings)).head.room
+    assert await stage.journal.due_rooms(stage.now_ms) == [code]
+
+
+async def test_the_turn_of_a_room_that_has_left_memory_is_thought_about_no_longer(stage: Any) -> None:
+    pool, ana = ScriptedPool(), stage.client("ana")
+    code = (await ana.create(seats=TWO_BOTS)).head.room
+    bots = BotSeats(pool, stage.clock, RETRY_MS)
+    room = await stage.room(code)
+    bots.consider(room)
+    await thinks(pool)
+    bots.forget(room)
+    async with asyncio.timeout(LIMIT_S):
+        await bots.finish()
+    await asyncio.sleep(0)
+    assert pool.given_up_count == 1

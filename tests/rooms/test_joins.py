@@ -6,9 +6,14 @@ import asyncio
 from typing import Any
 
 from tabuleiro.protocol.messages import Error, RoomEntered, SeatRequest
+from tests.budgets import NO_BUDGETS
 
 ROOMS_COUNT = 500
-BUSY = {"idle_room_unload_ms": 60_000, "rooms_per_account_count": ROOMS_COUNT, "entered_rooms_count": ROOMS_COUNT}
+BUSY = {
+    "idle_room_unload_ms": 60_000,
+    "rooms_per_account_count": ROOMS_COUNT,
+    "entered_rooms_count": ROOMS_COUNT,
+} | NO_BUDGETS
 
 
 async def rooms_of(stage: Any, host: Any, *seats: SeatRequest) -> list[str]:

@@ -80,9 +80,20 @@ def test_any_state_reads_writes_and_shows_itself(name: str, data: st.DataObject)
     state = data.draw(st.sampled_from(states))
     check_apply_refuses_everything_that_is_not_legal(state)
     check_action_text_round_trips(state)
+    check_choices_name_their_actions_and_no_two_are_alike(state)
     check_a_written_position_starts_the_same_play(game, state)
     for shown in (states[0], state, states[-1]):
         check_view_shows_every_cell_once_and_the_last_action(shown, is_first=shown is states[0])
+
+
+def check_choices_name_their_actions_and_no_two_are_alike(state: State) -> None:
+    choices = [state.choice(action) for action in state.legal_actions()]
+    assert [state.string_to_action(choice.text) for choice in choices] == list(state.legal_actions())
+    assert len({(choice.targets, choice.word) for choice in choices}) == len(choices)
+    cell_count = len(state.view().cells)
+    for choice in choices:
+        assert choice.targets or choice.word
+        assert all(0 <= target < cell_count for target in choice.targets if isinstance(target, int))
 
 
 def check_legal_actions_are_ascending_and_empty_only_at_the_end(state: State) -> None:

@@ -14,13 +14,13 @@ from typing import Annotated, Final
 import typer
 
 from tabuleiro.clock import remaining_ms
+from tabuleiro.engine_process import EngineProcess, running_engine
 from tabuleiro.errors import BotError, ClientError, CommandError, ConfigError, ConnectionLostError, shown
 from tabuleiro.ids import opponent
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import MatchView
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.options import Options
-from tabuleiro_client.cli.engine_process import EngineProcess, running_engine
 from tabuleiro_client.cli.options import GameOptions, NameOption, PresetOption, ServerOption, chosen_options
 from tabuleiro_client.net.addresses import chosen_server
 from tabuleiro_client.net.library import Client, connect

@@ -15,6 +15,7 @@ import typer
 from tabuleiro.descriptors import YesNoSetting
 from tabuleiro.errors import ConfigError, GameOptionError, NotationError, shown
 from tabuleiro.ids import Player
+from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.settings import ROOM_SETTINGS, ClockSetting, RoomSettings, room_setting
 from tabuleiro_client.cli.options import (
     AsciiOption,
@@ -28,7 +29,6 @@ from tabuleiro_client.cli.options import (
     chosen_options,
 )
 from tabuleiro_client.models.play_options import PlayOptions
-from tabuleiro_client.net.addresses import parse_server_url
 from tabuleiro_client.text.standard_output import while_output_is_taken
 from tabuleiro_client.text.terminal import can_draw
 

@@ -9,18 +9,21 @@ import os
 import shutil
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Self
 
+from tabuleiro.errors import ClientError
 from tabuleiro.ids import Player
 from tabuleiro.protocol.messages import JoinRoom, SeatRequest
 from tabuleiro_client.line.match import LineMatch, Stay
 from tabuleiro_client.line.questions import Menu
 from tabuleiro_client.line.terminal import LineReader, Screen
+from tabuleiro_client.models.saved_matches import SavedMatches, match_in
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import IdentityFolder
-from tabuleiro_client.net.room import EntryRequest, enter
+from tabuleiro_client.net.link import own_now_ms
+from tabuleiro_client.net.room import EnteredRoom, EntryRequest, enter
 from tabuleiro_client.net.server import Venue, local_venue, remote_gallery, remote_venue
 from tabuleiro_client.text.terminal import detect_style
 
@@ -35,11 +38,20 @@ def seats_for(mine: Player, me: SeatRequest, other: SeatRequest) -> Seats:
 class LineClient:
     """A person or script at a terminal or pipe, with the names kept for them."""
 
-    def __init__(self, lines: LineReader, screen: Screen, identities: IdentityFolder, name: str | None) -> None:
+    def __init__(
+        self,
+        lines: LineReader,
+        screen: Screen,
+        identities: IdentityFolder,
+        name: str | None,
+        saved_matches: SavedMatches | None = None,
+    ) -> None:
+        """``saved_matches`` ``None``: no match is remembered."""
         self.lines = lines
         self.screen = screen
         self.menu = Menu(screen, lines)
         self._identities = identities
+        self._saved_matches = saved_matches
         self._name = name
 
     @classmethod
@@ -54,14 +66,15 @@ class LineClient:
         width = shutil.get_terminal_size().columns if has_width else None
         style = replace(detect_style(sys.stdout, os.environ, force_ascii=is_ascii), is_spoken=is_spoken)
         screen = Screen(sys.stdout, style, has_prompt=lines.is_terminal, width=width)
-        return cls(lines, screen, IdentityFolder(config_folder()), name)
+        folder = config_folder()
+        return cls(lines, screen, IdentityFolder(folder), name, SavedMatches(folder))
 
     @asynccontextmanager
     async def remote(self, url: str) -> AsyncIterator[Venue]:
         """Connect to a server and tell who we are there. Raises: ClientError, CommandError."""
         ask_name = self._ask_name if self.lines.is_terminal else None
         async with remote_venue(url, self._identities, self._name, ask_name) as venue:
-            self._tell_of_damage()
+            self._tell_notices()
             self.screen.say(f"connected to {url} as {venue.link.welcome.name}")
             yield venue
 
@@ -73,7 +86,7 @@ class LineClient:
         """
         if self._name is None:
             async with remote_gallery(url, self._identities) as venue:
-                self._tell_of_damage()
+                self._tell_notices()
                 yield venue
         else:
             async with self.remote(url) as venue:
@@ -83,7 +96,7 @@ class LineClient:
     async def local(self) -> AsyncIterator[Venue]:
         """Run a server in this process. Raises: as :func:`local_venue`."""
         async with local_venue(self._identities, self._name) as venue:
-            self._tell_of_damage()
+            self._tell_notices()
             yield venue
 
     async def enter(self, venue: Venue, request: EntryRequest, *, is_watching: bool = False) -> Stay:
@@ -106,13 +119,31 @@ class LineClient:
                 levels=venue.levels(type(room.mirror.game)),
                 is_watching=is_watching,
             )
-            return await match.stay()
+            self._remember(venue, room)
+            try:
+                stay = await match.stay()
+            finally:
+                self._remember(venue, room)
+            if room.mirror.head.phase == "waiting":
+                self._forget(venue, room)  # the seat was given up
+            return stay
+
+    def _remember(self, venue: Venue, room: EnteredRoom) -> None:
+        match = match_in(venue, room, own_now_ms())
+        if self._saved_matches is not None and match is not None:
+            with suppress(ClientError):  # a full disk is no reason to disturb a match
+                self._saved_matches.keep(match)
+
+    def _forget(self, venue: Venue, room: EnteredRoom) -> None:
+        match = match_in(venue, room, own_now_ms())
+        if self._saved_matches is not None and match is not None:
+            self._saved_matches.forget(match)
 
     async def _ask_name(self, why: str) -> str:
         if why:
             self.screen.say(why)
         return await self.menu.ask("your name", str)
 
-    def _tell_of_damage(self) -> None:
-        while self._identities.damaged:
-            self.screen.say(str(self._identities.damaged.pop(0)))
+    def _tell_notices(self) -> None:
+        while self._identities.notices:
+            self.screen.say(str(self._identities.notices.pop(0)))

@@ -136,38 +136,38 @@ class RoomCommands:
     def _match_commands(self) -> tuple[RoomCommand, ...]:
         command = RoomCommand
         return (
-            command(("?",), "", "show the board with what may be chosen marked", self._choices),
-            command(("why",), "CELL", "tell why it may not be chosen", self._answers.show_why),
+            command(("?",), "", "show the board with the playable cells marked", self._choices),
+            command(("why",), "CELL", "explain why this cell cannot be played", self._answers.show_why),
             command(("board",), "", "show the board", self._board),
-            command(("look",), "CELL", "tell what is on and around a cell, or in a row", self._answers.show_place),
+            command(("look",), "CELL", "describe a cell and its neighbours, or a row", self._answers.show_place),
             command(("clock",), "", "show the clocks", self._clock),
             command(("rules",), "", "show the rules of this game", self._rules),
-            command(("hint",), "", "ask the server what to play, if this room gives hints", self._hint),
+            command(("hint",), "", "ask the server for a hint, if this room allows hints", self._hint),
             command(("undo",), "[all]", "undo the last action of your turn, or all of them", self._undo),
-            command(("takeback",), "", "ask to take your last turn back", self._takeback),
+            command(("takeback",), "", "ask to take back your last turn", self._takeback),
             command(("draw",), "", "offer a draw", self._draw),
             command(("rematch",), "", "ask for another match, sides swapped", self._rematch),
-            command(("accept",), "[OFFER]", "accept what the other player asks for", self._accept),
-            command(("decline",), "[OFFER]", "decline it, or withdraw what you asked for", self._decline),
-            command(("claim",), "", "claim the win when the opponent stays away", self._claim),
-            command(("abort",), "", "end a match that not both have made an action in", self._abort),
+            command(("accept",), "[OFFER]", "accept the offer of the other player", self._accept),
+            command(("decline",), "[OFFER]", "decline it, or withdraw your own offer", self._decline),
+            command(("claim",), "", "claim the win while the opponent is away", self._claim),
+            command(("abort",), "", "end the match before both players have moved", self._abort),
         )
 
     def _room_commands(self) -> tuple[RoomCommand, ...]:
         return (
-            RoomCommand(("say",), "TEXT", "say something to everybody here", self._say),
-            RoomCommand(("who",), "", "show who plays, who is here and how many watch", self._who),
-            RoomCommand(("invite",), "", "show the commands that lead here", self._invite),
+            RoomCommand(("chat", "say"), "TEXT", "send a chat message to the room", self._say),
+            RoomCommand(("who",), "", "show the players and the number of watchers", self._who),
+            RoomCommand(("invite",), "", "show the commands to join or watch this room", self._invite),
         )
 
     def _host_commands(self) -> tuple[RoomCommand, ...]:
         return (
             RoomCommand(("bot",), "[LEVEL]", "put a bot on the free seat; alone: list them", self._bot),
-            RoomCommand(("nobot",), "", "take it off again", self._no_bot),
+            RoomCommand(("nobot",), "", "take the bot off its seat", self._no_bot),
             RoomCommand(("swap",), "", "let the players change seats", self._swap),
             RoomCommand(("set", "settings"), "[CHANGE]", "show the settings; e.g. set time 5+3", self._settings),
-            RoomCommand(("mute",), "NAME", "let somebody say nothing here", self._mute),
-            RoomCommand(("unmute",), "NAME", "let them talk again", self._unmute),
+            RoomCommand(("mute",), "NAME", "hide the chat of this person", self._mute),
+            RoomCommand(("unmute",), "NAME", "show their chat again", self._unmute),
         )
 
     def _choices(self, _: str) -> None:
@@ -225,7 +225,7 @@ class RoomCommands:
         """Ask, and resign the match; who plays both sides names one, or means the one to move."""
         own = [player for player in self._report.own_seats if side.lower() in ("", self._report.cast.side(player))]
         if not self._report.own_seats:
-            self._screen.say("you are watching and have nothing to resign")
+            self._screen.say("you are watching; only players resign")
         elif not own:
             self._screen.say(f"{shown(side)} is not your side")
         elif self._mirror.head.phase != "playing":
@@ -309,7 +309,7 @@ class RoomCommands:
     def _settings(self, text: str) -> None:
         settings = self._mirror.head.settings
         if not text:
-            self._screen.say(f"settings: {settings_text(settings) or 'all as usual'}")
+            self._screen.say(f"settings: {settings_text(settings) or 'all standard'}")
             return
         try:
             wanted = change_setting(settings, text)

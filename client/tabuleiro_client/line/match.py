@@ -45,7 +45,7 @@ from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.sentences import Notice, timed_notices
 
 ACTIONS_HELP: Final = "type the actions of your turn, one or several on a line, e.g. c3 d4; or:"
-NOTHING_PLAYED: Final = "nothing was played; ? shows what can be, help lists the commands"
+NOTHING_PLAYED: Final = "nothing was played. ? shows the playable cells, help lists the commands"
 _NO_WORDS: Final = ("no", "n", "cancel")
 
 
@@ -225,7 +225,7 @@ class LineMatch:
     def _drop_void_question(self) -> None:
         if self._question is not None and self._question.position != self._mirror.state:
             self._question = None
-            self._screen.say("the position has changed: what was asked before is void")
+            self._screen.say("the position has changed; the question before no longer counts")
 
     def _end_with_room(self) -> None:
         """End with the match for a script, and where no person plays who could want another."""
@@ -342,13 +342,13 @@ class LineMatch:
             self._screen.say(NOTHING_PLAYED)
         else:
             if self._sending is None and not self._is_linked:
-                self._screen.say("not connected now: this is sent as soon as the connection is back")
+                self._screen.say("not connected: your turn is sent as soon as the connection is back")
             self._send(self._room.play(format_turn(state, actions).split(" ")))
 
     def _send(self, sending: Coroutine[Any, Any, None]) -> None:
         if self._sending is not None:
             sending.close()
-            self._screen.say("what you sent before is still on its way")
+            self._screen.say("your last turn is still on its way")
         else:
             self._sending = asyncio.create_task(sending)
 
@@ -371,7 +371,7 @@ class LineMatch:
 
     def _say_how_to_come_back(self) -> None:
         if self._is_playing and self._mirror.head.phase in ("waiting", "playing"):
-            self._screen.say("you leave and keep your seat; to come back:")
+            self._screen.say("You left; your seat is kept. To return:")
             self._screen.say_command(self._way_back)
 
 

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.ids import Player, RoomCode
+from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.messages import (
     ME,
     OPEN,
@@ -23,7 +24,7 @@ from tabuleiro.settings import RoomSettings
 from tabuleiro_client.line.client import LineClient, seats_for
 from tabuleiro_client.line.match import Stay
 from tabuleiro_client.line.questions import WentAway, WentBack, ask_settings, ask_time_control
-from tabuleiro_client.net.addresses import default_server, parse_room_address, parse_server_url
+from tabuleiro_client.net.addresses import default_server, parse_room_address
 from tabuleiro_client.net.server import Venue
 from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.rooms import room_lines
@@ -52,7 +53,7 @@ class MainMenu:
         ]
         async with self._stack:
             while True:
-                await obey(self._client, await self._menu.choose("What shall it be?", choices))
+                await obey(self._client, await self._menu.choose("What would you like to do?", choices))
 
     async def _venue(self) -> Venue:
         """Return the server of this process, started when it is first needed."""
@@ -116,7 +117,7 @@ class OnlineMenu:
     async def run(self) -> None:
         """Ask and obey until the person leaves by WentAway or WentBack."""
         choices: list[tuple[str, Choice]] = [
-            ("play against whoever waits for the same game", self._quick),
+            ("play against anyone who waits for the same game", self._quick),
             ("open a room and wait for an opponent", self._open),
             ("open a room against a bot", self._open_against_bot),
             ("join a room by its code", self._join),
@@ -199,7 +200,7 @@ async def ask_who_begins(client: LineClient, game: type[Game]) -> Player:
     choices: list[tuple[str, Player]] = [
         (f"you begin, as {first}", 0),
         (f"the other begins, you are {second}", 1),
-        ("draw lots", drawn),
+        ("at random", drawn),
     ]
     return await client.menu.choose("Who begins?", choices)
 

@@ -87,9 +87,9 @@ class Menu:
         return await self.choose("Which game?", [(game.title, game) for game in games])
 
     async def options(self, game: type[Game]) -> dict[str, OptionValue]:
-        """Ask for the board: as usual, a preset, or every option by itself."""
+        """Ask for the board: the standard one, a preset, or every option by itself."""
         usual = _listed(game.from_options({}).options)
-        choices: list[tuple[str, Mapping[str, OptionValue] | None]] = [(f"as usual: {usual}", {})]
+        choices: list[tuple[str, Mapping[str, OptionValue] | None]] = [(f"standard: {usual}", {})]
         choices += [(f"{name}: {_listed(preset)}", preset) for name, preset in game.presets.items()]
         choices.append(("choose every option", None))
         while True:
@@ -156,8 +156,8 @@ async def ask_settings(menu: Menu, levels: Sequence[str]) -> RoomSettings:
         WentBack, WentAway: The person left the question.
     """
     choices: list[tuple[str, RoomSettings | None]] = [
-        ("as usual: no clock, open to everybody", RoomSettings()),
-        ("private: for those who have the invitation", RoomSettings(is_private=True)),
+        ("standard: no clock, open to everybody", RoomSettings()),
+        ("private: only for people with the invitation", RoomSettings(is_private=True)),
         ("choose every setting", None),
     ]
     while True:

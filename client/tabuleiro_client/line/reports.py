@@ -173,7 +173,8 @@ class MatchReport:
         if not self._signposts.join:
             self._screen.say(f"waiting for an opponent: room {code} is private, its host has the invitation")
             return
-        self._screen.say(f"waiting for an opponent: room {code}; from another terminal:")
+        where = " of this machine only" if self._signposts.is_here_only else ""
+        self._screen.say(f"waiting for an opponent: room {code}; from another terminal{where}:")
         self._screen.say_command(self._signposts.join)
         if self._mirror.head.settings.is_private:
             self._show_way_to_watch()
@@ -183,6 +184,8 @@ class MatchReport:
         if not self._signposts.join:
             self._screen.say("this room is private: its host has the invitation")
             return
+        if self._signposts.is_here_only:
+            self._screen.say("on this machine only:")
         if self._mirror.head.phase == "waiting":
             self._screen.say("to play:")
             self._screen.say_command(self._signposts.join)
@@ -195,7 +198,7 @@ class MatchReport:
     def show_what_next(self) -> None:
         """Tell who stays after the end what can be done."""
         rematch = "rematch asks for another match, " if self.own_seats else ""
-        self._screen.say(f"{rematch}say TEXT talks, quit leaves")
+        self._screen.say(f"{rematch}chat TEXT sends a message, quit leaves")
 
     def prompt(self, now_ms: int) -> str:
         """Return the prompt: the clocks, where there are any, at ``now_ms`` of the server's time."""
@@ -267,13 +270,13 @@ class RoomAnswers:
         legal = {cell.piece for cell in view.cells if Mark.LEGAL in cell.marks}
         marks = {mark for cell in view.cells for mark in cell.marks}
         if "." in legal:
-            self._screen.say("+ is an empty cell that may be chosen")
+            self._screen.say("+ is an empty cell you can play")
         if legal - {"."}:
-            self._screen.say("> stands before a piece that may be chosen")
+            self._screen.say("> stands before a piece you can choose")
         if Mark.REQUIRED in marks:
-            self._screen.say("* is the only cell that may be chosen")
+            self._screen.say("* is the only cell you can play")
         if Mark.FORBIDDEN in marks:
-            self._screen.say("- is a cell that the rules forbid; why CELL tells the reason, e.g. why c3")
+            self._screen.say("- is a cell the rules forbid; why CELL explains it, e.g. why c3")
 
     def _list_unmarked(self, state: State, view: BoardView) -> None:
         cells = {cell.name for cell in view.cells if Mark.LEGAL in cell.marks}

@@ -9,13 +9,17 @@ from __future__ import annotations
 import hashlib
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from tabuleiro.errors import ClientError
-from tabuleiro.ids import Phase, RoomCode, TimestampMs
+from tabuleiro.ids import PLAYERS, Phase, RoomCode, TimestampMs
 from tabuleiro_client.net.files import replacement
+
+if TYPE_CHECKING:
+    from tabuleiro_client.net.room import EnteredRoom
+    from tabuleiro_client.net.server import Venue
 
 KEPT_COUNT: Final = 50
 """How many matches are kept; the oldest ones are forgotten."""
@@ -48,6 +52,29 @@ class SavedMatch(msgspec.Struct, frozen=True, omit_defaults=True):
     def says_the_same(self, other: SavedMatch) -> bool:
         """Return whether ``other`` differs in the time at most."""
         return msgspec.structs.replace(self, seen_at_ms=other.seen_at_ms) == other
+
+
+def match_in(venue: Venue, room: EnteredRoom, now_ms: int) -> SavedMatch | None:
+    """Return the match in a room of ``venue`` as it is to be remembered; ``None`` for those who only look on."""
+    # It loads the rules, which listing matches does without.
+    from tabuleiro_client.text.rooms import brief_options_text
+
+    game, head, own = room.mirror.game, room.mirror.head, room.mirror.own_seats
+    if not own:
+        return None
+    others = [head.seats[seat].holder.name or "" for seat in PLAYERS if seat not in own]
+    return SavedMatch(
+        server=venue.server,
+        guest=venue.link.welcome.name,
+        room=head.room,
+        game=game.title,
+        board=brief_options_text(type(game), head.options),
+        phase=head.phase,
+        opponent=others[0] if others else "",
+        seen_at_ms=TimestampMs(now_ms),
+        is_local=venue.is_local,
+        secret=room.secret,
+    )
 
 
 class ImportedRecord(msgspec.Struct, frozen=True):

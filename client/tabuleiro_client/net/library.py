@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
+from msgspec import UNSET
+
 from tabuleiro.ids import Phase, Player
 from tabuleiro.notation.record import MatchRecord
 from tabuleiro.protocol.messages import (
@@ -18,6 +20,7 @@ from tabuleiro.protocol.messages import (
     QuickPlay,
     RoomList,
     SeatRequest,
+    WantsBoards,
     WatchRoom,
 )
 from tabuleiro.protocol.records import record_of
@@ -76,9 +79,16 @@ class Client:
         *,
         seats: tuple[SeatRequest, SeatRequest] = (ME, OPEN),
         settings: RoomSettings = RoomSettings(),
+        boards: bool = False,
     ) -> AbstractAsyncContextManager[EnteredRoom]:
-        """Make a room and enter it. Raises on entry: CommandError, ConnectionLostError."""
-        request = CreateRoom(id=0, game=game, options=dict(options or {}), seats=seats, settings=settings)
+        """Make a room and enter it; with ``boards`` for programs without rules. Source: PROTOCOL.md.
+
+        Raises on entry: CommandError, ConnectionLostError.
+        """
+        wanted = _wanted(boards)
+        request = CreateRoom(
+            id=0, game=game, options=dict(options or {}), seats=seats, settings=settings, boards=wanted
+        )
         return _in_room(self.link, request)
 
     def quick_play(
@@ -87,19 +97,28 @@ class Client:
         options: Mapping[str, int | str] | None = None,
         *,
         settings: RoomSettings = RoomSettings(),
+        boards: bool = False,
     ) -> AbstractAsyncContextManager[EnteredRoom]:
         """Sit down in the oldest fitting open room, or make one. Raises on entry: as :meth:`create`."""
-        return _in_room(self.link, QuickPlay(id=0, game=game, options=dict(options or {}), settings=settings))
+        wanted = _wanted(boards)
+        request = QuickPlay(id=0, game=game, options=dict(options or {}), settings=settings, boards=wanted)
+        return _in_room(self.link, request)
 
     def join(
-        self, code: str, *, seat: Player | None = None, secret: str | None = None
+        self, code: str, *, seat: Player | None = None, secret: str | None = None, boards: bool = False
     ) -> AbstractAsyncContextManager[EnteredRoom]:
         """Sit down in a room. ``secret`` is the invite of a private one. Raises on entry: as :meth:`create`."""
-        return _in_room(self.link, JoinRoom(id=0, room=code, seat=seat, secret=secret))
+        return _in_room(self.link, JoinRoom(id=0, room=code, seat=seat, secret=secret, boards=_wanted(boards)))
 
-    def watch(self, code: str, *, secret: str | None = None) -> AbstractAsyncContextManager[EnteredRoom]:
+    def watch(
+        self, code: str, *, secret: str | None = None, boards: bool = False
+    ) -> AbstractAsyncContextManager[EnteredRoom]:
         """Enter a room without asking for a seat. Raises on entry: as :meth:`create`."""
-        return _in_room(self.link, WatchRoom(id=0, room=code, secret=secret))
+        return _in_room(self.link, WatchRoom(id=0, room=code, secret=secret, boards=_wanted(boards)))
+
+
+def _wanted(boards: bool) -> WantsBoards:
+    return True if boards else UNSET
 
 
 @asynccontextmanager

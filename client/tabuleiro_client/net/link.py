@@ -39,14 +39,18 @@ from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol.codec import SERVER_FRAME_MAX_BYTES, MsgpackCodec
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import (
+    BoardsShown,
     ClientMessage,
     Error,
+    GameList,
+    GetBoards,
     GetRecord,
     Hello,
-    HintGiven,
+    ListGames,
     ListRooms,
     Ok,
     RecordPlayed,
+    Result,
     RoomEntered,
     RoomList,
     ServerMessage,
@@ -157,7 +161,7 @@ def is_loopback(url: str) -> bool:
     return host == "localhost"
 
 
-ResultT = TypeVar("ResultT", Welcome, RoomEntered, RoomList, RecordPlayed, HintGiven)
+ResultT = TypeVar("ResultT", bound=Result)
 
 _HELLO_REFUSED_FOR_GOOD: Final = frozenset(
     {
@@ -306,6 +310,10 @@ class Link:
                 # When sending itself has failed nobody waits for the answer, and asyncio would complain of that.
                 answer.exception()
 
+    async def list_games(self) -> GameList:
+        """Ask for the games, for forms that know no rules. Raises: as :meth:`request`."""
+        return result_of(await self.request(ListGames(id=0)), GameList)
+
     async def list_rooms(self, game: str | None = None, phases: Sequence[Phase] | None = None) -> RoomList:
         """Ask for the list of rooms; ``None`` as in the message. Raises: as :meth:`request`."""
         wanted = None if phases is None else tuple(phases)
@@ -320,6 +328,13 @@ class Link:
         """Ask for a match of a room; ``None`` as in the message. Raises: as :meth:`request`."""
         message = GetRecord(id=0, room=room, match=match, secret=secret)
         return result_of(await self.request(message), RecordPlayed)
+
+    async def get_boards(
+        self, room: str, match: int | None = None, secret: str | None = None, *, ply: int = 0, count: int = 1
+    ) -> BoardsShown:
+        """Ask for up to ``count`` positions of a match from ``ply`` on. Raises: as :meth:`request`."""
+        message = GetBoards(id=0, room=room, match=match, secret=secret, ply=ply, count=count)
+        return result_of(await self.request(message), BoardsShown)
 
     async def _stay_connected(self, connection: ClientConnection) -> None:
         failure: TabuleiroError | None = None

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
+from msgspec import UNSET
+
 from tabuleiro.errors import (
     ClientError,
     CommandError,
@@ -30,6 +32,8 @@ from tabuleiro.protocol.messages import (
     ChangeSettings,
     ClaimWin,
     ClientMessage,
+    Consider,
+    Considered,
     CreateRoom,
     Error,
     HintGiven,
@@ -50,6 +54,7 @@ from tabuleiro.protocol.messages import (
     TakeHint,
     Undo,
     Update,
+    WantsBoards,
     WatchRoom,
 )
 from tabuleiro.rules import State
@@ -127,7 +132,7 @@ async def enter(link: Link, request: EntryRequest) -> EnteredRoom:
         connection_count = link.connection_count
         entered = result_of(await link.request(request), RoomEntered)
         secret = request.secret if isinstance(request, JoinRoom | WatchRoom) else None
-        return EnteredRoom(link, subscription, entered, connection_count, secret)
+        return EnteredRoom(link, subscription, entered, connection_count, secret, request.boards)
     except BaseException:
         link.unsubscribe(subscription)
         raise
@@ -142,6 +147,9 @@ class EnteredRoom:
     ``secrets`` are the secret parts of a private room, told to its host, ``None`` otherwise; ``secret`` is what
     others need to come in here as this client did, ``None`` where nothing is needed.
 
+    ``layout`` and ``board`` are the position as the server draws it, if the request wanted ``boards``; ``None``
+    otherwise.
+
     All requests raise CommandError when the server refuses, ConnectionLostError when there is no connection or
     the room is gone, and ClientError when they need a match and none runs. All but :meth:`play` raise
     UnknownOutcomeError when the connection breaks before the answer. On return the mirror holds what was done.
@@ -154,7 +162,10 @@ class EnteredRoom:
         entered: RoomEntered,
         connection_count: int,
         secret: str | None = None,
+        boards: WantsBoards = UNSET,
     ) -> None:
+        self.layout, self.board = entered.layout, entered.board
+        self._boards = boards
         self.mirror = Mirror(link.account, entered)
         self.secrets = entered.secrets
         self.secret = secret if entered.secrets is None else entered.secrets.invite
@@ -260,6 +271,19 @@ class EnteredRoom:
                 continue
         # The place only: clocks and connections change the match view too, and mean nothing here.
         await self._wait_while(lambda: self._place in places)
+
+    async def consider(self, actions: Sequence[str]) -> Considered:
+        """Ask for the position after unplayed actions of the own turn. Source: PROTOCOL.md."""
+        match = self._match()
+        message = Consider(
+            id=0,
+            room=self.code,
+            match=match.number,
+            ply=len(self.mirror.actions),
+            actions=tuple(actions),
+            revision=match.revision,
+        )
+        return result_of(await self._ask(message), Considered)
 
     async def undo(self, ply: int) -> None:
         """Undo own actions of the turn in progress: ``ply`` actions are left."""
@@ -423,6 +447,8 @@ class EnteredRoom:
             await self._enter_again()
 
     async def _update(self, update: Update) -> None:
+        if update.board is not UNSET:
+            self.board = update.board
         steps = self.mirror.update(update)
         await self._report(steps, update.head)
         if not steps:
@@ -457,6 +483,7 @@ class EnteredRoom:
 
     async def _take_entered(self, entered: RoomEntered) -> None:
         """Take in what was missed, or a snapshot in its place, which the server may give unasked."""
+        self.board = entered.board
         steps = self.mirror.enter(entered)
         if entered.snapshot is None:
             await self._report(steps, entered.head)
@@ -464,7 +491,7 @@ class EnteredRoom:
             await self._changes.put(Refreshed(entered.head))
 
     async def _watch(self, since: Seq | None) -> RoomEntered:
-        message = WatchRoom(id=0, room=self.code, since=since, secret=self.secret)
+        message = WatchRoom(id=0, room=self.code, since=since, secret=self.secret, boards=self._boards)
         for delay_s in Backoff(attempt_count=6).delays():
             try:
                 return result_of(await self._link.request(message), RoomEntered)

@@ -14,6 +14,7 @@ from tabuleiro.rules import Game, registry
 from tabuleiro.settings import RoomSettings
 from tabuleiro.text import format_age
 from tabuleiro_client.net.mirror import seats_of
+from tabuleiro_client.net.server import Signposts
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.sentences import Cast
 from tabuleiro_client.text.settings import settings_text
@@ -77,10 +78,26 @@ def code_text(code: RoomCode, secrets: RoomSecrets | None) -> str:
     return "\n".join(lines)
 
 
-def invitation_text(command: str, head: RoomHead) -> str:
-    """Return the invitation by ``command``; empty when nobody can join."""
+def invitation_text(signposts: Signposts, head: RoomHead) -> str:
+    """Return the invitation to a free seat; empty when nobody can join."""
     has_free_seat = any(seat.holder.kind == "open" for seat in head.seats)
-    return f"Others join with\n{command}" if has_free_seat and command else ""
+    return _invitation(signposts, "join", signposts.join) if has_free_seat else ""
+
+
+def watching_text(signposts: Signposts) -> str:
+    """Return the invitation to watch; empty when it is not known."""
+    return _invitation(signposts, "watch", signposts.watch)
+
+
+def turn_text(game: str, opponent: str, room: RoomCode, server: str, left: str) -> str:
+    """Return a line about a match in which it is one's turn, with ``left`` for it; empty without a clock."""
+    time = f", {left} left" if left else ""
+    return f"{game} against {opponent or 'yourself'} ({room} on {server.partition('://')[2]}): your turn{time}"
+
+
+def _invitation(signposts: Signposts, verb: str, command: str) -> str:
+    who = "On this machine only, others" if signposts.is_here_only else "Others"
+    return f"{who} {verb} with\n{command}" if command else ""
 
 
 def seat_lines(game: Game, head: RoomHead, own_seats: tuple[Player, ...], style: TextStyle) -> list[str]:

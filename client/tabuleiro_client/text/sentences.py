@@ -106,7 +106,7 @@ class Cast:
             case SeatsSwapped():
                 return f"the players change seats: {self.title(0)}, {self.title(1)}"
             case SettingsChanged(settings=settings):
-                return f"the host has changed the settings: {settings_text(settings) or 'all as usual'}"
+                return f"the host has changed the settings: {settings_text(settings) or 'all standard'}"
             case StandInSeated(seat=seat, level=level):
                 return f"a bot ({level}) plays for {self.actor(seat)} until the return"
             case MatchStarted():

@@ -170,7 +170,7 @@ LOBBY: Final = (
 
 ROOM: Final = (
     key("c", "copy_code", "code", "Copy the code of the room, with the secret of a private one.", sign="c"),
-    key("i", "copy_invitation", "invite", "Copy the command by which somebody else joins.", sign="i"),
+    key("i", "copy_invitation", "invite", "Copy the command by which somebody else joins, or watches.", sign="i"),
     key("b", "seat_bot", "bot", "Put a bot on the free seat, or another in its place.", sign="b"),
     key("x", "unseat_bot", "bot off", "Take the bot off its seat.", sign="x"),
     key("s", "swap", "swap", "Let the players change seats.", sign="s"),

@@ -1,65 +1,28 @@
 """The pool of worker processes: rooms ask, workers think, and the event loop waits for neither.
 
-One task of the pool looks after each worker process and takes requests from a queue that is fair to all rooms. The
-pool decides when a worker is started, asked again, replaced or given up.
+One task of the pool looks after each worker process and takes requests from a queue that is fair to all guests.
+The pool decides when a worker is started, asked again, replaced or given up.
+
+Bots that play among themselves have workers of their own, of the lowest priority: however long these think, the
+operating system runs a worker that a person waits for first.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 import msgspec
 import structlog
 
 from tabuleiro.errors import BotError
-from tabuleiro_server.bots.levels import RANDOM, check_level, choose_turn
+from tabuleiro_server.bots.levels import RANDOM, choose_turn, find_level
 from tabuleiro_server.bots.messages import Answer, Evaluation, ThinkRequest, replay, texts_of
+from tabuleiro_server.bots.queue import NOBODY, Claim, FairQueue, Rank
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND, WorkerProcess
 from tabuleiro_server.metrics import PoolMetrics
-
-T = TypeVar("T")
-
-
-class FairQueue(Generic[T]):
-    """Items by room: first in, first out within a room, and the waiting rooms by turns."""
-
-    def __init__(self) -> None:
-        self._rooms: OrderedDict[str, deque[T]] = OrderedDict()
-        self._item_came = asyncio.Condition()
-
-    def __len__(self) -> int:
-        return sum(len(items) for items in self._rooms.values())
-
-    async def put(self, room: str, item: T) -> None:
-        """Add ``item`` behind the others of ``room``."""
-        async with self._item_came:
-            self._rooms.setdefault(room, deque()).append(item)
-            self._item_came.notify()
-
-    def discard(self, room: str, item: T) -> None:
-        """Remove ``item`` if it is still waiting."""
-        items = self._rooms.get(room)
-        if items is None or item not in items:
-            return
-        items.remove(item)
-        if not items:
-            del self._rooms[room]
-
-    async def take(self) -> T:
-        """Wait for an item and return the first one of the next room."""
-        async with self._item_came:
-            await self._item_came.wait_for(lambda: self._rooms)
-            room, items = self._rooms.popitem(last=False)
-            item = items.popleft()
-            if items:
-                # The other rooms come first now.
-                self._rooms[room] = items
-            return item
-
 
 log = structlog.get_logger(__name__)
 
@@ -77,6 +40,15 @@ STOP_LIMIT_S: Final = 10.0
 
 _NO_ANSWER: Final = Answer(0, [])
 """The answer to a request that was cancelled."""
+
+LOWEST_PRIORITY: Final = 19
+"""The niceness of workers for bots that play among themselves."""
+
+RESTS_COUNT: Final = 3
+"""A bot that nobody watches leaves its worker alone for so many times its thinking time..."""
+
+REST_MIN_S: Final = 0.5
+"""...and for so long at least."""
 
 BACKOFF_START_MS: Final = 100
 BACKOFF_LIMIT_MS: Final = 5_000
@@ -105,10 +77,28 @@ class _Wish:
     thought: asyncio.Future[Thought]
 
 
+class _Lane:
+    """A queue and the keepers of the workers that take from it, at most ``worker_count``."""
+
+    def __init__(self, worker_count: int, niceness: int | None) -> None:
+        self.worker_count = worker_count
+        self.niceness = niceness
+        self.queue: FairQueue[_Wish] = FairQueue()
+        self.keepers: dict[asyncio.Task[None], _Keeper] = {}
+        self.thinking_count = 0
+
+    @property
+    def wants_keeper(self) -> bool:
+        """Return True if more requests wait than there are idle keepers, and there may be one more."""
+        idle_count = len(self.keepers) - self.thinking_count
+        return len(self.queue) > idle_count and len(self.keepers) < self.worker_count
+
+
 class _Keeper:
     """The worker process of one task of the pool, or none, and the number of its failures in succession."""
 
-    def __init__(self) -> None:
+    def __init__(self, niceness: int | None) -> None:
+        self.niceness = niceness
         self.worker: WorkerProcess | None = None
         self.failures_in_succession = 0
 
@@ -122,7 +112,8 @@ class _Keeper:
 class BotPool:
     """At most ``worker_count`` (1 or more) worker processes, started when they are first needed.
 
-    ``think_limit_ms`` is the longest time for one turn at any level; a worker that takes longer is killed.
+    Half as many more, one at least, serve bots that play among themselves. ``think_limit_ms`` is the longest time
+    for one turn at any level; a worker that takes longer is killed.
     ``command`` starts a worker, ``pause`` waits a number of seconds.
     """
 
@@ -136,15 +127,15 @@ class BotPool:
     ) -> None:
         if worker_count < 1 or think_limit_ms < 1:
             raise ValueError(f"worker_count {worker_count} and think_limit_ms {think_limit_ms} must be at least 1")
-        self._worker_count = worker_count
         self._think_limit_ms = think_limit_ms
         self._command = tuple(command)
         self._pause = pause
         self._is_running = False
-        self._queue: FairQueue[_Wish] = FairQueue()
+        self._played = _Lane(worker_count, None)
+        self._among_themselves = _Lane(max(worker_count // 2, 1), LOWEST_PRIORITY)
+        self._lanes = (self._played, self._among_themselves)
         self._wishes: set[_Wish] = set()
-        self._keepers: dict[asyncio.Task[None], _Keeper] = {}
-        self._thinking_count = 0
+        self._rest: asyncio.TimerHandle | None = None
         self._started_workers_count = 0
         self._failures_count = 0
         self._fallbacks_count = 0
@@ -152,24 +143,35 @@ class BotPool:
     @property
     def worker_pids(self) -> tuple[int, ...]:
         """The process ids of the workers that are alive."""
-        workers = (keeper.worker for keeper in self._keepers.values())
+        workers = (keeper.worker for lane in self._lanes for keeper in lane.keepers.values())
         return tuple(worker.pid for worker in workers if worker is not None and worker.is_alive)
 
     @property
     def counts(self) -> PoolMetrics:
         """The work of the pool."""
         return PoolMetrics(
-            waiting_count=len(self._queue),
-            thinking_count=self._thinking_count,
+            waiting_count=sum(len(lane.queue) for lane in self._lanes),
+            thinking_count=sum(lane.thinking_count for lane in self._lanes),
             started_workers_count=self._started_workers_count,
             failures_count=self._failures_count,
             fallbacks_count=self._fallbacks_count,
         )
 
     @property
-    def crowd(self) -> float:
-        """The number of requests for each worker, a new one included."""
-        return (len(self._queue) + self._thinking_count + 1) / self._worker_count
+    def waiting_addresses_count(self) -> int:
+        """The number of addresses from which people wait for a bot."""
+        return len(self._played.queue.counts(Rank.PLAYED))
+
+    def crowd(self, claim: Claim) -> float:
+        """Return the number of requests for each worker that come before a new one of ``claim``, it included."""
+        lane = self._lane(claim)
+        counts = lane.queue.counts(claim.rank)
+        own_count = counts.get(claim.address, 0) + 1
+        counts[claim.address] = own_count
+        # Addresses take turns.
+        waiting_count = sum(min(count, own_count) for count in counts.values())
+        before_count = sum(sum(lane.queue.counts(rank).values()) for rank in Rank if rank < claim.rank)
+        return (waiting_count + before_count + lane.thinking_count) / lane.worker_count
 
     async def start(self) -> None:
         """Take requests from now on. This starts no process yet."""
@@ -181,33 +183,40 @@ class BotPool:
         for wish in self._wishes:
             if not wish.thought.done():
                 wish.thought.set_exception(BotError("the bot pool was stopped"))
-        keepers = tuple(self._keepers)
+        if self._rest is not None:
+            self._rest.cancel()
+        keepers = [task for lane in self._lanes for task in lane.keepers]
         for task in keepers:
             task.cancel()
         if keepers:
             await asyncio.wait(keepers, timeout=STOP_LIMIT_S)
-        self._keepers.clear()
+        for lane in self._lanes:
+            lane.keepers.clear()
 
-    async def think(self, request: ThinkRequest, patience_ms: int | None = None) -> Thought:
+    async def think(self, request: ThinkRequest, patience_ms: int | None = None, claim: Claim = NOBODY) -> Thought:
         """Return the rest of a turn, chosen by a worker, or by chance after the second failure.
 
-        After ``patience_ms`` milliseconds it is chosen by chance too, with 0 at once; ``None`` waits for a worker
-        without a limit. Cancelling this call takes the request out of the queue, or leaves the worker that thinks
-        about it a moment to finish.
+        ``claim`` says when its turn comes. After ``patience_ms`` milliseconds it is chosen by chance too, with 0
+        at once; ``None`` waits for a worker without a limit. Cancelling this call takes the request out of
+        the queue, or leaves the worker that thinks about it a moment to finish.
 
         Raises: BotError for an unknown level, for a position with nothing to choose, and when the pool is
         stopped; GameOptionError for an unknown game.
         """
-        check_level(request.game, request.level)
+        find_level(request.game, request.level)
         if not self._is_running:
             raise BotError("the bot pool is not running")
         if patience_ms == 0:
             return self._quick_thought(request, 0)
         wish = _Wish(request, asyncio.get_running_loop().create_future())
+        lane = self._lane(claim)
         self._wishes.add(wish)
         try:
-            await self._queue.put(request.room, wish)
-            self._add_keeper_if_needed()
+            lane.queue.put(claim, request.room, wish)
+            if lane.wants_keeper:
+                keeper = _Keeper(lane.niceness)
+                task = asyncio.create_task(self._keep(keeper, lane), name="bot worker keeper")
+                lane.keepers[task] = keeper
             async with asyncio.timeout(None if patience_ms is None else patience_ms / 1000):
                 return await wish.thought
         except TimeoutError:
@@ -217,29 +226,30 @@ class BotPool:
             return self._quick_thought(request, patience_ms or 0)
         finally:
             self._wishes.discard(wish)
-            self._queue.discard(request.room, wish)
+            lane.queue.discard(wish)
+
+    def _lane(self, claim: Claim) -> _Lane:
+        return self._played if claim.rank is Rank.PLAYED else self._among_themselves
 
     def _quick_thought(self, request: ThinkRequest, waited_ms: int) -> Thought:
         self._fallbacks_count += 1
         return Thought(quick_turn(request), True, waited_ms)
 
-    def _add_keeper_if_needed(self) -> None:
-        idle_count = len(self._keepers) - self._thinking_count
-        if len(self._queue) > idle_count and len(self._keepers) < self._worker_count:
-            keeper = _Keeper()
-            task = asyncio.create_task(self._keep(keeper), name="bot worker keeper")
-            self._keepers[task] = keeper
-
-    async def _keep(self, keeper: _Keeper) -> None:
-        """Give one request after the other to the worker of ``keeper``, until cancelled."""
+    async def _keep(self, keeper: _Keeper, lane: _Lane) -> None:
+        """Give one request of ``lane`` after the other to the worker of ``keeper``, until cancelled."""
+        loop = asyncio.get_running_loop()
         try:
             while True:
-                wish = await self._queue.take()
-                self._thinking_count += 1
+                wish, rank = await lane.queue.take()
+                lane.thinking_count += 1
+                started_s = loop.time()
                 try:
                     await self._fulfil(wish, keeper)
                 finally:
-                    self._thinking_count -= 1
+                    lane.thinking_count -= 1
+                if rank is Rank.ALONE:
+                    rest_s = max(RESTS_COUNT * (loop.time() - started_s), REST_MIN_S)
+                    self._rest = loop.call_later(rest_s, lane.queue.release)
         finally:
             await self._drop_worker(keeper)
 
@@ -309,7 +319,7 @@ class BotPool:
         if keeper.worker is None:
             if backoff_ms := keeper.backoff_ms():
                 await self._pause(backoff_ms / 1000)
-            keeper.worker = await WorkerProcess.start(self._command)
+            keeper.worker = await WorkerProcess.start(self._command, keeper.niceness)
             self._started_workers_count += 1
         return keeper.worker
 

@@ -16,13 +16,14 @@ import structlog
 
 from tabuleiro.clock import ClockState, NoClock, TimeControl, player_clock_at
 from tabuleiro.errors import BotError, CommandError
-from tabuleiro.ids import Player, RoomCode, TimestampMs
+from tabuleiro.ids import AccountId, Player, RoomCode, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import BotThought, HintGiven
 from tabuleiro_server.bots.analysis import HINT_BUDGET_MS
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import BotPool
+from tabuleiro_server.bots.queue import Claim, Rank
 from tabuleiro_server.room.commands import Play
 from tabuleiro_server.room.state import Match, RoomState, bot_account
 from tabuleiro_server.rooms.live_room import LiveRoom, RoomUnloadedError
@@ -46,8 +47,17 @@ AT_ONCE_BELOW_MS: Final = 1_000
 """With less on the clock, a turn is made at once: a slow disk takes its part of every later turn."""
 
 
+UNHURRIED_MS: Final = 6_000
+"""Without a clock the turns that wait for the same worker share so much time: a crowd is served sooner."""
+
+UNHURRIED_MIN_MS: Final = 100
+"""The least of it for one turn."""
+
+UNCROWDED: Final = 2.0
+"""With no more requests than this for each worker, levels have as long as they want."""
+
 WAITING_MAX_COUNT: Final = 20
-"""With more requests waiting for a worker than this, hints are refused: bots that have to move come first."""
+"""With people at more addresses than this waiting for bots, hints are refused: turns come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +80,14 @@ def time_budget(
     crowd: float = 1.0,
     misses_count: int = 0,
 ) -> TimeBudget:
-    """Return the budget that the clock of ``player``, who is to move, allows.
+    """Return the budget that the clock of ``player``, who is to move, and the crowd at the workers allow.
 
     ``crowd`` is the number of requests for each worker, this one included: all of them wait for each other, so
     each gets less. ``misses_count`` is the number of late answers in succession.
     """
     if isinstance(control, NoClock):
-        return TimeBudget()
+        share_ms = max(int(UNHURRIED_MS / max(crowd, 1.0)), UNHURRIED_MIN_MS)
+        return TimeBudget(None if crowd <= UNCROWDED else share_ms)
     left_ms = player_clock_at(control, clock, player, now_ms).stage_ms
     is_skipped = misses_count >= MISSES_MAX_COUNT and misses_count % PROBE_COUNT != 0
     if left_ms < AT_ONCE_BELOW_MS or is_skipped:
@@ -105,46 +116,55 @@ class BotSeats:
         self._pool = pool
         self._now_ms = now_ms
         self._retry_ms = retry_ms
-        self._thoughts: dict[RoomCode, tuple[Moment, asyncio.Task[None]]] = {}
+        self._thoughts: dict[RoomCode, tuple[Moment, Claim, asyncio.Task[None]]] = {}
         self._misses: dict[RoomCode, int] = {}
         """The number of late answers in succession, by room."""
         self._is_finishing = False
 
     def consider(self, room: LiveRoom) -> None:
-        """Handle a change of a room: start to think if a bot is to move, stop if it no longer is."""
+        """Handle a change of a room: start to think if a bot is to move, stop if it no longer is.
+
+        A thought that somebody has come for begins again, among those that people wait for.
+        """
         code, state = room.state.code, room.state
         moment = _moment(state)
+        claim = _claim(room)
         running = self._thoughts.get(code)
         if running is not None:
-            if running[0] == moment:
+            if running[0] == moment and (running[1].rank <= claim.rank or self._is_finishing):
                 return
-            running[1].cancel()
-            del self._thoughts[code]
+            self.forget(room)
         if moment is not None and not self._is_finishing:
-            task = asyncio.create_task(self._move(room, moment), name=f"bot in {code}")
-            self._thoughts[code] = (moment, task)
-            task.add_done_callback(lambda done: self._forget(code, done))
+            task = asyncio.create_task(self._move(room, moment, claim), name=f"bot in {code}")
+            self._thoughts[code] = (moment, claim, task)
+            task.add_done_callback(lambda done: self._note_done(code, done))
+
+    def forget(self, room: LiveRoom) -> None:
+        """Stop to think for a room, e.g. because it has left memory."""
+        running = self._thoughts.pop(room.state.code, None)
+        if running is not None:
+            running[2].cancel()
 
     async def finish(self) -> None:
         """Start no more requests, and wait until the current ones are played."""
         self._is_finishing = True
         while self._thoughts:
-            await asyncio.wait([task for _, task in self._thoughts.values()])
+            await asyncio.wait([task for *_, task in self._thoughts.values()])
 
     async def stop(self) -> None:
         """Cancel all requests; the next start of the server takes them up again."""
         self._is_finishing = True
-        tasks = [task for _, task in self._thoughts.values()]
+        tasks = [task for *_, task in self._thoughts.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _forget(self, code: RoomCode, task: asyncio.Task[None]) -> None:
+    def _note_done(self, code: RoomCode, task: asyncio.Task[None]) -> None:
         running = self._thoughts.get(code)
-        if running is not None and running[1] is task:
+        if running is not None and running[2] is task:
             del self._thoughts[code]
 
-    async def _move(self, room: LiveRoom, moment: Moment) -> None:
+    async def _move(self, room: LiveRoom, moment: Moment, claim: Claim) -> None:
         match = room.state.match
         assert match is not None
         assert match.to_move is not None
@@ -157,14 +177,14 @@ class BotSeats:
                 match.clock,
                 match.to_move,
                 self._now_ms(),
-                crowd=self._pool.crowd,
+                crowd=self._pool.crowd(claim),
                 misses_count=misses_count,
             )
             seat = room.state.seats[match.to_move]
             level = seat.level or seat.stand_in
             assert level is not None
             request = _request(room.state, match, level, budget.think_ms)
-            thought = await self._pool.think(request, budget.patience_ms)
+            thought = await self._pool.think(request, budget.patience_ms, claim)
             if thought.is_fallback:
                 self._misses[code] = misses_count + 1
                 log.warning("bot gave no answer, a quick move was made", room=room.state.code)
@@ -218,18 +238,31 @@ def _request(
     )
 
 
-async def suggest_turn(pool: BotPool, room: RoomState) -> HintGiven:
-    """Have ``pool`` choose the best turn for the player to move in the running match.
+def _claim(room: LiveRoom) -> Claim:
+    """Return the claim of a bot's turn: that of a player who is here, or else of the host or a watcher."""
+    state, here = room.state, room.subscribers
+    accounts = here.accounts()
+    players = [seat.account for seat in state.seats if seat.kind == "person" and seat.account in accounts]
+    account = players[0] if players else state.host if state.host in accounts else min(accounts, default=None)
+    if account is None:
+        return Claim(Rank.ALONE, "", state.host)
+    return Claim(Rank.PLAYED if players else Rank.WATCHED, here.address_of(account), account)
+
+
+async def suggest_turn(pool: BotPool, room: LiveRoom, account: AccountId) -> HintGiven:
+    """Have ``pool`` choose the best turn for ``account``, the player to move in the running match.
 
     Raises: BotError when there is no match, the workers are overloaded, or they give no answer.
     """
-    match = room.match
+    match = room.state.match
     if match is None:
         raise BotError("there is no match to give a hint in")
-    if pool.counts.waiting_count > WAITING_MAX_COUNT:
-        raise BotError("too many bots wait to think")
-    request = _request(room, match, level_names(room.game.name)[-1], HINT_BUDGET_MS, is_hint=True)
-    thought = await pool.think(request)
+    if pool.waiting_addresses_count > WAITING_MAX_COUNT:
+        raise BotError("too many people wait for bots")
+    level = level_names(room.state.game.name)[-1]
+    request = _request(room.state, match, level, HINT_BUDGET_MS, is_hint=True)
+    claim = Claim(Rank.PLAYED, room.subscribers.address_of(account), account)
+    thought = await pool.think(request, claim=claim)
     if thought.is_fallback or thought.evaluation is None:
         raise BotError("the workers gave no answer")
     value = round(thought.evaluation.value, 4)

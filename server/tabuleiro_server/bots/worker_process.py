@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
@@ -35,8 +36,8 @@ class WorkerProcess:
         self._is_usable = True
 
     @classmethod
-    async def start(cls, command: Sequence[str] = WORKER_COMMAND) -> Self:
-        """Start a worker and wait until it is ready.
+    async def start(cls, command: Sequence[str] = WORKER_COMMAND, niceness: int | None = None) -> Self:
+        """Start a worker, with ``niceness`` if that is not ``None``, and wait until it is ready.
 
         Raises: BotError when it cannot be started, ends, says anything else or is not ready in time.
         """
@@ -45,6 +46,10 @@ class WorkerProcess:
         except OSError as error:
             raise BotError(f"cannot start a bot worker: {error}") from error
         try:
+            if niceness is not None and hasattr(os, "setpriority"):
+                # Already gone: the next line tells.
+                with contextlib.suppress(ProcessLookupError):
+                    os.setpriority(os.PRIO_PROCESS, worker.pid, niceness)
             message = await worker._receive(START_LIMIT_MS)
             if not isinstance(message, Ready):
                 raise BotError(f"garbage from a bot worker: {type(message).__name__} at its start")

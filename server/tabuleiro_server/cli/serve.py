@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Final
@@ -16,10 +16,11 @@ from typing import Annotated, Final
 import structlog
 import typer
 
+from tabuleiro.text import counted
 from tabuleiro_server.cli.logs import configure_logs
 from tabuleiro_server.config import Config, load_config
 from tabuleiro_server.sessions.lifecycle import Lifecycle
-from tabuleiro_server.wiring import RunningServer, now_ms, running_server
+from tabuleiro_server.wiring import RunningServer, measure_database, now_ms, running_server
 
 GARBAGE_THRESHOLDS: Final = (50_000, 10, 10)
 """New objects before a look through the youngest; such rounds before a look through older ones, and all."""
@@ -33,6 +34,8 @@ STOP_PARTS_COUNT: Final = 8
 STOP_MARGIN_S: Final = 15.0
 """Time beyond those limits before the process is killed: cancelled parts get a moment to end."""
 
+BYTES_PER_KIB: Final = 1024
+
 OTHER_FILES_COUNT: Final = 64
 """Open files beside the connections: the database, its threads, the bots' processes, the log."""
 
@@ -44,11 +47,15 @@ def serve(
         str | None, typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 lets other machines in.")
     ] = None,
     port: Annotated[int | None, typer.Option(metavar="PORT", help="TCP port; 0 takes any free one.")] = None,
+    public_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Address that invitations show, e.g. wss://play.example.org."),
+    ] = None,
     db: Annotated[Path | None, typer.Option(metavar="FILE", help="SQLite file; made if absent.")] = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with settings.")] = None,
 ) -> None:
-    """Host a game server until it is stopped by Ctrl-C or SIGTERM; a second signal makes it hurry."""
-    settings = load_config(config, host=host, port=port, db=None if db is None else str(db))
+    """Run a game server. Ctrl-C or SIGTERM stops it; twice, at once."""
+    settings = load_config(config, host=host, port=port, public_url=public_url, db=None if db is None else str(db))
     configure_logs(settings.log_level, settings.log_style)
     if sys.platform == "win32":
         asyncio.run(_serve(settings))
@@ -65,13 +72,58 @@ async def _serve(settings: Config) -> None:
     allow_open_files(settings.connections_count)
     async with running_server(settings, lifecycle) as server:
         _collect_garbage_seldom()
-        print(f"tabuleiro listens on {server.url}", flush=True)
+        measured = await measure_database(settings)
+        lines = [database_line(settings.db, measured)]
+        lines += invitation_lines(server, is_guessed=not settings.public_url)
+        # For programs, too, which find the address for this machine at the end of the first line.
+        print(f"tabuleiro listens on {server.url}", *lines, sep="\n", flush=True)
         await lifecycle.stop_requested()
         longest_ms = settings.shutdown_notice_ms + STOP_PARTS_COUNT * settings.shutdown_limit_ms
         end_at_last(longest_ms / 1000 + STOP_MARGIN_S)
         log.info("stopping")
         await server.wind_down()
     log.info("stopped")
+
+
+def database_line(db: str, measured: tuple[int, Mapping[str, int]] | None) -> str:
+    """Return the whole path of the database, and what was measured: its size, and its number of rooms by phase."""
+    line = f"database: {os.path.realpath(db)}"
+    if measured is None:
+        return line
+    size_bytes, room_counts = measured
+    rooms_count = sum(room_counts.values())
+    unfinished_count = room_counts.get("waiting", 0) + room_counts.get("playing", 0)
+    rooms = "no rooms yet"
+    if rooms_count:
+        rooms = f"{counted(rooms_count, 'room')}, {unfinished_count} of them unfinished"
+    return f"{line} ({size_bytes // BYTES_PER_KIB} KiB, {rooms})"
+
+
+def invitation_lines(server: RunningServer, *, is_guessed: bool) -> list[str]:
+    """Return what the host sends to friends: each command on a line of its own, to be copied whole.
+
+    With ``is_guessed`` the addresses are those of this machine, and nobody has said that others reach them.
+    """
+    if not server.public_urls:
+        return [
+            "Only this machine can connect; --host 0.0.0.0 lets others in. On this machine:",
+            f"  tabuleiro play --server {server.url}",
+        ]
+    best, *others = server.public_urls
+    lines = [
+        "Your friends play with:",
+        f"  tabuleiro play --server {best}",
+        "and find matches to watch with:",
+        f"  tabuleiro rooms --server {best}",
+    ]
+    if others:
+        lines.append(f"Other addresses of this machine: {', '.join(others)}")
+    if is_guessed:
+        lines += [
+            f"The firewall must let TCP port {server.port} in. For friends outside your network, let the router",
+            "forward it, and name your address there with --public-url: invitations will show it.",
+        ]
+    return lines
 
 
 @asynccontextmanager

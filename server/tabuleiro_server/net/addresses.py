@@ -1,9 +1,12 @@
-"""The address of a client, also behind proxies that are trusted to tell it."""
+"""Addresses: of a client, also behind proxies that are trusted to tell it, and of this machine."""
 
 from __future__ import annotations
 
 import ipaddress
+import re
+import socket
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -11,6 +14,13 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 IPV6_LIMIT_BITS: Final = 64
 """Even a home connection has a /64 network of IPv6 addresses to itself, so these count as one."""
+
+
+_ELSEWHERE: Final = {
+    socket.AF_INET: ("198.51.100.1", "10.255.255.254", "172.31.255.254", "192.168.255.254"),
+    socket.AF_INET6: ("2001:db8::1", "fd00::1"),
+}
+"""Addresses in the internet and in private networks; the way to each leaves by one of our own addresses."""
 
 
 class Proxies:
@@ -62,6 +72,58 @@ def is_loopback(address: str) -> bool:
     """Return whether the address is of this machine."""
     parsed = _parse(address)
     return parsed is not None and parsed.is_loopback
+
+
+def is_everywhere(host: str) -> bool:
+    """Return whether ``host`` to listen on stands for every address of this machine."""
+    parsed = _parse(host)
+    return parsed is not None and parsed.is_unspecified
+
+
+def own_addresses(host: str) -> list[str]:
+    """Return the addresses by which other machines reach a server that listens on ``host``, the best one first.
+
+    Nothing is sent: the system is asked which address a packet would leave by.
+    """
+    if not is_everywhere(host):
+        return [] if is_loopback(host) or host == "localhost" else [host]
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found: dict[str, None] = {}
+    for elsewhere in _ELSEWHERE[family]:
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as asked:
+            asked.connect((elsewhere, 9))
+            found[asked.getsockname()[0]] = None
+    with suppress(OSError):
+        named = socket.getaddrinfo(socket.gethostname(), None, family)
+        found.update(dict.fromkeys(str(info[4][0]) for info in named))
+    return [address for address in found if _is_of_network(address)]
+
+
+def _is_of_network(text: str) -> bool:
+    address = _parse(text)
+    return address is not None and not (address.is_loopback or address.is_link_local or address.is_unspecified)
+
+
+_AUTHORITY: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{0,5})?", re.ASCII)
+
+
+def is_local_host(authority: str) -> bool:
+    """Return whether a Host header, or the authority of a URL, names this machine, whatever the port.
+
+    A browser may be led here by any name: whoever owns it lets it point to this machine once his page has been
+    loaded, and the page may then read what it finds here.
+
+    >>> [is_local_host(text) for text in ("LocalHost.:8765", "[::1]", "127.0.0.1:80", "evil.example", "")]
+    [True, True, True, False, False]
+    """
+    found = _AUTHORITY.fullmatch(authority)
+    if found is None:
+        return False
+    if found[1] is not None:
+        return ":" in found[1] and is_loopback(found[1])
+    name = found[2].lower().removesuffix(".")
+    is_own = name in ("localhost", socket.gethostname().lower()) and name != ""
+    return is_own or name.endswith(".localhost") or is_loopback(name)
 
 
 def _parse(text: str) -> Address | None:

@@ -35,16 +35,18 @@ OUTBOX_BEFORE_HELLO_BYTES: Final = 64 * 1024
 class Handler:
     """Answers what a connection receives that speaks one of our subprotocols.
 
-    ``on_finished`` is called once nothing of it is left.
+    ``on_finished`` is called once nothing of it is left. ``address``, ``public_url``: as in :class:`Session`.
     """
 
     def __init__(
         self,
         connection: Connection,
+        address: str,
         requests: Requests,
         config: Config,
         metrics: NetMetrics,
         on_finished: Callable[[Handler], None],
+        public_url: str | None,
     ) -> None:
         assert connection.subprotocol is not None
         self._connection = connection
@@ -57,7 +59,14 @@ class Handler:
         )
         self._codec = codec_for(connection.subprotocol)
         self._session = Session(
-            self._codec, self._outbox, requests.answer, requests.farewell, self._end_by_fault, requests.metrics
+            self._codec,
+            self._outbox,
+            requests.answer,
+            requests.farewell,
+            self._end_by_fault,
+            requests.metrics,
+            address,
+            public_url,
         )
         self._limiter = RateLimiter(
             config.messages_per_second_count, config.messages_burst_count, self._loop.time()

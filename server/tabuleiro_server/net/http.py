@@ -13,12 +13,19 @@ from typing import Final
 from websockets.http11 import Request
 
 from tabuleiro_server.config import Config
-from tabuleiro_server.net.addresses import is_loopback
+from tabuleiro_server.net.addresses import is_local_host, is_loopback
 
 TEXT_CONTENT_TYPE: Final = "text/plain; charset=utf-8"
 METRICS_CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
-_PROXY_HEADERS: Final = ("X-Forwarded-For", "Forwarded", "X-Real-IP", "Via")
+_PROXY_HEADERS: Final = (
+    "X-Forwarded-For",
+    "X-Forwarded-Host",
+    "X-Forwarded-Proto",
+    "Forwarded",
+    "X-Real-IP",
+    "Via",
+)
 
 
 class HttpPages:
@@ -35,7 +42,8 @@ class HttpPages:
             request: Its head; a request with a body is refused before.
             peer_address: The other end of the socket.
         """
-        path = request.path.partition("?")[0]
+        authority, target = _split_target(request.path)
+        path = target.partition("?")[0]
         is_page = path in ("/health", "/metrics")
         if not is_page and request.method == "GET" and "Upgrade" in request.headers:
             return None
@@ -46,15 +54,20 @@ class HttpPages:
         if path == "/health":
             return response(HTTPStatus.OK, "ok\n", has_body=has_body)
         if path == "/metrics":
-            return self._metrics(request, peer_address, has_body=has_body)
+            hosts = [*request.headers.get_all("Host"), *authority]
+            return self._metrics(request, peer_address, hosts, has_body=has_body)
         text = "this is a tabuleiro game server: use a client, e.g. tabuleiro play --server ADDRESS\n"
         upgrade = (("Connection", "Upgrade"), ("Upgrade", "websocket"))
         return response(HTTPStatus.UPGRADE_REQUIRED, text, headers=upgrade, has_body=has_body)
 
-    def _metrics(self, request: Request, peer_address: str, *, has_body: bool) -> bytes:
+    def _metrics(self, request: Request, peer_address: str, hosts: list[str], *, has_body: bool) -> bytes:
         if not self._may_see_metrics(request, peer_address):
             text = "no such page; see the config key metrics\n"
             return response(HTTPStatus.NOT_FOUND, text, has_body=has_body)
+        is_for_us = len(hosts) > 0 and all(map(is_local_host, hosts))
+        if self._config.metrics == "local" and not is_for_us:
+            text = "this page is at a local address alone, e.g. http://localhost; see the config key metrics\n"
+            return response(HTTPStatus.MISDIRECTED_REQUEST, text, has_body=has_body)
         return response(HTTPStatus.OK, self._render_metrics(), METRICS_CONTENT_TYPE, has_body=has_body)
 
     def _may_see_metrics(self, request: Request, peer_address: str) -> bool:
@@ -62,6 +75,19 @@ class HttpPages:
             return self._config.metrics == "all"
         is_proxied = any(name in request.headers for name in _PROXY_HEADERS)
         return is_loopback(peer_address) and not is_proxied
+
+
+def _split_target(target: str) -> tuple[list[str], str]:
+    """Return the authority that a target in absolute form names, or nothing, and its path and query.
+
+    >>> _split_target("http://localhost:8765/health?x"), _split_target("/health")
+    ((['localhost:8765'], '/health?x'), ([], '/health'))
+    """
+    scheme, is_absolute, rest = target.partition("://")
+    if not is_absolute or scheme.lower() not in ("http", "https"):
+        return [], target
+    authority, slash, path = rest.partition("/")
+    return [authority], slash + path
 
 
 def response(

@@ -8,12 +8,13 @@ from functools import partial
 import structlog
 
 from tabuleiro.errors import ConfigError, RemoteProtocolError
+from tabuleiro.protocol.addresses import format_server_url, parse_server_url
 from tabuleiro.protocol.codes import CloseCode
 from tabuleiro.protocol.messages import ServerMessage
 from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro_server.config import Config
 from tabuleiro_server.metrics import NetMetrics
-from tabuleiro_server.net.addresses import Proxies
+from tabuleiro_server.net.addresses import Proxies, is_loopback, own_addresses, rate_limit_key
 from tabuleiro_server.net.connection import READ_BYTES, Connection, Flusher, Shared
 from tabuleiro_server.net.handler import Handler
 from tabuleiro_server.net.http import HttpPages
@@ -24,9 +25,13 @@ log = structlog.get_logger(__name__)
 
 
 class WebSocketServer:
-    """Everything behind the port that clients connect to."""
+    """Everything behind the port that clients connect to.
+
+    ``public_urls`` are the addresses by which other machines reach it once it listens, the best one first.
+    """
 
     def __init__(self, requests: Requests, config: Config, pages: HttpPages, metrics: NetMetrics) -> None:
+        self.public_urls: list[str] = []
         self._requests = requests
         self._config = config
         self._metrics = metrics
@@ -52,6 +57,12 @@ class WebSocketServer:
             address = f"{config.host}:{config.port}"
             reason = f"a free address of this machine: {error.strerror or error}"
             raise ConfigError(address, "host and port", reason) from error
+        if config.public_url:
+            self.public_urls = [parse_server_url(config.public_url)]
+        else:
+            # The name of a machine may be asked for over the network, which takes its time.
+            addresses = await asyncio.to_thread(own_addresses, config.host)
+            self.public_urls = [format_server_url(address, self.port) for address in addresses]
 
     @property
     def port(self) -> int:
@@ -108,8 +119,25 @@ class WebSocketServer:
             connection.close(CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR), error.message)
             return
         self._handshakes.leave(connection)
-        handler = Handler(connection, self._requests, self._config, self._metrics, self._finish)
+        handler = Handler(
+            connection,
+            rate_limit_key(address),
+            self._requests,
+            self._config,
+            self._metrics,
+            self._finish,
+            self._public_url(address),
+        )
         self._addresses[handler] = address
+
+    def _public_url(self, address: str) -> str | None:
+        """Return the address for the invitations of a client at ``address``; ``None``: the one it has used itself.
+
+        Our guess is for those on this machine alone: whoever came from elsewhere knows a better way.
+        """
+        if not self._config.public_url and not is_loopback(address):
+            return None
+        return self.public_urls[0] if self.public_urls else None
 
     def _finish(self, handler: Handler) -> None:
         self._limiter.release(self._addresses.pop(handler))

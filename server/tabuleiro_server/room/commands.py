@@ -117,6 +117,16 @@ class TakeHint(msgspec.Struct, frozen=True):
     revision: int = 0
 
 
+class Consider(msgspec.Struct, frozen=True):
+    """Look at the position after unplayed actions of the sender's turn; nothing is played. Fields as in `Play`."""
+
+    account: AccountId
+    match: int
+    ply: int
+    actions: tuple[str, ...]
+    revision: int = 0
+
+
 class Undo(msgspec.Struct, frozen=True):
     """Undo the sender's actions of the turn in progress down to ``ply`` actions of the match."""
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from tabuleiro.clock import has_flagged
 from tabuleiro.errors import CommandError, IllegalActionError, NotationError
 from tabuleiro.ids import AccountId, Player, Ply, opponent
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import ActionsPlayed, ActionsUndone, Events, HintTaken, MatchEnded
-from tabuleiro.rules.base import Termination
+from tabuleiro.rules.base import State, Termination
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.permissions import acting_seat, held_seats, refuse, running_match
-from tabuleiro_server.room.state import Match, RoomState, bot_account, note_child, seat_of_bot_account, state_after
+from tabuleiro_server.room.state import (
+    Match,
+    RoomState,
+    bot_account,
+    child_of,
+    note_child,
+    seat_of_bot_account,
+    state_after,
+)
 
 HINT_PAUSE_MS: Final = 5_000
 """Shortest time between two hints of a player."""
@@ -52,6 +60,46 @@ def decide_play(room: RoomState, command: commands.Play, now_ms: int) -> Events:
     may_act_for = _seats_played_by(room, command)
     if _is_resent(room, command, may_act_for):
         return ()
+    match, player = _match_to_play(room, command, may_act_for)
+    if has_flagged(room.settings.time_control, match.clock, now_ms, command.lag_ms):
+        refuse(ErrorCode.WRONG_PHASE, "the time of the player to move has run out")
+    return _played(room, match, command, player)
+
+
+class Considered(NamedTuple):
+    """The position after unplayed actions, their canonical texts, the way of the last one in games with ways.
+
+    ``is_in_turn``: the turn goes on.
+    """
+
+    state: State
+    texts: tuple[str, ...]
+    route: tuple[str, ...]
+    is_in_turn: bool
+
+
+def consider(room: RoomState, command: commands.Consider) -> Considered:
+    """Return the position after unplayed actions of the sender's turn.
+
+    Raises:
+        CommandError: The actions could not be played.
+    """
+    match, _ = _match_to_play(room, command, held_seats(room, command.account))
+    before, (state, actions) = match.state, _after_actions(match.state, command.actions)
+    for action in actions[:-1]:
+        before = child_of(before, action)
+    return Considered(
+        state,
+        tuple(map(match.state.action_to_string, actions)),
+        before.route(actions[-1]) if actions else (),
+        not actions or (not state.is_terminal and state.actions_in_turn > 0),
+    )
+
+
+def _match_to_play(
+    room: RoomState, command: commands.Play | commands.Consider, may_act_for: tuple[Player, ...]
+) -> tuple[Match, Player]:
+    """Return the running match and the player to move, if that is who the command is for at the present ply."""
     match = running_match(room, command.match)
     if (command.ply, command.revision) != (len(match.actions), match.revision):
         refuse(
@@ -62,9 +110,7 @@ def decide_play(room: RoomState, command: commands.Play, now_ms: int) -> Events:
     player = match.state.to_move
     if player is None or player not in may_act_for:
         refuse(ErrorCode.NOT_YOUR_TURN, "it is the other player's turn")
-    if has_flagged(room.settings.time_control, match.clock, now_ms, command.lag_ms):
-        refuse(ErrorCode.WRONG_PHASE, "the time of the player to move has run out")
-    return _played(room, match, command, player)
+    return match, player
 
 
 def _seats_played_by(room: RoomState, command: commands.Play) -> tuple[Player, ...]:
@@ -103,28 +149,13 @@ def _is_resent(room: RoomState, command: commands.Play, may_act_for: tuple[Playe
 
 
 def _played(room: RoomState, match: Match, command: commands.Play, player: Player) -> Events:
-    """Check the actions one by one; all must belong to one turn."""
-    state = match.state
-    texts: list[str] = []
-    for number, text in enumerate(command.actions, start=1):
-        if state.is_terminal or (texts and state.actions_in_turn == 0):
-            refuse(ErrorCode.NOT_YOUR_TURN, f"the turn ends before action {number} of {len(command.actions)}")
-        try:
-            action = state.string_to_action(text)
-            after = state.apply(action)
-            texts.append(state.action_to_string(action))
-            note_child(state, action, after)
-            state = after
-        except NotationError as error:
-            raise CommandError(ErrorCode.BAD_NOTATION, str(error)) from error
-        except IllegalActionError as error:
-            raise CommandError(ErrorCode.ILLEGAL_ACTION, str(error)) from error
+    state, actions = _after_actions(match.state, command.actions)
     by_stand_in = room.seats[player].stand_in is not None and command.account == bot_account(player)
     played = ActionsPlayed(
         match.number,
         Ply(command.ply),
         player,
-        tuple(texts),
+        tuple(map(match.state.action_to_string, actions)),
         command.lag_ms,
         by_stand_in=by_stand_in,
         is_makeshift=command.is_makeshift,
@@ -132,6 +163,25 @@ def _played(room: RoomState, match: Match, command: commands.Play, player: Playe
     if state.outcome is None:
         return (played,)
     return (played, MatchEnded(match.number, state.outcome.winner, state.outcome.termination))
+
+
+def _after_actions(state: State, texts: tuple[str, ...]) -> tuple[State, tuple[int, ...]]:
+    """Return the position after actions, and their numbers; all must be legal and of one turn."""
+    actions: list[int] = []
+    for number, text in enumerate(texts, start=1):
+        if state.is_terminal or (actions and state.actions_in_turn == 0):
+            refuse(ErrorCode.NOT_YOUR_TURN, f"the turn ends before action {number} of {len(texts)}")
+        try:
+            action = state.string_to_action(text)
+            after = state.apply(action)
+        except NotationError as error:
+            raise CommandError(ErrorCode.BAD_NOTATION, str(error)) from error
+        except IllegalActionError as error:
+            raise CommandError(ErrorCode.ILLEGAL_ACTION, str(error)) from error
+        note_child(state, action, after)
+        actions.append(action)
+        state = after
+    return state, tuple(actions)
 
 
 def decide_undo(room: RoomState, command: commands.Undo, now_ms: int) -> Events:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 
-from tabuleiro.errors import GameOptionError
+from tabuleiro.errors import GameOptionError, shown
 from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import (
@@ -95,7 +95,7 @@ def _check_settings(settings: RoomSettings, bot_levels: tuple[str, ...], game: s
 def _check_level(level: str | None, bot_levels: tuple[str, ...], game: str) -> str:
     if level is None or level not in bot_levels:
         known = ", ".join(bot_levels)
-        refuse(ErrorCode.UNKNOWN_LEVEL, f"no bot of level {level!a} plays {game}, expected one of {known}")
+        refuse(ErrorCode.UNKNOWN_LEVEL, f"no bot of level {shown(level)} plays {game}, expected one of {known}")
     return level
 
 

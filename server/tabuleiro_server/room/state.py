@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from tabuleiro.clock import ClockState, TimeControl
+from tabuleiro.clock import ClockState, NoClock, TimeControl
 from tabuleiro.ids import PLAYERS, AccountId, Phase, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import OfferView, RoomSecrets, SeatInfo
 from tabuleiro.rules.base import Game, State
@@ -135,6 +135,13 @@ class RoomState(msgspec.Struct, frozen=True, gc=False):
         """Return True if a bot acts for this seat: its own, or a stand-in."""
         seat = self.seats[player]
         return seat.kind == "bot" or seat.stand_in is not None
+
+    @property
+    def can_pause(self) -> bool:
+        """True if nothing is lost when the running match stops for a while: bots play it, without a clock."""
+        first, second = self.seats
+        is_unhurried = self.match is not None and isinstance(self.match.time_control, NoClock)
+        return self.phase == "playing" and first.kind == second.kind == "bot" and is_unhurried
 
     @property
     def is_bot_to_move(self) -> bool:

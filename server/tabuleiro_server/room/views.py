@@ -13,8 +13,10 @@ from msgspec.structs import replace
 
 from tabuleiro.clock import NoClock
 from tabuleiro.ids import PLAYERS, AccountId, Player, Ply, TimestampMs
+from tabuleiro.protocol.boards import Board, BoardLayout, board_of, layout_of
 from tabuleiro.protocol.events import OfferView, RoomOpened, Said, SeatInfo, SequencedEvent, Withheld
 from tabuleiro.protocol.messages import BotThought, ChatLine, MatchView, RoomHead, RoomSummary, SeatView, Snapshot
+from tabuleiro.rules.base import State
 from tabuleiro_server.room.state import Match, RoomState
 
 
@@ -87,6 +89,33 @@ def _match_view(room: RoomState, match: Match) -> MatchView:
 def _player_names(match: Match) -> tuple[str, str]:
     first, second = match.players
     return first.name or "", second.name or ""
+
+
+def layout_in(room: RoomState) -> BoardLayout:
+    """Return the layout of the room's board."""
+    return layout_of(_position(room))
+
+
+def board_in(room: RoomState, *, with_choices: bool) -> Board:
+    """Return the position of the running or last match, before the first one the start position.
+
+    Choices are there while the match goes on; somebody who is not to move gets none.
+    """
+    match = room.match
+    is_on = match is not None and match.termination is None
+    ply = 0 if match is None else len(match.actions)
+    board = board_of(_position(room), ply, with_choices=with_choices and is_on)
+    return board if is_on else replace(board, to_move=None)
+
+
+def is_chooser(room: RoomState, account: AccountId) -> bool:
+    """Return True if ``account`` is to move in the running match."""
+    to_move = None if room.match is None else room.match.to_move
+    return to_move is not None and to_move in room.seats_of(account)
+
+
+def _position(room: RoomState) -> State:
+    return room.game.initial_state() if room.match is None else room.match.state
 
 
 def snapshot_of(room: RoomState, viewer: Viewer) -> Snapshot:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from typing import Final
 
 import structlog
 
 from tabuleiro.clock import format_time_control
 from tabuleiro.errors import CommandError, DamagedRoomError, GameOptionError, NotationError, StoreError
 from tabuleiro.ids import Seq
+from tabuleiro.protocol.boards import board_of, layout_of
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import MatchEnded, SequencedEvent
-from tabuleiro.protocol.messages import RecordPlayed
+from tabuleiro.protocol.messages import BoardsShown, RecordPlayed
+from tabuleiro.rules import registry
 from tabuleiro_server.room.commands import Watch
 from tabuleiro_server.room.evolve import evolve
 from tabuleiro_server.room.seating import decide_watch
 from tabuleiro_server.room.state import Match, RoomState
 from tabuleiro_server.rooms.journal import Journal, chunked
 from tabuleiro_server.rooms.refusals import code_of_room, damaged, no_such_room, unavailable
+
+BOARDS_CHUNK_COUNT: Final = 20
+"""Positions that are replayed and drawn in one piece; others have their turn in between."""
 
 log = structlog.get_logger(__name__)
 
@@ -62,6 +68,31 @@ class Archive:
             which = "no match" if number is None else f"no match {number}"
             raise CommandError(ErrorCode.WRONG_PHASE, f"{which} has begun in room {code}")
         return wanted[-1]
+
+    async def boards(
+        self, code_text: str, number: int | None, watch: Watch, first_ply: int, count: int
+    ) -> BoardsShown:
+        """Return positions of a match in order: after ``first_ply`` actions, and up to ``count`` in a row.
+
+        Raises:
+            CommandError: As :meth:`find`, and stale-ply when the match is shorter.
+        """
+        record = await self.find(code_text, number, watch)
+        actions_count = len(record.actions)
+        if first_ply > actions_count:
+            message = f"match {record.match} has {actions_count} actions: there is no position after {first_ply}"
+            raise CommandError(ErrorCode.STALE_PLY, message)
+        state = registry.load(record.game, record.options).initial_state()
+        layout, boards, last_ply = layout_of(state), [], min(first_ply + count - 1, actions_count)
+        async with self._replaying:
+            for ply in range(last_ply + 1):
+                if ply > 0:
+                    state = state.child(state.string_to_action(record.actions[ply - 1]))
+                if ply >= first_ply:
+                    boards.append(board_of(state, ply))
+                if ply % BOARDS_CHUNK_COUNT == 0:
+                    await asyncio.sleep(0)
+        return BoardsShown(layout, tuple(boards), actions_count)
 
 
 def records_of(events: Iterable[SequencedEvent]) -> tuple[RoomState, list[RecordPlayed]]:

@@ -25,7 +25,8 @@ log = structlog.get_logger(__name__)
 class Directory:
     """The rooms in memory by code, and the way to those on disk.
 
-    ``last_alive_ms`` is the last time that the server before this one was known to run.
+    ``last_alive_ms`` is the last time that the server before this one was known to run. ``on_unload`` is called
+    for each room that leaves memory.
     """
 
     def __init__(
@@ -35,10 +36,12 @@ class Directory:
         now_ms: Callable[[], TimestampMs],
         on_change: Callable[[LiveRoom], None],
         last_alive_ms: TimestampMs,
+        on_unload: Callable[[LiveRoom], None] = lambda room: None,
     ) -> None:
         self._started_ms = now_ms()
         self._last_alive_ms = last_alive_ms
         self._context = RoomContext(journal, config, now_ms, on_change, self._drop)
+        self._on_unload = on_unload
         self._rooms: dict[RoomCode, LiveRoom] = {}
         self._loading: dict[RoomCode, asyncio.Lock] = {}
         self._damaged: set[RoomCode] = set()
@@ -162,3 +165,4 @@ class Directory:
         if room.is_damaged:
             self._damaged.add(room.state.code)
         self._rooms.pop(room.state.code, None)
+        self._on_unload(room)

@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 HINT_LIMIT_S: Final = 10.0
 """Time limit for computing a hint; clients wait for an answer no longer than 15 seconds."""
 
-Suggest = Callable[[RoomState], Awaitable[HintGiven]]
+Suggest = Callable[[LiveRoom, AccountId], Awaitable[HintGiven]]
 Answer = Callable[[HintGiven | CommandError], None]
 
 _Place = tuple[int, int, int]
@@ -110,7 +110,7 @@ class Hints:
     ) -> None:
         try:
             async with asyncio.timeout(self._limit_s):
-                given = await self._suggest(room.state)
+                given = await self._suggest(room, command.account)
             # It is up to the room now: what is stored is given, whatever happens meanwhile.
             del self._pending[command.account]
             if not is_wanted():

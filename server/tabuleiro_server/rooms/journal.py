@@ -190,8 +190,11 @@ def _room_row(room: RoomState, deadline: Deadline | None) -> RoomRow:
 
 
 def _wake_at_ms(room: RoomState, deadline: Deadline | None) -> TimestampMs | None:
-    """Return the time to load the room if nobody has touched it: its deadline, or at once for a bot's turn."""
-    if room.is_bot_to_move:
+    """Return the time to load the room if nobody has touched it: its deadline, or at once for a bot's turn.
+
+    Bots whose match can pause go on when somebody comes to see them.
+    """
+    if room.is_bot_to_move and not room.can_pause:
         return room.updated_at_ms
     return None if deadline is None else deadline.at_ms
 

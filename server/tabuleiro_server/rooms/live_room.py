@@ -353,7 +353,8 @@ class LiveRoom:
 
     def _is_idle(self) -> bool:
         is_settled = not (self._is_touched or self._is_busy or self._queue or self._presence_timer.is_set)
-        return is_settled and not len(self.subscribers) and not self.state.is_bot_to_move
+        is_needed = self.state.is_bot_to_move and not self.state.can_pause
+        return is_settled and not len(self.subscribers) and not is_needed
 
     def _start(self, submission: Submission | Entry) -> None:
         """Decide a submission and have it stored; the answer comes when it is on disk."""

@@ -6,18 +6,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+import msgspec
+
 from tabuleiro.ids import AccountId, RoomCode
 from tabuleiro.protocol.codec import Codec
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import RoomGone, RoomHead, Update
 from tabuleiro_server.room.state import RoomState, Seats
-from tabuleiro_server.room.views import Viewer, event_for, viewer_of
+from tabuleiro_server.room.views import Viewer, board_in, event_for, is_chooser, viewer_of
 
 
 class Subscriber(Protocol):
     """A connection that can enter rooms."""
 
     account_id: AccountId
+    address: str
     codec: Codec
 
     def send_frame(self, frame: bytes) -> None:
@@ -41,6 +44,8 @@ class Subscribers:
         self._grouped_for: tuple[Seats, bool] | None = None
         self._counted: tuple[frozenset[AccountId], Seats] | None = None
         self._watchers_count = 0
+        self._with_boards: set[Subscriber] = set()
+        self._shown: tuple[object, ...] = ()
 
     def __len__(self) -> int:
         return len(self._subscribers)
@@ -50,10 +55,20 @@ class Subscribers:
         self._subscribers[subscriber] = None
         self._accounts = self._groups = None
 
+    def show_boards(self, subscriber: Subscriber, room: RoomState, *, wanted: bool) -> None:
+        """Send boards to a connection with every new position, or no more; it has that of ``room``."""
+        if wanted:
+            self._with_boards.add(subscriber)
+        else:
+            self._with_boards.discard(subscriber)
+        self._groups = None
+        self._shown = _place(room)
+
     def remove(self, subscriber: Subscriber) -> bool:
         """Remove a connection; return True if it was present."""
         was_here = subscriber in self._subscribers
         self._subscribers.pop(subscriber, None)
+        self._with_boards.discard(subscriber)
         self._accounts = self._groups = None
         return was_here
 
@@ -72,6 +87,10 @@ class Subscribers:
             here = {subscriber.account_id for subscriber in self._subscribers}
             self._accounts = frozenset(here if self._entering is None else here | {self._entering})
         return self._accounts
+
+    def address_of(self, account: AccountId) -> str:
+        """Return the address of a connection of ``account``, empty if there is none."""
+        return next((other.address for other in self._subscribers if other.account_id == account), "")
 
     def accounts_gone(self, room: RoomState) -> set[AccountId]:
         """Return the accounts that hold a seat, have no connection, and are not noted as gone."""
@@ -107,6 +126,23 @@ class Subscribers:
             frame = subscribers[0].codec.encode(Update(head, seen))
             for subscriber in subscribers:
                 subscriber.send_frame(frame)
+        if self._with_boards:
+            self._publish_with_boards(room, head, events)
+
+    def _publish_with_boards(self, room: RoomState, head: RoomHead, events: tuple[SequencedEvent, ...]) -> None:
+        """Notify the connections that want boards; the board of a new position is encoded once for each group."""
+        is_new = _place(room) != self._shown
+        self._shown = _place(room)
+        frames: dict[tuple[str, bool, bool], bytes] = {}
+        for subscriber in self._with_boards:
+            viewer = viewer_of(room, subscriber.account_id)
+            is_choosing = is_new and is_chooser(room, subscriber.account_id)
+            key = (subscriber.codec.subprotocol, viewer is Viewer.PLAYER, is_choosing)
+            if key not in frames:
+                seen = tuple([event_for(event, viewer) for event in events])
+                board = board_in(room, with_choices=is_choosing) if is_new else msgspec.UNSET
+                frames[key] = subscriber.codec.encode(Update(head, seen, board))
+            subscriber.send_frame(frames[key])
 
     def _grouped(self, room: RoomState) -> dict[tuple[str, bool], list[Subscriber]]:
         """Return the connections by codec and kind of viewer; kept until somebody enters, leaves or sits down."""
@@ -115,6 +151,8 @@ class Subscribers:
         if self._groups is None or last is None or last[0] is not seats or last[1] is not is_playing:
             self._groups, self._grouped_for = {}, (seats, is_playing)
             for subscriber in self._subscribers:
+                if subscriber in self._with_boards:
+                    continue
                 viewer = viewer_of(room, subscriber.account_id)
                 key = (subscriber.codec.subprotocol, viewer is Viewer.PLAYER)
                 self._groups.setdefault(key, []).append(subscriber)
@@ -126,4 +164,11 @@ class Subscribers:
             subscriber.send_frame(subscriber.codec.encode(RoomGone(self._code, reason)))
             subscriber.forget_room(self._code)
         self._subscribers.clear()
+        self._with_boards.clear()
         self._accounts = self._groups = None
+
+
+def _place(room: RoomState) -> tuple[object, ...]:
+    """Return a value that is another one for each position that a room comes to show."""
+    match = room.match
+    return () if match is None else (match.number, len(match.actions), match.revision, match.termination)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 import structlog
 
@@ -17,6 +19,7 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.names import parse_name
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.refusals import unavailable
+from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.store.port import Account, Accounts
 
 
@@ -62,6 +65,8 @@ class RoomQuota:
             del self._counts[account]
 
 
+TOKEN_BYTES: Final = 24
+
 log = structlog.get_logger(__name__)
 
 
@@ -76,10 +81,12 @@ class Identified:
 class Guests:
     """Makes guests and recognises them."""
 
-    def __init__(self, accounts: Accounts, now_ms: Callable[[], TimestampMs]) -> None:
+    def __init__(self, accounts: Accounts, budgets: Budgets, now_ms: Callable[[], TimestampMs]) -> None:
         self._accounts = accounts
+        self._budgets = budgets
         self._now_ms = now_ms
         self._connected: Counter[AccountId] = Counter()
+        self._vouched_for: dict[str, Account] = {}
 
     def arrive(self, account_id: AccountId) -> None:
         """Count one connection more of a guest."""
@@ -103,24 +110,46 @@ class Guests:
         await self._accounts.touch_all(tuple(self._connected), now_ms)
         return await self._accounts.free_unused(TimestampMs(now_ms - unused_ms))
 
-    async def identify(self, name: str | None, token: str | None) -> Identified:
+    async def identify(self, name: str | None, token: str | None, address: str) -> Identified:
         """Return the owner of ``token``, or a new guest called ``name`` when there is no token.
 
         Raises:
-            CommandError: The token is wrong, the name is bad or taken, or the disk fails.
+            CommandError: The token is wrong, the name is bad or taken, too many guests have come from ``address``,
+                or the disk fails.
         """
         try:
             if token is not None:
-                return Identified(await self._find(token))
-            return await self._make(name)
+                return Identified(await self._find(token, address))
+            with self._budgets.guest(address):
+                return await self._make(name)
         except NameTakenError as error:
             raise CommandError(ErrorCode.NAME_TAKEN, str(error)) from error
         except StoreError as error:
             raise unavailable(error) from error
 
-    async def _find(self, token: str) -> Account:
-        account = await self._accounts.find_by_token_hash(_hash(token))
+    async def vouch_for(self, name: str | None, new_name: str) -> str:
+        """Return a token for the guest called ``name``, ``None``: for the one seen last; it is good for this run.
+
+        A guest who is not there is made, without a name called ``new_name``. This is for the person who runs this
+        server for themselves: the database is theirs, and what they kept to prove it may be lost.
+
+        Raises:
+            NotationError: The name is none.
+            StoreError: The disk fails.
+        """
+        known = await (self._accounts.seen_last() if name is None else self._accounts.find_by_name(name))
+        if known is None:
+            known, token = await self._create(parse_name(new_name if name is None else name))
+        else:
+            token = secrets.token_urlsafe(TOKEN_BYTES)
+        self._vouched_for[token] = known
+        return token
+
+    async def _find(self, token: str, address: str) -> Account:
+        account = self._vouched_for.get(token) or await self._accounts.find_by_token_hash(_hash(token))
         if account is None:
+            # The right token of somebody else at this address waits for nothing.
+            await asyncio.sleep(self._budgets.wrong_token(address))
             raise CommandError(ErrorCode.BAD_TOKEN, "no guest of this server has this token")
         try:
             await self._accounts.touch(account.id, self._now_ms())
@@ -136,10 +165,12 @@ class Guests:
             checked = parse_name(name)
         except NotationError as error:
             raise CommandError(ErrorCode.BAD_NAME, str(error)) from error
-        token = secrets.token_urlsafe(24)
+        return Identified(*await self._create(checked))
+
+    async def _create(self, name: str) -> tuple[Account, str]:
+        token = secrets.token_urlsafe(TOKEN_BYTES)
         account_id = AccountId(secrets.token_hex(8))
-        account = await self._accounts.create(account_id, checked, _hash(token), self._now_ms())
-        return Identified(account, token)
+        return await self._accounts.create(account_id, name, _hash(token), self._now_ms()), token
 
 
 def _hash(token: str) -> bytes:

@@ -14,11 +14,14 @@ from tabuleiro.errors import CommandError, GameOptionError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol import messages
+from tabuleiro.protocol.boards import board_of, game_form, room_settings_form
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import RoomSecrets
 from tabuleiro.protocol.messages import (
     ClientMessage,
+    Considered,
     Error,
+    GameList,
     HintGiven,
     Ok,
     RoomEntered,
@@ -32,8 +35,9 @@ from tabuleiro.rules.options import Options, OptionValue
 from tabuleiro.settings import RoomSettings
 from tabuleiro_server.metrics import RequestMetrics
 from tabuleiro_server.room import commands
+from tabuleiro_server.room.playing import consider
 from tabuleiro_server.room.state import RoomState
-from tabuleiro_server.room.views import event_for, snapshot_of, viewer_of
+from tabuleiro_server.room.views import board_in, event_for, is_chooser, layout_in, snapshot_of, viewer_of
 from tabuleiro_server.rooms.live_room import LiveRoom, Missed, new_chance
 from tabuleiro_server.sessions.lobby import RoomFilter
 from tabuleiro_server.sessions.services import Services
@@ -56,6 +60,15 @@ RoomRequest = (
     | messages.Mute
 )
 """Requests that are one command to a room that the session has entered."""
+
+ENDING_REQUESTS: Final = (messages.LeaveRoom, messages.Resign, messages.Abort, messages.ClaimWin)
+"""Requests that end something: they are granted to whoever has had too much stored already."""
+
+ACTIONS_PER_EVENT_COUNT: Final = 16
+"""Actions of one move that take about as much to store as another event."""
+
+EntryRequest = messages.CreateRoom | messages.QuickPlay | messages.JoinRoom | messages.WatchRoom
+"""The requests that enter a room."""
 
 SECRET_BYTES: Final = 9
 """Length of the secret parts of a private room: 72 random bits each."""
@@ -89,7 +102,7 @@ class Requests:
         self._services.guests.depart(session.account_id)
 
     async def _hello(self, session: Session, message: messages.Hello) -> None:
-        identified = await self._services.guests.identify(message.name, message.token)
+        identified = await self._services.guests.identify(message.name, message.token, session.address)
         account = identified.account
         log.debug("hello", account=account.id, client=strip_controls(message.client))
         session.welcome(account.id, account.name)
@@ -102,11 +115,16 @@ class Requests:
             now_ms=self._services.now_ms(),
             levels=dict(self._services.levels),
             token=identified.token,
+            public_url=session.public_url,
         )
         session.send(Ok(message.id, welcome))
         announcement = self._services.lifecycle.announcement
         if announcement is not None:
             session.send(announcement)
+
+    async def _list_games(self, session: Session, message: messages.ListGames) -> None:
+        games = tuple([game_form(registry.game_type(name)) for name in registry.names()])
+        session.send(Ok(message.id, GameList(games, room_settings_form())))
 
     async def _list_rooms(self, session: Session, message: messages.ListRooms) -> None:
         session.send(
@@ -118,6 +136,11 @@ class Requests:
         record = await self._services.archive.find(message.room, message.match, watch)
         session.send(Ok(message.id, record))
 
+    async def _get_boards(self, session: Session, message: messages.GetBoards) -> None:
+        watch = commands.Watch(session.account_id, message.secret)
+        shown = await self._services.archive.boards(message.room, message.match, watch, message.ply, message.count)
+        session.send(Ok(message.id, shown))
+
     async def _subscribe(self, session: Session, message: messages.SubscribeLobby) -> None:
         listed = self._services.lobby.subscribe(session, RoomFilter(message.game, message.phases))
         session.send(Ok(message.id, RoomList(*listed)))
@@ -128,7 +151,7 @@ class Requests:
 
     async def _create_room(self, session: Session, message: messages.CreateRoom) -> None:
         room = await self._open(session, message.game, message.options, message.seats, message.settings)
-        await self._enter(session, room.state.code, message.id, commands.Watch(session.account_id), None)
+        await self._enter(session, room.state.code, message, commands.Watch(session.account_id), None)
 
     async def _open(
         self,
@@ -153,11 +176,13 @@ class Requests:
             secrets=RoomSecrets(secrets.token_urlsafe(SECRET_BYTES), secrets.token_urlsafe(SECRET_BYTES)),
             chance=new_chance(),
         )
-        with self._services.quota.one_more(session.account_id):
+        account = session.account_id
+        with self._services.quota.one_more(account), self._services.budgets.room(account, session.address):
             return await self._services.directory.open(command)
 
     async def _quick_play(self, session: Session, message: messages.QuickPlay) -> None:
         """Handle one at a time, or two people who ask at the same moment would each open a room and wait."""
+        self._spend_event(session, message)
         async with self._quick_play_lock:
             await self._join_oldest_or_open(session, message)
 
@@ -177,14 +202,14 @@ class Requests:
             try:
                 if _holds_seat(session, summary) or await self._is_waited_in(summary):
                     join = commands.Join(session.account_id, session.name, new_chance())
-                    await self._enter(session, summary.room, message.id, join, None)
+                    await self._enter(session, summary.room, message, join, None)
                     return
             except CommandError as error:
                 if error.code not in (ErrorCode.SEAT_TAKEN, ErrorCode.NO_SUCH_ROOM, ErrorCode.ROOM_DAMAGED):
                     raise
         seats = (SeatRequest("me"), SeatRequest("open"))
         room = await self._open(session, message.game, message.options, seats, message.settings)
-        await self._enter(session, room.state.code, message.id, commands.Watch(session.account_id), None)
+        await self._enter(session, room.state.code, message, commands.Watch(session.account_id), None)
 
     async def _is_waited_in(self, summary: RoomSummary) -> bool:
         """Return True if an opponent is present; with days for each turn nobody needs to be."""
@@ -194,23 +219,25 @@ class Requests:
         return is_slow or all(seat.kind != "person" or seat.account in here for seat in room.state.seats)
 
     async def _join_room(self, session: Session, message: messages.JoinRoom) -> None:
+        self._spend_event(session, message)
         join = commands.Join(session.account_id, session.name, new_chance(), message.seat, message.secret)
-        await self._enter(session, message.room, message.id, join, None)
+        await self._enter(session, message.room, message, join, None)
 
     async def _watch_room(self, session: Session, message: messages.WatchRoom) -> None:
         since = None if message.since is None else Seq(message.since)
         watch = commands.Watch(session.account_id, message.secret)
-        await self._enter(session, message.room, message.id, watch, since)
+        await self._enter(session, message.room, message, watch, since)
 
     async def _enter(
-        self, session: Session, code: str, request_id: int, permission: commands.Command, since: Seq | None
+        self, session: Session, code: str, message: EntryRequest, permission: commands.Command, since: Seq | None
     ) -> None:
         room = await self._services.directory.find(code)
         self._check_may_enter(session, room.state.code)
 
         def acknowledge(state: RoomState, missed: Missed) -> None:
             session.note_room(room)
-            session.send(Ok(request_id, _entered(session, room, missed)))
+            room.subscribers.show_boards(session, state, wanted=message.boards is True)
+            session.send(Ok(message.id, _entered(session, room, missed, with_board=message.boards is True)))
 
         await room.enter(session, permission, since, acknowledge)
 
@@ -225,8 +252,17 @@ class Requests:
             message = f"entered_rooms_count: at most {limit_count} rooms on one connection; leave one first"
             raise CommandError(ErrorCode.LIMIT_REACHED, message)
 
+    async def _consider(self, session: Session, message: messages.Consider) -> None:
+        room = await self._services.directory.find(message.room)
+        _check_entered(session, room)
+        command = commands.Consider(
+            session.account_id, message.match, message.ply, message.actions, message.revision
+        )
+        session.send(Ok(message.id, _considered(room.state, command)))
+
     async def _leave_room(self, session: Session, message: messages.LeaveRoom) -> None:
         room = await self._services.directory.find(message.room)
+        self._spend_event(session, message)
 
         def acknowledge(state: RoomState) -> None:
             session.send(Ok(message.id))
@@ -249,6 +285,17 @@ class Requests:
 
         self._services.hints.start(room, command, answer, lambda: session.is_in(room.state.code))
 
+    def _spend_event(self, session: Session, message: ClientMessage, count: int = 1) -> None:
+        """Count what a request may store, or refuse it if there has been too much; what ends something is granted.
+
+        Raises:
+            CommandError: limit-reached.
+        """
+        budgets = self._services.budgets
+        if not isinstance(message, ENDING_REQUESTS):
+            budgets.check_events(session.account_id, session.address)
+        budgets.spend_events(session.account_id, session.address, count)
+
     def _perform(self, session: Session, message: RoomRequest) -> Answering:
         """Have the command of a request performed, by a room that the session has entered."""
         room = session.room(message.room)
@@ -261,6 +308,8 @@ class Requests:
         await self._ask(session, room, message)
 
     def _ask(self, session: Session, room: LiveRoom, message: RoomRequest) -> asyncio.Future[RoomState]:
+        actions_count = len(message.actions) if isinstance(message, messages.Play) else 0
+        self._spend_event(session, message, 1 + actions_count // ACTIONS_PER_EVENT_COUNT)
         bot_levels = self._services.levels.get(room.state.game.name, ())
         command = _command(session, message, bot_levels)
         return room.perform(command, lambda state: session.send(Ok(message.id, seq=state.seq)))
@@ -329,7 +378,14 @@ def _without_seed(options: Options) -> dict[str, OptionValue]:
     return {name: value for name, value in options.items() if name != "seed"}
 
 
-def _entered(session: Session, room: LiveRoom, missed: Missed) -> RoomEntered:
+def _considered(room: RoomState, command: commands.Consider) -> Considered:
+    """Return the answer to ``consider``. Raises: CommandError."""
+    found = consider(room, command)
+    board = board_of(found.state, command.ply + len(found.texts), with_choices=found.is_in_turn)
+    return Considered(board, found.texts, found.route)
+
+
+def _entered(session: Session, room: LiveRoom, missed: Missed, *, with_board: bool) -> RoomEntered:
     state = room.state
     held = state.seats_of(session.account_id)
     viewer = viewer_of(state, session.account_id)
@@ -339,13 +395,17 @@ def _entered(session: Session, room: LiveRoom, missed: Missed) -> RoomEntered:
         snapshot=snapshot_of(state, viewer) if missed is None else None,
         events=tuple(event_for(event, viewer) for event in missed or ()),
         secrets=state.secrets if session.account_id == state.host else None,
+        layout=layout_in(state) if with_board else None,
+        board=board_in(state, with_choices=is_chooser(state, session.account_id)) if with_board else None,
     )
 
 
 _ANSWERERS: dict[type[ClientMessage], Callable[[Requests, Session, Any], Answering]] = {
     messages.Hello: Requests._hello,
+    messages.ListGames: Requests._list_games,
     messages.ListRooms: Requests._list_rooms,
     messages.GetRecord: Requests._get_record,
+    messages.GetBoards: Requests._get_boards,
     messages.SubscribeLobby: Requests._subscribe,
     messages.UnsubscribeLobby: Requests._unsubscribe,
     messages.CreateRoom: Requests._create_room,
@@ -354,5 +414,6 @@ _ANSWERERS: dict[type[ClientMessage], Callable[[Requests, Session, Any], Answeri
     messages.WatchRoom: Requests._watch_room,
     messages.LeaveRoom: Requests._leave_room,
     messages.TakeHint: Requests._take_hint,
+    messages.Consider: Requests._consider,
     **dict.fromkeys(get_args(RoomRequest), Requests._perform),
 }

@@ -10,6 +10,7 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
+from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
@@ -26,6 +27,7 @@ class Services:
     archive: Archive
     lifecycle: Lifecycle
     quota: RoomQuota
+    budgets: Budgets
     hints: Hints
     levels: Mapping[str, tuple[str, ...]]
     now_ms: Callable[[], TimestampMs]

@@ -88,7 +88,8 @@ class Session:
 
     ``answer`` does what a request asks for. ``on_close`` is called once, with a session that was welcomed.
     ``on_fault`` is called when an answer fails by a fault of ours. ``lag_ms`` is the one-way lag as measured by
-    the owner of the connection.
+    the owner of the connection. ``address`` is what counts as one address in limits, ``public_url`` the
+    address for this client's invitations, ``None`` for its own.
     """
 
     def __init__(
@@ -99,12 +100,16 @@ class Session:
         on_close: Callable[[Session], None],
         on_fault: Callable[[Exception], None],
         metrics: RequestMetrics | None = None,
+        address: str = "",
+        public_url: str | None = None,
     ) -> None:
         """``metrics`` ``None``: nobody counts."""
         self.codec = codec
+        self.address = address
         self.account_id = AccountId("")
         self.name = ""
         self.lag_ms = 0
+        self.public_url = public_url
         self._metrics = metrics or RequestMetrics()
         self._outbox = outbox
         self._answer = answer

@@ -112,6 +112,12 @@ class Accounts(Protocol):
     async def find_by_token_hash(self, token_hash: bytes) -> Account | None:
         """Return the guest with this token, ``None`` when there is none. Raises: StorageUnavailableError."""
 
+    async def find_by_name(self, name: str) -> Account | None:
+        """Return the guest with this name, ``None`` when there is none. Raises: StorageUnavailableError."""
+
+    async def seen_last(self) -> Account | None:
+        """Return the guest who was here last, ``None`` when there was none. Raises: StorageUnavailableError."""
+
     async def touch(self, id: AccountId, now_ms: TimestampMs) -> None:
         """Note that the guest is here now. Raises: StoreError for an unknown guest; StorageUnavailableError."""
 

@@ -28,6 +28,9 @@ SERVER_FRAME_MAX_BYTES: Final = 4 * 1024 * 1024
 MESSAGE_LEVELS_COUNT: Final = 8
 """Levels of maps and lists that are looked through for numbers: more than any message of a client has."""
 
+REASON_MAX_CHARS: Final = 200
+"""Longest reason that a client is told for a message of a wrong shape."""
+
 _UNSAID_REASONS: Final[dict[type[Exception], str]] = {
     msgpack.exceptions.StackError: "nested too deep",
     msgpack.exceptions.FormatError: "a byte that begins no value",
@@ -191,7 +194,11 @@ def _to_client_message(value: Any) -> ClientMessage:
     try:
         message: ClientMessage = msgspec.convert(value, ClientMessage)
     except msgspec.ValidationError as error:
-        raise RemoteProtocolError(f"{kind}: {error}", None, known_id) from error
+        reason = str(error)
+        if len(reason) > REASON_MAX_CHARS:
+            # It may quote a long key of the message.
+            reason = reason[:REASON_MAX_CHARS] + "..."
+        raise RemoteProtocolError(f"{kind}: {reason}", None, known_id) from error
     return message
 
 

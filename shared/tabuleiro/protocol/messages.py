@@ -14,6 +14,7 @@ import msgspec
 
 from tabuleiro.clock import ClockState
 from tabuleiro.ids import AccountId, Phase, Player, Ply, RoomCode, Seq, TimestampMs
+from tabuleiro.protocol.boards import Board, BoardLayout, GameForm, OptionForm
 from tabuleiro.protocol.events import OfferKind, OfferView, RoomSecrets, SeatInfo, SequencedEvent
 from tabuleiro.settings import Level, RoomSettings
 
@@ -29,6 +30,12 @@ OptionTexts = Annotated[
 ]
 Counter = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 MatchNumber = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
+WantsBoards = bool | msgspec.UnsetType
+"""Unset unless wanted: older servers know no such field."""
+
+BOARDS_MAX_COUNT: Final = 50
+"""Most boards in one answer."""
+
 ChatText = Annotated[str, msgspec.Meta(min_length=1, max_length=CHAT_MAX_CHARS)]
 
 
@@ -70,6 +77,7 @@ class CreateRoom(Request, frozen=True, tag="create-room"):
     options: OptionTexts = {}
     seats: tuple[SeatRequest, SeatRequest] = (ME, OPEN)
     settings: RoomSettings = RoomSettings()
+    boards: WantsBoards = msgspec.UNSET
 
 
 class QuickPlay(Request, frozen=True, tag="quick-play"):
@@ -78,6 +86,11 @@ class QuickPlay(Request, frozen=True, tag="quick-play"):
     game: ShortText
     options: OptionTexts = {}
     settings: RoomSettings = RoomSettings()
+    boards: WantsBoards = msgspec.UNSET
+
+
+class ListGames(Request, frozen=True, tag="list-games"):
+    """Ask for the games, their options, presets and rules, and the settings of rooms: all that forms need."""
 
 
 class ListRooms(Request, frozen=True, tag="list-rooms"):
@@ -96,6 +109,19 @@ class GetRecord(Request, frozen=True, tag="get-record"):
     room: RoomText
     match: MatchNumber | None = None
     secret: ShortText | None = None
+
+
+class GetBoards(Request, frozen=True, tag="get-boards"):
+    """Ask for past positions of a match: after ``ply`` actions, and up to ``count`` in a row.
+
+    ``match`` and ``secret`` as in ``get-record``.
+    """
+
+    room: RoomText
+    match: MatchNumber | None = None
+    secret: ShortText | None = None
+    ply: Counter = 0
+    count: Annotated[int, msgspec.Meta(ge=1, le=BOARDS_MAX_COUNT)] = 1
 
 
 class SubscribeLobby(Request, frozen=True, tag="subscribe-lobby"):
@@ -118,6 +144,7 @@ class JoinRoom(Request, frozen=True, tag="join-room"):
     room: RoomText
     seat: Player | None = None
     secret: ShortText | None = None
+    boards: WantsBoards = msgspec.UNSET
 
 
 class WatchRoom(Request, frozen=True, tag="watch-room"):
@@ -130,6 +157,7 @@ class WatchRoom(Request, frozen=True, tag="watch-room"):
     room: RoomText
     since: Counter | None = None
     secret: ShortText | None = None
+    boards: WantsBoards = msgspec.UNSET
 
 
 class LeaveRoom(Request, frozen=True, tag="leave-room"):
@@ -149,6 +177,19 @@ class Play(Request, frozen=True, tag="play"):
     match: MatchNumber
     ply: Counter
     actions: Annotated[tuple[ActionText, ...], msgspec.Meta(min_length=1, max_length=20)]
+    revision: Counter = 0
+
+
+class Consider(Request, frozen=True, tag="consider"):
+    """Ask for the board after unplayed ``actions`` of your turn, with the choices there; nothing is played.
+
+    ``ply`` and ``revision`` as in ``play``.
+    """
+
+    room: RoomText
+    match: MatchNumber
+    ply: Counter
+    actions: Annotated[tuple[ActionText, ...], msgspec.Meta(max_length=20)] = ()
     revision: Counter = 0
 
 
@@ -260,14 +301,17 @@ ClientMessage = (
     Hello
     | CreateRoom
     | QuickPlay
+    | ListGames
     | ListRooms
     | GetRecord
+    | GetBoards
     | SubscribeLobby
     | UnsubscribeLobby
     | JoinRoom
     | WatchRoom
     | LeaveRoom
     | Play
+    | Consider
     | Undo
     | TakeHint
     | Resign
@@ -403,13 +447,17 @@ class Welcome(Result, frozen=True, tag="welcome", omit_defaults=True):
     now_ms: TimestampMs
     levels: dict[str, tuple[str, ...]]
     token: str | None = None
+    public_url: str | None = None
+    """The address by which others reach this server, for invitations; ``None``: the one you have used, as far as
+    the server knows."""
 
 
 class RoomEntered(Result, frozen=True, tag="room", omit_defaults=True):
     """The room just entered. ``seat`` is yours, ``None`` for a watcher.
 
     Either ``snapshot`` is there, or ``events`` holds exactly the events after the ``since`` of the
-    request. ``secrets`` is sent to the host of a private room only.
+    request. ``secrets`` is sent to the host of a private room only. ``layout`` and ``board`` are there if the
+    request wanted ``boards``; before the first match they show the start position.
     """
 
     head: RoomHead
@@ -417,6 +465,8 @@ class RoomEntered(Result, frozen=True, tag="room", omit_defaults=True):
     snapshot: Snapshot | None = None
     events: tuple[SequencedEvent, ...] = ()
     secrets: RoomSecrets | None = None
+    layout: BoardLayout | None = None
+    board: Board | None = None
 
 
 class RoomList(Result, frozen=True, tag="rooms"):
@@ -446,6 +496,33 @@ class RecordPlayed(Result, frozen=True, tag="record", omit_defaults=True):
     termination: str | None = None
 
 
+class BoardsShown(Result, frozen=True, tag="boards", omit_defaults=True):
+    """Positions of a match in order, and their layout; ``actions_count`` is the length of the match."""
+
+    layout: BoardLayout
+    boards: tuple[Board, ...]
+    actions_count: int
+
+
+class Considered(Result, frozen=True, tag="considered", omit_defaults=True):
+    """The board after the actions considered; with ``choices`` while the turn goes on.
+
+    ``actions`` are their canonical texts; ``route`` names the cells on the way of the last one, in games that have
+    ways.
+    """
+
+    board: Board
+    actions: tuple[str, ...] = ()
+    route: tuple[str, ...] = ()
+
+
+class GameList(Result, frozen=True, tag="games"):
+    """The games of the server, and the settings of rooms."""
+
+    games: tuple[GameForm, ...]
+    settings: tuple[OptionForm, ...]
+
+
 class HintGiven(Result, frozen=True, tag="hint", omit_defaults=True):
     """A turn that may be played. ``actions`` complete it.
 
@@ -470,7 +547,9 @@ class Ok(BaseServerMessage, frozen=True, tag="ok", omit_defaults=True):
     """
 
     id: int
-    result: Welcome | RoomEntered | RoomList | RecordPlayed | HintGiven | None = None
+    result: (
+        Welcome | RoomEntered | RoomList | RecordPlayed | BoardsShown | Considered | GameList | HintGiven | None
+    ) = None
     seq: Seq | None = None
 
 
@@ -485,11 +564,13 @@ class Error(BaseServerMessage, frozen=True, tag="error"):
 class Update(BaseServerMessage, frozen=True, tag="update"):
     """Events in a room that this connection has entered; they are on disk.
 
-    ``events`` is empty when only connections or watchers changed.
+    ``events`` is empty when only connections or watchers changed. ``board`` is the new position, for connections
+    that wanted ``boards``; it is left out while the position is the same.
     """
 
     head: RoomHead
     events: tuple[SequencedEvent, ...] = ()
+    board: Board | msgspec.UnsetType = msgspec.UNSET
 
 
 class RoomGone(BaseServerMessage, frozen=True, tag="room-gone"):

@@ -19,7 +19,7 @@ from tabuleiro.errors import IllegalActionError, MatchOverError
 from tabuleiro.ids import Player
 from tabuleiro.rules.board import bit_indexes
 from tabuleiro.rules.options import Options, OptionValue
-from tabuleiro.rules.view import EMPTY, BoardView, Piece
+from tabuleiro.rules.view import EMPTY, BoardView, Choice, Piece
 
 
 class Termination(StrEnum):
@@ -154,6 +154,14 @@ class State(ABC):
         Raises:
             ValueError: The number names no action.
         """
+
+    def choice(self, action: int) -> Choice:
+        """Return a legal action as something to choose on the board; here, that is the cell of its number."""
+        return Choice(self.action_to_string(action), (action,))
+
+    def route(self, action: int) -> tuple[str, ...]:
+        """Return the names of the cells on the way of a legal action; empty for games without ways."""
+        return ()
 
     @abstractmethod
     def string_to_action(self, text: str) -> int:

@@ -25,6 +25,17 @@ EMPTY: Final = "."
 """The character of an empty cell."""
 
 
+class Choice(NamedTuple):
+    """A legal action for clients without rules: its text, and what is to be touched on the board to choose it.
+
+    ``word`` tells apart actions with the same targets, e.g. the value of a ship to place, or names one without.
+    """
+
+    text: str
+    targets: tuple[Target, ...]
+    word: str = ""
+
+
 class Piece(NamedTuple):
     """A kind of piece: its character in position texts, its name for people, its owner if it has one."""
 

@@ -41,7 +41,7 @@ async def test_ctrl_c_in_the_middle_of_a_match_leaves_with_a_sentence_and_status
         assert line, (await process.stderr.read()).decode()
     process.send_signal(signal.SIGINT)
     output, errors = await process.communicate()
-    assert b"you leave and keep your seat; to come back:" in output
+    assert b"You left; your seat is kept. To return:" in output
     assert (errors, process.returncode) == (b"", 130)
 
 
@@ -63,7 +63,7 @@ async def test_a_closed_standard_input_ends_the_game_like_its_end(environment):
     command = [sys.executable, "-c", closing, "-m", "tabuleiro_client"]
     process = await start(environment, "play", "--bot", "random", command=command)
     output, errors = await process.communicate()
-    assert b"you leave and keep your seat" in output
+    assert b"You left; your seat is kept" in output
     assert (errors, process.returncode) == (b"", 0)
 
 

@@ -80,7 +80,8 @@ def whole_game(seed: int) -> list[tuple[int, list[str]]]:
 async def test_two_people_and_a_watcher_play_a_whole_game_over_the_network(real_server, person):
     ana, rui, watcher = person("ana"), person("rui"), person()
     playing = [ana.play(server=real_server.url, game="virus-wars", options=SMALL)]
-    await ana.shows(f"from another terminal:\n  tabuleiro play --server {real_server.url} --room ")
+    await ana.shows("from another terminal of this machine only:\n")
+    await ana.shows(f"  tabuleiro play --server {real_server.url} --room ")
     code = re.findall(r"--room (\w+)", ana.text)[-1]
     playing.append(rui.play(server=real_server.url, room=code.lower()))
     await ana.shows("rui sits down as red, o")
@@ -93,7 +94,7 @@ async def test_two_people_and_a_watcher_play_a_whole_game_over_the_network(real_
         await watcher.shows(f"{('ana', 'rui')[mover]} played {' '.join(actions)}")
         await (rui, ana)[mover].shows(f"{('ana', 'rui')[mover]} played {' '.join(actions)}")
     for someone in (ana, rui, watcher):
-        await someone.shows("say TEXT talks, quit leaves")
+        await someone.shows("chat TEXT sends a message, quit leaves")
         someone.type("quit")
     await asyncio.gather(*playing)
     endings = {re.findall("winner: .*", someone.text)[-1] for someone in (ana, rui, watcher)}
@@ -216,13 +217,13 @@ async def test_menus_lead_to_a_match_with_every_option_chosen_back_and_out_again
     await ana.shows("Virus Wars, rows=4 cols=4 steps=2\n")
     await ana.shows("your turn (red, o), 2 steps left")
     ana.type("quit")
-    await ana.shows("What shall it be?")
+    await ana.shows("What would you like to do?")
     ana.type("4", "1")
     await ana.shows("your turn (red, o), 2 steps left")
     ana.type("resign", "yes")
     await ana.shows("winner: easy-bot (blue, x)")
     ana.type("quit")
-    await ana.shows("What shall it be?")
+    await ana.shows("What would you like to do?")
     ana.type("6", "1")
     await ana.shows("VIRUS WARS")
     ana.type("x")
@@ -245,7 +246,7 @@ async def test_a_server_that_is_not_there_is_told_and_the_menu_goes_on(person):
     ana.type("5", "ftp://x", "ws://127.0.0.1:9", "ana")
     await ana.shows("expected an address like ws://HOST:PORT")
     await ana.shows("cannot connect to ws://127.0.0.1:9: no server listens there")
-    await ana.shows("What shall it be?")
+    await ana.shows("What would you like to do?")
     ana.type("b")
     await playing
 
@@ -277,7 +278,7 @@ async def test_a_script_plays_against_a_bot_and_leaves_when_it_ends(person):
     assert "cannot" not in script.text
     assert re.search(r"'nonsense': expected a cell.*\nnothing was played", script.text)
     assert "you played b3 c2" in script.text
-    assert "you leave and keep your seat" in script.text
+    assert "You left; your seat is kept" in script.text
 
 
 async def test_a_level_that_no_bot_has_is_refused_with_those_there_are(person):

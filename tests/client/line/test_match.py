@@ -122,7 +122,7 @@ async def test_a_question_mark_marks_what_can_be_chosen(server, sit_down):
     sitting = await sit_down()
     sitting.type("?")
     await sitting.shows("4 x + . .\n3 + + . .\n")
-    await sitting.shows("+ is an empty cell that may be chosen")
+    await sitting.shows("+ is an empty cell you can play")
 
 
 async def test_a_person_who_types_out_of_turn_is_told_whose_turn_it_is(server, sit_down):
@@ -213,7 +213,7 @@ async def test_the_end_of_the_input_of_a_player_leaves_and_says_how_to_come_back
     sitting = await sit_down()
     sitting.type(None)
     assert await sitting.staying is Stay.INPUT_ENDED
-    await sitting.shows("you leave and keep your seat; to come back:\n  RETURN\n")
+    await sitting.shows("You left; your seat is kept. To return:\n  RETURN\n")
 
 
 async def test_a_watcher_without_input_goes_on_watching_to_the_end(server, sit_down):
@@ -280,7 +280,7 @@ async def test_what_time_alone_brings_is_told_once(server, sit_down):
     [
         ("why d4", "d4: you have no virus or awake zombie next to it"),
         ("why b3", "b3 may be played now"),
-        ("why", "why CELL: tell why it may not be chosen"),
+        ("why", "why CELL: explain why this cell cannot be played"),
         ("why zz", "cannot read 'zz'"),
         ("board please", "board takes nothing after it"),
         ("undo", "there is no action of your turn to undo"),
@@ -292,8 +292,8 @@ async def test_what_time_alone_brings_is_told_once(server, sit_down):
         ("bot clever", "bots here: random, greedy"),
         ("bot random", "there is no free seat"),
         ("nobot", "there is no bot to take off"),
-        ("mute", "mute NAME: let somebody say nothing here"),
-        ("say", "say TEXT: say something to everybody here"),
+        ("mute", "mute NAME: hide the chat of this person"),
+        ("say", "chat TEXT: send a chat message to the room"),
         ("say " + "x" * 301, "that is too long: at most 300 characters"),
         ("invite", "to watch only:\n  WATCH\n"),
         ("swap", "the server refuses: not part of this test"),

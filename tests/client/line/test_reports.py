@@ -36,7 +36,7 @@ def ask(one_room, make_paper):
 def test_why_names_the_pattern_that_forbids_a_cell_of_minefield(ask):
     answers, paper = ask("minefield", size=5, position=HARD_CORNER)
     answers.show_choices()
-    assert "- is a cell that the rules forbid; why CELL tells the reason" in paper.getvalue()
+    assert "- is a cell the rules forbid; why CELL explains it" in paper.getvalue()
     answers.show_why("B2")
     assert paper.getvalue().endswith(
         "White may not take b2: it would make a hard corner with black c2 and black b3.\n"

@@ -14,6 +14,7 @@ from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.line import launch
 from tabuleiro_client.line.client import LineClient
 from tabuleiro_client.line.terminal import Screen
+from tabuleiro_client.models.saved_matches import SavedMatches
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_server.config import Config
@@ -34,7 +35,8 @@ class Person:
     def __init__(self, typist, paper, folder, name) -> None:
         self.type, self.paper, self.shows = typist.type, paper, paper.shows
         screen = Screen(paper, TextStyle(color=False, ascii=True), has_prompt=True)
-        self.client = LineClient(typist, screen, IdentityFolder(folder), name)
+        self.saved = SavedMatches(folder / (name or "nobody"))
+        self.client = LineClient(typist, screen, IdentityFolder(folder), name, self.saved)
 
     def play(self, **options) -> asyncio.Task[None]:
         return asyncio.create_task(launch.play(self.client, launch.PlayOptions(**options)))
@@ -52,7 +54,7 @@ async def opens(someone, server, **options):
     """Open a room, and return its task and the room's code."""
     options = {"game": "virus-wars", "options": SMALL, **options}
     playing = someone.play(server=server.url, **options)
-    await someone.shows("from another terminal:\n")
+    await someone.shows("from another terminal of this machine only:\n")
     await someone.shows("\n")
     return playing, re.findall(r"--room (\w+)", someone.paper.getvalue())[-1]
 
@@ -81,9 +83,9 @@ def two_at_a_table(real_server, person):
 async def test_a_private_room_prints_its_invitations_and_lets_in_who_has_them(real_server, person):
     ana, rui, eva, nosy = person("ana"), person("rui"), person("eva"), person("nosy")
     ana_plays, code = await opens(ana, real_server, settings=RoomSettings(is_private=True))
-    invite = re.findall(rf"--room {code} --secret (\S+)", ana.paper.getvalue())[-1]
+    invite = re.findall(rf"--room {code}-(\S+)", ana.paper.getvalue())[-1]
     await ana.shows("to watch only:\n  tabuleiro watch ")
-    watch = re.findall(rf"watch {code} .* --secret (\S+)", ana.paper.getvalue())[-1]
+    watch = re.findall(rf"watch {code}-(\S+) ", ana.paper.getvalue())[-1]
     await launch.list_rooms(nosy.client, real_server.url)
     assert code not in nosy.paper.getvalue()
     for secret in (None, watch, "wrong"):
@@ -114,7 +116,7 @@ async def test_after_the_end_people_talk_and_play_again_with_sides_swapped(two_a
     async with two_at_a_table() as (ana, rui):
         await rui.shows("ana (blue, x) to move")
         ana.type("resign", "yes")
-        await rui.shows("winner: rui (red, o)\nrematch asks for another match, say TEXT talks, quit leaves\n")
+        await rui.shows("winner: rui (red, o)\nrematch asks for another match, chat TEXT")
         rui.type("say well played", "rematch")
         await ana.shows("rui: well played")
         await ana.shows("rui offers a rematch: accept or decline")
@@ -277,3 +279,19 @@ async def test_a_room_without_hints_refuses_them(two_at_a_table):
         await ana.shows("your turn (blue, x)")
         ana.type("hint")
         await ana.shows("the server refuses: this room gives no hints")
+
+
+async def test_a_match_is_remembered_to_come_back_to_and_a_seat_given_up_is_not(real_server, person):
+    """Symptom: only the screens remembered matches, so those of lines were neither at home nor among the turns."""
+    ana, rui = person("ana"), person("rui")
+    ana_plays, code = await opens(ana, real_server)
+    assert [(match.room, match.phase) for match in ana.saved.all()] == [(code, "waiting")]
+    await leave((ana, ana_plays))
+    assert ana.saved.all() == []
+    ana_plays, code = await opens(ana, real_server)
+    rui_plays = rui.play(server=real_server.url, room=code)
+    await ana.shows("your turn (blue, x)")
+    await leave((ana, ana_plays), (rui, rui_plays))
+    (match,) = ana.saved.all()
+    assert (match.room, match.guest, match.opponent, match.phase) == (code, "ana", "rui", "playing")
+    assert [match.opponent for match in rui.saved.all()] == ["ana"]

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tabuleiro.errors import ConfigError
-from tabuleiro_client.net.addresses import DEFAULT_SERVER, default_server, parse_server_url
+from tabuleiro.protocol.addresses import parse_server_url
+from tabuleiro_client.net.addresses import DEFAULT_SERVER, default_server
 
 
 @pytest.mark.parametrize(

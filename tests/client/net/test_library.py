@@ -68,6 +68,33 @@ async def test_turns_of_several_actions_are_asked_for_one_by_one(server: Running
             assert asked == len(room.mirror.actions)
 
 
+async def test_a_program_without_rules_plays_by_boards_and_choices(server: RunningServer) -> None:
+    async with asyncio.timeout(LIMIT_S), connect(server.url, name="ana") as client:
+        games = await client.link.list_games()
+        assert "minefield" in {game.name for game in games.games}
+        async with client.create("minefield", {"size": 5}, seats=(ME, bot("random")), boards=True) as room:
+            assert room.layout is not None
+            async for _ in room.turns():
+                assert room.board is not None
+                assert room.board.ply == len(room.mirror.actions)
+                choice = (room.board.choices or ())[0]
+                considered = await room.consider([choice.text])
+                assert considered.board.cells != room.board.cells
+                await room.play([choice.text])
+            shown = await client.link.get_boards(room.code, ply=1, count=2)
+            assert [board.ply for board in shown.boards] == [1, 2]
+
+
+async def test_boards_come_again_after_a_lost_connection(server: RunningServer) -> None:
+    async with asyncio.timeout(LIMIT_S), connect(server.url, name="ana") as client:
+        async with client.create("minefield", {"size": 5}, seats=(ME, ME), boards=True) as room:
+            await room.play(["a1"])
+            await client.link._connection.close()  # type: ignore[union-attr]
+            await room.play(["b1"])
+            assert room.board is not None
+            assert room.board.ply == 2
+
+
 async def test_both_sides_are_played_in_a_match_of_more_changes_than_are_kept_unread(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,7 +75,7 @@ def test_every_game_has_a_first_turn_and_names_its_sides(name, cast):
         (events.BotSeated(1, "random"), "a bot (random) sits down as red, o"),
         (events.SeatFreed(1), "the seat of red is free again"),
         (events.SeatsSwapped(), "the players change seats: ana (blue, x), rui (red, o)"),
-        (events.SettingsChanged(RoomSettings()), "the host has changed the settings: all as usual"),
+        (events.SettingsChanged(RoomSettings()), "the host has changed the settings: all standard"),
         (
             events.SettingsChanged(RoomSettings(is_casual=False, may_undo=False)),
             "the host has changed the settings: not casual; no undoing within a turn",

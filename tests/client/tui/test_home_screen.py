@@ -10,7 +10,9 @@ import msgspec
 import pytest
 from textual.widgets import DataTable, Input, OptionList
 
+from tabuleiro.clock import Correspondence
 from tabuleiro.ids import RoomCode, TimestampMs
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.saved_matches import SavedMatch, SavedMatches
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import Identity, IdentityFolder
@@ -224,6 +226,24 @@ def saved_match(server: str) -> SavedMatch:
         opponent="rui",
         seen_at_ms=TimestampMs(1000),
     )
+
+
+async def test_a_match_in_which_it_is_ones_turn_comes_first_with_the_time_left(real_server):
+    settings = RoomSettings(time_control=Correspondence(days=3))
+    async with connect(real_server.url, name="ana") as ana, connect(real_server.url, name="rui") as rui:
+        async with ana.create("iris", settings=settings) as room, rui.join(room.code):
+            waiting, other = (
+                msgspec.structs.replace(saved_match(real_server.url), room=code) for code in (room.code, "ZZZZZ")
+            )
+            SavedMatches(config_folder()).keep(waiting)
+            SavedMatches(config_folder()).keep(other)
+            async with visit() as at:
+                await until(at.pilot, lambda: lines(at)[0] == "Your turn")
+                assert lines(at)[1] == f"Iris against rui ({room.code}) 2d 23h"
+                listed = lines(at)
+                assert listed[listed.index("Continue a match") + 1] == "Iris against rui (ZZZZZ)"
+                at.app.screen.query_one(OptionList).highlighted = 1
+                await at.says("It is your turn, with 2d 23h left.", "help")
 
 
 async def test_going_somewhere_else_ends_the_way_before(real_server, monkeypatch):

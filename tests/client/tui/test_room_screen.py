@@ -67,7 +67,8 @@ async def test_a_private_room_is_entered_with_what_was_copied(real_server):
         await at.press("c")
         code, _, secret = at.app.clipboard.partition("-")
         assert f"{code}-{secret}" in at.text("code")
-        assert f"--secret {secret}" in at.text("invitation")
+        assert at.text("invitation").endswith(f" --room {code}-{secret}")
+        assert f"\ntabuleiro watch {code}-" in at.text("watching")
         async with connect(real_server.url, name="rui") as rui, rui.join(code, secret=secret):
             await at.arrive(MatchScreen)
 

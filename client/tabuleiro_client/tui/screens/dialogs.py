@@ -17,9 +17,10 @@ from tabuleiro.errors import ConfigError, NotationError
 from tabuleiro.ids import RoomCode
 from tabuleiro.notation.formats import RecordFormat, write_record
 from tabuleiro.notation.record import MatchRecord
+from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.messages import JoinRoom, WatchRoom
 from tabuleiro.protocol.names import NAME_RULE, parse_name
-from tabuleiro_client.net.addresses import parse_room_address, parse_server_url
+from tabuleiro_client.net.addresses import parse_room_address
 from tabuleiro_client.tui.context import Context, context_of
 from tabuleiro_client.tui.keys import DIALOG_HELP, key
 from tabuleiro_client.tui.room_form import Field

@@ -29,6 +29,7 @@ from tabuleiro_client.tui.screens.page import PageScreen
 HEADINGS_COUNT = 4
 SHOWN_MATCHES_COUNT = 6
 SHOWN_SERVERS_COUNT = 5
+TURNS_INTERVAL_S = 60
 HELP_MIN_COLUMNS = 70
 PICTURE_MIN_ROWS = 32
 
@@ -69,6 +70,7 @@ class HomeScreen(PageScreen):
         self._entries: list[Entry] = []
         self._shown: object = None
         self._can_forget = False
+        self._turns: dict[SavedMatch, str] = {}
 
     def compose_body(self) -> Iterable[Widget]:
         with Horizontal():
@@ -82,10 +84,27 @@ class HomeScreen(PageScreen):
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one(OptionList).focus()
+        self.set_interval(TURNS_INTERVAL_S, self._look_for_turns)
 
     def on_screen_resume(self) -> None:
         if self.query_one(OptionList).size:
             self._list()
+        self._look_for_turns()
+
+    def _look_for_turns(self) -> None:
+        """Ask the servers in the background in which matches it is our turn, while this screen is shown."""
+        if self.is_current and any(not match.is_local for match in self._open_matches()):
+            self.run_worker(self._show_turns(), name="turns", group="turns", exclusive=True)
+
+    async def _show_turns(self) -> None:
+        from tabuleiro_client.models.turns import find_turns
+
+        found = await find_turns(self._open_matches(), self.context.identities)
+        self._turns = {turn.match: turn.left for turn in found.waiting}
+        self._list()
+
+    def _open_matches(self) -> list[SavedMatch]:
+        return [match for match in self.context.saved_matches.all() if not match.is_over]
 
     def connection_changed(self) -> None:
         # A server may have made us somebody new, or know us no longer.
@@ -113,7 +132,8 @@ class HomeScreen(PageScreen):
         """Fill the list with what there is now; the highlight stays on the same entry."""
         options = self.query_one(OptionList)
         entries = self._made_entries()
-        has_room = len(entries) + HEADINGS_COUNT <= options.size.height
+        headings_count = max(HEADINGS_COUNT, sum(entry.go is None for entry in entries))
+        has_room = len(entries) + headings_count <= options.size.height
         shown = ([(entry.title, entry.help) for entry in entries], has_room)
         if shown == self._shown:
             return
@@ -135,17 +155,21 @@ class HomeScreen(PageScreen):
         return Text(title, no_wrap=True, overflow="crop")
 
     def _made_entries(self) -> list[Entry]:
-        matches = [match for match in self.context.saved_matches.all() if not match.is_over][:SHOWN_MATCHES_COUNT]
-        entries = [Entry("Play on this machine"), *map(self._place, ("bot", "both", "bots"))]
+        matches = self._open_matches()
+        entries = []
+        mine = [match for match in matches if match in self._turns][:SHOWN_MATCHES_COUNT]
+        others = [match for match in matches if match not in self._turns][: SHOWN_MATCHES_COUNT - len(mine)]
+        if mine:
+            entries += [Entry("Your turn"), *map(self._match_entry, mine)]
+        entries += [Entry("Play on this machine"), *map(self._place, ("bot", "both", "bots"))]
         entries += [Entry("Play online")]
         for url, name in known_servers(self.context)[:SHOWN_SERVERS_COUNT]:
             sentence = f"The rooms of {url} and who is there; you are {name}."
             way = partial(to_lobby, self.app, url, name)
             entries.append(Entry(f"{url.partition('://')[2]} as {name}", sentence, way))
         entries += map(self._place, ("connect", "join"))
-        if matches:
-            entries.append(Entry("Continue a match"))
-            entries += [self._match_entry(match) for match in matches]
+        if others:
+            entries += [Entry("Continue a match"), *map(self._match_entry, others)]
         entries += [Entry("Look and learn"), *map(self._place, ("watch", "replays", "rules", "settings"))]
         return [*entries, Entry("quit", "Leave the program.", self.app.action_quit)]
 
@@ -159,9 +183,12 @@ class HomeScreen(PageScreen):
         sentence = (
             f"{match.game}, {match.board}: you ({match.guest}) against {against}, room {match.room} on {where}."
         )
-        return Entry(
-            f"{match.game} against {against} ({match.room})", sentence, partial(self._go_on, match), match
-        )
+        title = f"{match.game} against {against} ({match.room})"
+        left = self._turns.get(match)
+        if left is not None:
+            sentence = f"It is your turn{f', with {left} left' if left else ''}. {sentence}"
+            title = f"{title} {left}".rstrip()
+        return Entry(title, sentence, partial(self._go_on, match), match)
 
     async def _go_on(self, match: SavedMatch) -> None:
         self.say(f"looking for room {match.room} ...")

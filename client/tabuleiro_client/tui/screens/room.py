@@ -16,15 +16,14 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tabuleiro.errors import ClientError, CommandError
-from tabuleiro.ids import PLAYERS, Player, TimestampMs
+from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.play_options import levels_to_offer
-from tabuleiro_client.models.saved_matches import SavedMatch
+from tabuleiro_client.models.saved_matches import SavedMatch, match_in
 from tabuleiro_client.net.addresses import format_room_address
 from tabuleiro_client.net.room import Change
-from tabuleiro_client.net.server import Venue
+from tabuleiro_client.net.server import Signposts, Venue
 from tabuleiro_client.text import rooms
-from tabuleiro_client.text.rooms import brief_options_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.room_form import SettingsForm
@@ -69,6 +68,7 @@ class RoomScreen(PageScreen, RoomView):
                 yield Static("", id="seats", markup=False)
                 yield Static("", id="state", markup=False)
                 yield Static("", id="settings", markup=False)
+                yield Static("", id="watching", markup=False)
             with Vertical(id="talk"):
                 yield Static("talk", classes="heading", markup=False)
                 yield Chat(id="chat")
@@ -92,23 +92,9 @@ class RoomScreen(PageScreen, RoomView):
 
     def _keep_in_mind(self) -> None:
         """Remember the match for the home screen, whenever something in that has changed."""
-        game, head, own = self.room.mirror.game, self.room.mirror.head, self.room.mirror.own_seats
-        if not own:
+        match = match_in(self._venue, self.room, self.context.now_ms())
+        if match is None:
             return
-        others = [head.seats[seat].holder.name or "" for seat in PLAYERS if seat not in own]
-        venue = self._venue
-        match = SavedMatch(
-            server=venue.server,
-            guest=venue.link.welcome.name,
-            room=head.room,
-            game=game.title,
-            board=brief_options_text(type(game), head.options),
-            phase=head.phase,
-            opponent=others[0] if others else "",
-            seen_at_ms=TimestampMs(self.context.now_ms()),
-            is_local=venue.is_local,
-            secret=self.room.secret,
-        )
         if self._saved is None or not self._saved.says_the_same(match):
             self._saved = match
             with suppress(ClientError):  # a full disk is no reason to disturb a match
@@ -130,10 +116,11 @@ class RoomScreen(PageScreen, RoomView):
         self.query_one(TopBar).show_title(rooms.title(mirror.game, head))
         secrets = self.room.secrets
         self._write("code", rooms.code_text(head.room, secrets))
-        self._write("invitation", rooms.invitation_text(self._invitation(), head))
+        self._write("invitation", rooms.invitation_text(self._signposts(), head))
         self._write("seats", "\n".join(rooms.seat_lines(mirror.game, head, mirror.own_seats, style)))
         self._write("state", "\n".join(model.ending_lines() or [rooms.waiting_text(head)]))
         self._write("settings", "\n".join(rooms.settings_lines(head.settings)))
+        self._write("watching", rooms.watching_text(self._signposts()))
         self.query_one(Chat).show(mirror.chat, style)
         offer = self.query_one("#offer", Static)
         offer.update(model.offer_text())
@@ -145,19 +132,25 @@ class RoomScreen(PageScreen, RoomView):
         static.update(text)
         static.display = bool(text)
 
-    def _invitation(self) -> str:
-        """Return the command by which somebody else joins; empty if it is not known."""
+    def _signposts(self) -> Signposts:
+        """Return the commands that lead here; nobody is told the way to a server that ends with this program."""
         if self._venue.is_local:
-            return ""
+            return Signposts("", "", "")
         is_private = self.room.mirror.head.settings.is_private
-        return self._venue.signposts(self.room.code, self.room.secrets, is_private=is_private).join
+        return self._venue.signposts(self.room.code, self.room.secrets, is_private=is_private)
+
+    def _invitation(self) -> str:
+        """Return the command to send to others: to join while a seat is free, else to watch; empty if unknown."""
+        signposts = self._signposts()
+        has_free_seat = rooms.invitation_text(signposts, self.room.mirror.head)
+        return signposts.join if has_free_seat else signposts.watch
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return True if a key does something now; the footer shows those that do."""
         head = self.room.mirror.head
         is_host = self.context.is_host_of(head)
         if action == "copy_invitation":
-            return bool(rooms.invitation_text(self._invitation(), head))
+            return bool(self._invitation())
         if action == "seat_bot":
             return is_host and self._bot_seat() is not None and bool(self._levels())
         if action == "unseat_bot":
@@ -201,7 +194,7 @@ class RoomScreen(PageScreen, RoomView):
         self.say(f"{address} was copied, if your terminal allows it")
 
     def action_copy_invitation(self) -> None:
-        """Copy the command by which somebody else joins."""
+        """Copy the command by which somebody else joins, or watches when no seat is free."""
         self.app.copy_to_clipboard(self._invitation())
         self.say("the command was copied, if your terminal allows it")
 

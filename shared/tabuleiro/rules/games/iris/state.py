@@ -14,7 +14,7 @@ from tabuleiro.rules.games.iris import view
 from tabuleiro.rules.games.iris.board import HexBoard, hex_board
 from tabuleiro.rules.games.iris.view import PIECES, Groups
 from tabuleiro.rules.options import OptionValue
-from tabuleiro.rules.view import BoardView, Mark, Piece, cell_views
+from tabuleiro.rules.view import BoardView, Choice, Mark, Piece, cell_views
 
 COLOURS_BY_SIDE: Mapping[int, tuple[str, ...]] = {
     5: ("red", "yellow", "green", "blue"),
@@ -193,6 +193,9 @@ class IrisState(State):
         if not 0 <= action < self.game.board.cell_count:
             raise ValueError(f"{action} is neither a cell of this board nor a pass")
         return self.game.board.names[action]
+
+    def choice(self, action: int) -> Choice:
+        return Choice("pass", (), "pass") if action == self.game.pass_action else super().choice(action)
 
     def string_to_action(self, text: str) -> int:
         """Read ``pass``, a cell name, or a report form, in upper or lower case, with spaces around.

@@ -42,7 +42,7 @@ from tabuleiro.rules.games.xero_g.moves import (
 )
 from tabuleiro.rules.games.xero_g.view import PIECES, base_view, home_note, supply_note
 from tabuleiro.rules.options import OptionValue
-from tabuleiro.rules.view import EMPTY, BoardView, Mark, Piece, cell_views
+from tabuleiro.rules.view import EMPTY, BoardView, Choice, Mark, Piece, Target, cell_views
 
 SHIPS_PER_PLAYER_AND_VALUE = 2
 SHIPS_PER_PLAYER = SHIPS_PER_PLAYER_AND_VALUE * len(VALUES)
@@ -372,6 +372,16 @@ class XeroGState(State):
 
     def action_to_string(self, action: int) -> str:
         return format_action(action)
+
+    def choice(self, action: int) -> Choice:
+        move, text = action_of(action), self.action_to_string(action)
+        if isinstance(move, Placement):
+            return Choice(text, (move.square,), str(move.value))
+        target: Target = move.target
+        if target == BASE:
+            target = "bottom" if self.mover else "top"
+        drop = () if move.drop == NO_DROP else (move.drop,)
+        return Choice(text, (move.start, target, *drop))
 
     def string_to_action(self, text: str) -> int:
         action, stops = parse_action(text, self.mover)

@@ -1,6 +1,6 @@
-"""A running engine of an arena: orders in, replies out, with limits of time.
+"""An engine that runs: orders in, replies out, with limits of time. Any fault of it becomes a BotError.
 
-Any fault of an engine becomes a BotError; its standard error is kept to explain a crash.
+The one module of `tabuleiro` that does I/O: the arena and the client run engines, and neither imports the other.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import signal
 import tempfile
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import IO, Final
 
 from tabuleiro.errors import shown
@@ -25,7 +25,7 @@ _CHUNK_BYTES: Final = 4096
 class EngineProcess(EngineHost):
     """An engine that runs. Get one from :func:`running_engine`."""
 
-    def __init__(self, process: Process, errors: IO[bytes]) -> None:
+    def __init__(self, process: Process, errors: IO[bytes] | None) -> None:
         super().__init__()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -92,7 +92,9 @@ class EngineProcess(EngineHost):
         raise engine_lines.early_end(self._process.returncode, self._last_words())
 
     def _last_words(self) -> str:
-        """Return the last line of standard error; empty if there is none."""
+        """Return the last line of standard error; empty if there is none or it is not kept."""
+        if self._errors is None:
+            return ""
         size = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, size - _CHUNK_BYTES))
         lines = self._errors.read().decode("utf-8", "replace").split("\n")
@@ -101,12 +103,17 @@ class EngineProcess(EngineHost):
 
 
 @asynccontextmanager
-async def running_engine(command: Sequence[str]) -> AsyncIterator[EngineProcess]:
+async def running_engine(command: Sequence[str], *, keeps_errors: bool = False) -> AsyncIterator[EngineProcess]:
     """Run the program of ``command`` as an engine until the context ends; after an error it is killed at once.
 
-    Raises: BotError when the program cannot be started.
+    Args:
+        command: The program and its arguments.
+        keeps_errors: Keep the standard error to explain a crash; otherwise it goes where the caller's goes.
+
+    Raises:
+        BotError: The program cannot be started.
     """
-    with tempfile.TemporaryFile() as errors:
+    with tempfile.TemporaryFile() if keeps_errors else nullcontext() as errors:
         try:
             # In a session of its own: Ctrl-C reaches the host alone, and all that it starts can be killed with it.
             process = await asyncio.create_subprocess_exec(

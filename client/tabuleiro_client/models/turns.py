@@ -1,0 +1,98 @@
+"""Matches on servers in which it is this user's turn: asked for as a guest who only looks on.
+
+A player's own guest would count as that player being there, and stop the time of absence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from tabuleiro.errors import CommandError, TabuleiroError
+from tabuleiro.ids import PLAYERS
+from tabuleiro.protocol.messages import RoomEntered, RoomHead, WatchRoom
+from tabuleiro.protocol.names import name_key
+from tabuleiro_client.models.saved_matches import SavedMatch
+from tabuleiro_client.net.identity import IdentityFolder
+from tabuleiro_client.net.link import result_of
+from tabuleiro_client.net.server import remote_gallery
+from tabuleiro_client.text.clocks import format_clock
+
+ANSWER_LIMIT_S: Final = 3.0
+"""How long a server may take for all its matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A match in which it is this user's turn. ``left`` is the time left for it; empty without a clock."""
+
+    match: SavedMatch
+    left: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The matches found, the one seen last first, and the servers that gave no answer."""
+
+    waiting: tuple[Turn, ...]
+    silent: tuple[str, ...]
+
+
+async def find_turns(
+    matches: Iterable[SavedMatch], identities: IdentityFolder, limit_s: float = ANSWER_LIMIT_S
+) -> Turns:
+    """Ask the servers of the unfinished ones of ``matches`` in which of them it is this user's turn.
+
+    Matches in databases of this machine are left out: nobody plays on there without this user.
+    """
+    by_server: dict[str, list[SavedMatch]] = {}
+    for match in matches:
+        if not match.is_local and not match.is_over:
+            by_server.setdefault(match.server, []).append(match)
+    asked = await asyncio.gather(
+        *(_turns_on(server, played, identities, limit_s) for server, played in by_server.items())
+    )
+    found = [turn for answer in asked for turn in answer or ()]
+    found.sort(key=lambda turn: -turn.match.seen_at_ms)
+    return Turns(
+        tuple(found), tuple(server for server, answer in zip(by_server, asked, strict=True) if answer is None)
+    )
+
+
+async def _turns_on(
+    server: str, matches: list[SavedMatch], identities: IdentityFolder, limit_s: float
+) -> list[Turn] | None:
+    """Return the turns on one server; ``None`` if it does not answer in time."""
+    found = []
+    try:
+        async with asyncio.timeout(limit_s), remote_gallery(server, identities) as venue:
+            for match in matches:
+                request = WatchRoom(id=0, room=match.room, secret=match.secret)
+                try:
+                    entered = result_of(await venue.link.request(request), RoomEntered)
+                except CommandError:
+                    continue  # a room that is closed, or whose secret is another one by now
+                left = time_left(entered.head, match.guest)
+                if left is not None:
+                    found.append(Turn(match, left))
+    except (TabuleiroError, TimeoutError):
+        return None
+    return found
+
+
+def time_left(head: RoomHead, guest: str) -> str | None:
+    """Return the time ``guest`` has left for the turn, empty without a clock; ``None`` if it is not theirs."""
+    match = head.match
+    if head.phase != "playing" or match is None or match.to_move is None:
+        return None
+    own = [
+        seat
+        for seat in PLAYERS
+        if head.seats[seat].holder.kind == "person"
+        and name_key(head.seats[seat].holder.name or "") == name_key(guest)
+    ]
+    if match.to_move not in own:
+        return None
+    return format_clock(head.settings.time_control, match.clock, match.to_move, head.now_ms)
