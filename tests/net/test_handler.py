@@ -145,7 +145,7 @@ async def test_a_hint_that_is_still_being_found_is_refused_before_the_server_sto
 ) -> None:
     """Symptom: the connections were closed first, and nobody was left to be answered."""
 
-    async def think_for_ever(*_: Any) -> Any:
+    async def think_for_ever(*_: Any, **__: Any) -> Any:
         await asyncio.Event().wait()
 
     monkeypatch.setattr(BotPool, "think", think_for_ever)

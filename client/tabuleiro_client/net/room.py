@@ -274,16 +274,9 @@ class EnteredRoom:
 
     async def consider(self, actions: Sequence[str]) -> Considered:
         """Ask for the position after unplayed actions of the own turn. Source: PROTOCOL.md."""
-        match = self._match()
-        message = Consider(
-            id=0,
-            room=self.code,
-            match=match.number,
-            ply=len(self.mirror.actions),
-            actions=tuple(actions),
-            revision=match.revision,
-        )
-        return result_of(await self._ask(message), Considered)
+        match, ply, revision = self._place_to_act
+        message = Consider(id=0, room=self.code, match=match, ply=ply, actions=tuple(actions), revision=revision)
+        return result_of(await self._ask_in_match(message), Considered)
 
     async def undo(self, ply: int) -> None:
         """Undo own actions of the turn in progress: ``ply`` actions are left."""

@@ -146,13 +146,14 @@ async def test_a_move_waits_for_news_of_a_match_that_has_begun_meanwhile(server,
     "ask",
     [
         lambda room: room.play(["b3"]),
+        lambda room: room.consider(["b3"]),
         lambda room: room.undo(0),
         lambda room: room.take_hint(),
         lambda room: room.resign(),
         lambda room: room.abort(),
         lambda room: room.claim_win(),
     ],
-    ids=["play", "undo", "take_hint", "resign", "abort", "claim_win"],
+    ids=["play", "consider", "undo", "take_hint", "resign", "abort", "claim_win"],
 )
 async def test_the_server_is_asked_if_a_match_has_begun(server, link, waiting, ask):
     def refuse(message, connection):
