@@ -19,7 +19,6 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import HintGiven
 from tabuleiro_server.room.commands import TakeHint
 from tabuleiro_server.room.decide import decide
-from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.live_room import LiveRoom, RoomUnloadedError
 from tabuleiro_server.timers import time_limit
 

@@ -1,9 +1,9 @@
 """Bytes <-> messages, with limits. Reads nothing from the network and keeps no state.
 
 A message is packed directly, and a frame of a client is read directly into the closed union. Only a frame that
-does not fit goes through plain values, with every length bounded: for whole numbers written as fractions, since the
-JSON of some languages knows no others, and to find out what is wrong with it. Nothing of a wrong shape gets past
-this module.
+does not fit goes through plain values, with every length bounded: for whole numbers written as fractions, since
+the JSON of some languages knows no others, and to find out what is wrong with it. Nothing of a wrong shape gets
+past this module.
 """
 
 from __future__ import annotations
