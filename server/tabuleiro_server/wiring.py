@@ -191,9 +191,10 @@ async def _rooms(
 
     now_ms = clock.now_ms
     last_alive_ms = TimestampMs(store.last_alive_ms or now_ms())
+    levels = {name: level_names(name) for name in registry.names()}
     return Services(
         config=config,
-        guests=Guests(store.accounts, budgets, now_ms),
+        guests=Guests(store.accounts, budgets, now_ms, {level for game in levels.values() for level in game}),
         directory=Directory(journal, config, now_ms, on_change, last_alive_ms, bot_seats.forget),
         lobby=lobby,
         archive=Archive(journal),
@@ -201,7 +202,7 @@ async def _rooms(
         quota=quota,
         budgets=budgets,
         hints=hints,
-        levels={name: level_names(name) for name in registry.names()},
+        levels=levels,
         now_ms=now_ms,
         version=tabuleiro.__version__,
     )
