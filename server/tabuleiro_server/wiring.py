@@ -139,7 +139,6 @@ async def running_server(
         services = await _rooms(config, store, bot_seats, hints, lifecycle, clock)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
-        at_the_end(hints.stop, "hints")
         stack.callback(services.lobby.stop)
         probe = LoopLagProbe()
         probe.start()
@@ -149,6 +148,8 @@ async def running_server(
         sockets = _sockets(config, services, store, pool, probe, clock)
         await sockets.start()
         at_the_end(sockets.stop, "connections")
+        # While there are connections to answer on.
+        at_the_end(hints.stop, "hints")
         janitor = Janitor(store, services.directory, services.guests, config, now_ms)
         janitor.start()
         at_the_end(janitor.stop, "the janitor")

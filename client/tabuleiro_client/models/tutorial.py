@@ -1,4 +1,4 @@
-"""A course through the lessons of a game: the turn in the making, and its judge, who asks nothing but the rules."""
+"""A course through the lessons of a game: the turn in the making, and its judge, who asks only the rules."""
 
 from __future__ import annotations
 
@@ -110,11 +110,13 @@ class Course:
             self.composer.choose(target)
             self.judge()
 
-    def type_actions(self, text: str) -> None:
-        """Play typed actions, and judge them."""
-        if not self.is_solved:
-            self.composer.add_turn(text)
-            self.judge()
+    def type_actions(self, text: str) -> bool:
+        """Play typed actions, and judge them; return whether they were legal."""
+        if self.is_solved:
+            return True
+        is_legal = self.composer.add_turn(text)
+        self.judge()
+        return is_legal
 
     def show_answer(self) -> None:
         """Play a right turn."""

@@ -262,12 +262,12 @@ def _edge_text(edge: EdgeView, show_legal: bool) -> str:
 
 
 def drawn_pieces(view: BoardView) -> list[tuple[str, bool, str]]:
-    """Return what can be drawn on a board: the character of each piece, whether it is asleep, and its name."""
+    """Return what can be drawn on a board: the character of each piece, if it is asleep, and a name for it."""
     drawn = []
     for piece, name in view.piece_names.items():
         drawn.append((piece, False, name))
         if f"{piece} asleep" in UNICODE_GLYPHS:
-            drawn.append((piece, True, f"{name} asleep"))
+            drawn.append((piece, True, "asleep"))
     return drawn
 
 

@@ -17,6 +17,7 @@ from tabuleiro.rules import registry
 from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.replay import ReplayScreen
+from tabuleiro_client.tui.screens.tutorial import TutorialScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.themes import THEMES
@@ -69,7 +70,7 @@ def test_a_turn_in_the_making_with_an_offer_waiting(snap_compare):
 
 def test_a_typed_line_that_is_refused(snap_compare):
     app = frozen_app("minefield", actions_of("minefield", 30))
-    assert snap_compare(app, terminal_size=SMALL, press=["i", *"b4", "enter"])
+    assert snap_compare(app, terminal_size=SMALL, press=[*"b4", "enter"])
 
 
 def test_a_ship_picked_shows_where_it_may_land(snap_compare):
@@ -124,6 +125,16 @@ async def never_asked(number: int | None) -> RecordPlayed:
     raise AssertionError(number)
 
 
+def test_the_rules_beside_a_match(snap_compare):
+    app = frozen_app("minefield", actions_of("minefield", 30))
+    assert snap_compare(app, terminal_size=SMALL, press=["f2"])
+
+
+def test_a_lesson_that_is_done(snap_compare):
+    app = TabuleiroApp(lambda: TutorialScreen("virus-wars"), settings=Settings())
+    assert snap_compare(app, terminal_size=SMALL, press=["pagedown", "f5"])
+
+
 def test_the_page_of_keys(snap_compare):
     app = frozen_app("virus-wars")
     assert snap_compare(app, terminal_size=SMALL, press=["question_mark"])
@@ -131,7 +142,7 @@ def test_the_page_of_keys(snap_compare):
 
 def test_the_question_before_resigning(snap_compare):
     app = frozen_app("virus-wars")
-    assert snap_compare(app, terminal_size=SMALL, press=["R"])
+    assert snap_compare(app, terminal_size=SMALL, press=["ctrl+x"])
 
 
 def test_a_window_that_is_too_small(snap_compare):

@@ -5,19 +5,21 @@ Which position is shown, and what choices mean, is left to the screens of matche
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from textual import events
 from textual.actions import parse
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
 from tabuleiro.rules.view import BoardView, Target
+from tabuleiro_client.models.turn_composer import TurnComposer
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.context import Context, context_of
 from tabuleiro_client.tui.present.layout import fitting_layout, smallest_layout
@@ -55,11 +57,9 @@ class BoardScreen(Screen[None]):
     BoardScreen.narrow #panel { display: none; }
     BoardScreen #rules { display: none; }
     BoardScreen.learning #rules { display: block; }
-    BoardScreen.learning #panel { display: none; }
-    BoardScreen.learning.roomy #panel { display: block; }
+    BoardScreen.learning #panel .aside { display: none; }
     BoardScreen #brief { display: none; text-style: bold; }
-    BoardScreen.narrow #brief, BoardScreen.learning #brief { display: block; }
-    BoardScreen.learning.roomy #brief { display: none; }
+    BoardScreen.narrow #brief { display: block; }
     """
 
     def __init__(self, title: str) -> None:
@@ -79,14 +79,61 @@ class BoardScreen(Screen[None]):
         """The board."""
         return self.query_one("#board", Board)
 
+    @property
+    def game_name(self) -> str:
+        """The name of the game on the board."""
+        raise NotImplementedError
+
+    @property
+    def is_typed_on(self) -> bool:
+        """True if letters and digits begin a line of actions now, and so are no commands."""
+        return isinstance(self.focused, Board)
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """The keys that do something now: none that is typed."""
+        active = super().active_bindings
+        return {key: one for key, one in active.items() if len(key) > 1} if self.is_typed_on else active
+
+    def on_key(self, event: events.Key) -> None:
+        character = event.character or ""
+        if self.is_typed_on and character.isascii() and character.isalnum():
+            event.stop()
+            event.prevent_default()
+            self.begin_typing(character)
+
+    def begin_typing(self, character: str) -> None:
+        """Open the line of actions with what was typed on the board."""
+        self.query_one(Entry).open_for("play", character)
+
+    def on_input_changed(self, event: Entry.Changed) -> None:
+        """Put the cursor on the cell that the line names last."""
+        entry, view = self.query_one(Entry), self.current_view()
+        if view is None:
+            return
+        words = re.findall(r"[a-z][0-9]+", entry.value.lower()) if entry.kind == "play" else []
+        named = [cell.index for cell in view.cells if cell.name in words[-1:]]
+        if named or self.board.is_named:
+            self.board.show_named(named[0] if named else None)
+
+    def show_choices(self, composer: TurnComposer | None, *, leaves_out: str = "") -> None:
+        """Offer the choices of the turn in the making; one that has to be made takes the keys."""
+        choices = [] if composer is None else composer.choices()
+        row, is_asking = self.query_one(Choices), composer is not None and composer.is_asking
+        row.show([choice for choice in choices if choice.action != leaves_out], is_asking=is_asking)
+        if is_asking and self.focused is self.board:
+            self.set_focus(row)
+        elif not is_asking and self.focused is row:
+            self.set_focus(self.board)
+
     def compose(self) -> ComposeResult:
         yield TopBar(self._first_title)
         with Horizontal(id="table"):
             yield Board(self.choose, self.point, id="board")
             with Vertical(id="panel"):
                 yield from self.compose_panel()
-                yield Legend(id="legend")
-            yield RulesPanel(id="rules")
+                yield RulesPanel(id="rules")
+                yield Legend(id="legend", classes="aside")
         with Vertical(id="lines"):
             yield Line(id="brief")
             yield Line(id="turn")
@@ -97,7 +144,7 @@ class BoardScreen(Screen[None]):
         yield KeyBar()
 
     def compose_panel(self) -> Iterable[Widget]:
-        """Yield the widgets of the panel, from the top."""
+        """Yield the widgets of the panel, from the top; those of the class ``aside`` make room for the rules."""
         return ()
 
     def on_mount(self) -> None:
@@ -123,13 +170,8 @@ class BoardScreen(Screen[None]):
         # With no board that fits beside it, the panel leaves its columns to the board, or to the word about that.
         spare = 0 if layout is None else size.width - 1 - layout.width
         self.set_class(spare < PANEL_MIN_COLUMNS, "narrow")
-        if spare < PANEL_MIN_COLUMNS:
-            self.remove_class("learning")  # there is no room beside the board any more
-        is_roomy = spare >= 2 * PANEL_MAX_COLUMNS
-        self.set_class(is_roomy, "roomy")
-        beside = spare - PANEL_MAX_COLUMNS if is_roomy else spare
-        self.query_one("#rules").styles.width = max(PANEL_MIN_COLUMNS, min(RULES_MAX_COLUMNS, beside))
-        self.query_one("#panel").styles.width = max(PANEL_MIN_COLUMNS, min(PANEL_MAX_COLUMNS, spare))
+        most = RULES_MAX_COLUMNS if self.has_class("learning") else PANEL_MAX_COLUMNS
+        self.query_one("#panel").styles.width = max(PANEL_MIN_COLUMNS, min(most, spare))
         self.show_note()  # it stands in for what the panel says
 
     def current_view(self) -> BoardView | None:
@@ -147,12 +189,12 @@ class BoardScreen(Screen[None]):
         self.query_one(Legend).show(view)
         self.show_note()
 
-    def open_rules(self, game: str) -> bool:
-        """Show the rules of a game beside the board; return whether there is room for them."""
+    def open_rules(self) -> bool:
+        """Show the rules of the game beside the board, and go there; return whether there is room for them."""
         if self.has_class("narrow"):
             return False
         rules = self.query_one(RulesPanel)
-        rules.show(game)
+        rules.show(self.game_name)
         self.add_class("learning")
         self.part_columns(self.size)
         rules.focus()
