@@ -23,6 +23,7 @@ from tabuleiro_server.bots.messages import Answer, Evaluation, ThinkRequest, rep
 from tabuleiro_server.bots.queue import NOBODY, Claim, FairQueue, Rank
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND, WorkerProcess
 from tabuleiro_server.metrics import PoolMetrics
+from tabuleiro_server.timers import time_limit
 
 log = structlog.get_logger(__name__)
 
@@ -217,7 +218,7 @@ class BotPool:
                 keeper = _Keeper(lane.niceness)
                 task = asyncio.create_task(self._keep(keeper, lane), name="bot worker keeper")
                 lane.keepers[task] = keeper
-            async with asyncio.timeout(None if patience_ms is None else patience_ms / 1000):
+            async with time_limit(None if patience_ms is None else patience_ms / 1000):
                 return await wish.thought
         except TimeoutError:
             log.warning(
