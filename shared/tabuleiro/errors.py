@@ -237,8 +237,8 @@ class GuestNameTakenError(ClientError):
         self.name = name
         self.url = url
         super().__init__(
-            f"the name {shown(name)} is taken on {url}, and its token is not on this machine; "
-            "choose another with --name"
+            f"{shown(name)} is somebody else on {url}, or you on another computer: choose another name with "
+            "--name, or bring yours here by `tabuleiro identity export` there and `tabuleiro identity import` here"
         )
 
 

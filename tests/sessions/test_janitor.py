@@ -22,7 +22,7 @@ class House:
         self.is_well = asyncio.Event()
         self.beat_count = 0
 
-    def beat(self) -> None:
+    def beat(self, now_ms: TimestampMs) -> None:
         self.beat_count += 1
 
     async def wake_due_rooms(self) -> None:

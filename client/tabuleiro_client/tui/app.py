@@ -29,12 +29,12 @@ from tabuleiro_client.models.saved_matches import SavedMatches
 from tabuleiro_client.net.files import config_folder, data_folder
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.text.terminal import showable
+from tabuleiro_client.text.terminal import is_east_asian, showable
 from tabuleiro_client.tui.keys import EVERYWHERE
 from tabuleiro_client.tui.line_history import LineHistory
 from tabuleiro_client.tui.pacing import InputQueue, Typed
 from tabuleiro_client.tui.palette import PaletteCommands
-from tabuleiro_client.tui.present.ink import ASCII, UNICODE, GlyphSet
+from tabuleiro_client.tui.present.glyphs import ASCII, EAST_ASIAN, UNICODE, GlyphSet
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.session import Session
@@ -108,6 +108,7 @@ class TabuleiroApp(App[int]):
         self._opening = opening
         self._force_ascii = force_ascii
         self._has_no_colour = has_no_colour
+        self._is_east_asian = is_east_asian(os.environ)
         self.input_queue = InputQueue(self, super().on_event)
         use_whole_cells()
         self._brushes: dict[tuple[str, bool], Brush] = {}
@@ -123,7 +124,7 @@ class TabuleiroApp(App[int]):
     @property
     def glyphs(self) -> GlyphSet:
         """The characters that boards are drawn with."""
-        return ASCII if self.writing.ascii else UNICODE
+        return ASCII if self.writing.ascii else EAST_ASIAN if self._is_east_asian else UNICODE
 
     @property
     def colour_count(self) -> int:
@@ -251,8 +252,8 @@ class TabuleiroApp(App[int]):
         self.notify(showable(problem, self.writing), severity="warning", timeout=DAMAGE_SHOWN_S, markup=False)
 
     def _connection_changed(self) -> None:
-        while self.identities.damaged:
-            self._tell_of_damage(str(self.identities.damaged.pop(0)))
+        while self.identities.notices:
+            self._tell_of_damage(str(self.identities.notices.pop(0)))
         for screen in self.screen_stack:
             for bar in screen.query(TopBar):
                 bar.show_connection(self.session)

@@ -152,12 +152,12 @@ class MatchModel:
             return Overlay(cursor=cursor, hover=hover, targets=frozenset(), last=last)
         reasons: frozenset[int] = frozenset()
         if self._reasons_of is not None:
-            cells = [cell for hint in notes_of_cell(self.view, self._reasons_of) for cell in hint.cells]
+            cells = [cell for note in notes_of_cell(self.view, self._reasons_of) for cell in note.cells]
             reasons = frozenset(cells)
-        elif not self.composer.actions:
-            reasons = self._hinted
+        hint = frozenset() if self.composer.actions else self._hinted
         made = composed_overlay(self.composer, cursor, hover, last, shows_legal=shows_legal and self.can_act)
-        return replace(made, targets=made.targets if self.can_act else frozenset(), reasons=reasons)
+        targets = made.targets if self.can_act else frozenset()
+        return replace(made, targets=targets, reasons=reasons, hint=hint)
 
     def follow(self) -> bool:
         """Take in what the mirror holds now; return whether a turn in the making was dropped by it."""

@@ -22,6 +22,7 @@ from tabuleiro_server.net.connection import Connection
 from tabuleiro_server.net.rate_limit import GRANTED, RateLimiter, Verdict
 from tabuleiro_server.sessions.requests import Requests
 from tabuleiro_server.sessions.session import Outbox, Session
+from tabuleiro_server.timers import Limit
 
 log = structlog.get_logger(__name__)
 
@@ -76,9 +77,7 @@ class Handler:
         self._underway: asyncio.Future[Any] | None = None
         self._ending: tuple[CloseCode, str] | None = None
         self._is_lost = False
-        self._hello_limit: asyncio.TimerHandle | None = self._loop.call_later(
-            config.hello_timeout_ms / 1000, self._miss_hello
-        )
+        self._hello_limit: Limit | None = Limit(config.hello_timeout_ms / 1000, self._miss_hello)
         self._drain_limit: asyncio.TimerHandle | None = None
         connection.is_text = self._codec.is_text
         connection.serve(self)
@@ -186,7 +185,7 @@ class Handler:
         self._session.close()
         self._on_finished(self)
 
-    def _end_newcomers_limits(self, hello_limit: asyncio.TimerHandle) -> None:
+    def _end_newcomers_limits(self, hello_limit: Limit) -> None:
         hello_limit.cancel()
         self._hello_limit = None
         self._outbox.limit_bytes = self._config.outbox_bytes

@@ -21,6 +21,7 @@ from tabuleiro_server.room.commands import TakeHint
 from tabuleiro_server.room.decide import decide
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.live_room import LiveRoom, RoomUnloadedError
+from tabuleiro_server.timers import time_limit
 
 log = structlog.get_logger(__name__)
 
@@ -113,7 +114,7 @@ class Hints:
                 answer(given)
 
         try:
-            async with asyncio.timeout(self._limit_s):
+            async with time_limit(self._limit_s):
                 given = await self._suggest(room, command.account)
             if is_wanted():
                 await room.perform(command, acknowledge)

@@ -68,7 +68,7 @@ class Janitor:
             await asyncio.sleep(self._config.lobby_wake_ms / 1000)
 
     async def _round(self) -> None:
-        self._store.beat()
+        self._store.beat(self._now_ms())
         await self._directory.wake_due_rooms()
         now_ms = self._now_ms()
         if now_ms >= self._guests_due_ms:

@@ -112,6 +112,12 @@ class Accounts(Protocol):
     async def find_by_token_hash(self, token_hash: bytes) -> Account | None:
         """Return the guest with this token, ``None`` when there is none. Raises: StorageUnavailableError."""
 
+    async def find_by_name(self, name: str) -> Account | None:
+        """Return the guest with this name, ``None`` when there is none. Raises: StorageUnavailableError."""
+
+    async def seen_last(self) -> Account | None:
+        """Return the guest who was here last, ``None`` when there was none. Raises: StorageUnavailableError."""
+
     async def touch(self, id: AccountId, now_ms: TimestampMs) -> None:
         """Note that the guest is here now. Raises: StoreError for an unknown guest; StorageUnavailableError."""
 
@@ -141,8 +147,14 @@ class Store(Protocol):
     def last_alive_ms(self) -> int | None:
         """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new store."""
 
-    def beat(self) -> None:
+    def beat(self, now_ms: TimestampMs) -> None:
         """Note that the store is being served now; cheap, and not on the way of any commit. Raises: OSError."""
+
+    async def newest_ms(self) -> TimestampMs | None:
+        """Return the time of the newest event of any room, ``None`` before the first.
+
+        Raises: StorageUnavailableError.
+        """
 
     def append(
         self, room: RoomCode, expected_seq: Seq, events: Sequence[StoredEvent], rows: Rows

@@ -306,8 +306,8 @@ async def test_a_window_too_small_says_so_and_nothing_composed_is_lost(real_serv
         await type_actions(pilot, "b11 c11")
         await pilot.resize_terminal(30, 12)
         await until(pilot, lambda: at.screen.board.layout_shown is None)
-        first = at.screen.board.render_line(0).text.strip()
-        assert first == "The window is too small."
+        said = " ".join(at.screen.board.render_line(y).text.strip() for y in range(3))
+        assert said == "The window is too small for this board. Make it 38 columns x 19 rows."
         await pilot.resize_terminal(120, 40)
         await until(pilot, lambda: at.screen.board.layout_shown is not None)
         assert at.screen.board.layout_shown.size == "large"
@@ -427,14 +427,14 @@ async def test_a_hint_is_said_and_marked_until_something_is_played(real_server):
         actions = text_of(at, "say").removeprefix("hint: ").partition(" (")[0].split()
         names = {cell.name for cell in at.screen.model.view.cells}
         assert names.issuperset(actions)
-        marked = at.screen.model.overlay(None, None, shows_legal=True).reasons
+        marked = at.screen.model.overlay(None, None, shows_legal=True).hint
         assert {at.screen.model.view.cells[cell].name for cell in marked} == set(actions)
         assert at.opponent.room.mirror.state == asked
         await type_actions(pilot, " ".join(actions))
         await pilot.press("enter")
         await until(pilot, lambda: len(at.opponent.room.mirror.actions) == len(actions))
         await until(pilot, lambda: not at.screen.model.is_sending)
-        assert not at.screen.model.overlay(None, None, shows_legal=True).reasons
+        assert not at.screen.model.overlay(None, None, shows_legal=True).hint
 
 
 async def test_the_key_for_hints_does_nothing_where_the_room_gives_none(real_server):

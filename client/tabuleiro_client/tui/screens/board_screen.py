@@ -20,7 +20,7 @@ from textual.widget import Widget
 from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.context import Context, context_of
-from tabuleiro_client.tui.present.layout import fitting_layout
+from tabuleiro_client.tui.present.layout import fitting_layout, smallest_layout
 from tabuleiro_client.tui.present.notes import cell_note
 from tabuleiro_client.tui.widgets.bars import KeyBar, Line, TopBar
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
@@ -31,6 +31,8 @@ PANEL_MIN_COLUMNS: Final = 26
 PANEL_MAX_COLUMNS: Final = 44
 OTHER_ROWS: Final = 6
 """Rows that are not the board's: the bar at the top, the lines below the board, the footer."""
+LAVISH_ROWS: Final = 8
+"""The same with the players on a line, a long message and a row of choices: a board may need some of these."""
 
 
 class BoardScreen(Screen[None]):
@@ -46,6 +48,7 @@ class BoardScreen(Screen[None]):
     BoardScreen #lines Entry { padding: 0; background: $panel; }
     BoardScreen #note { color: $text-muted; }
     BoardScreen #note.banner { background: $warning; color: $background; text-style: bold; }
+    BoardScreen.tight #choices.empty { display: none; }
     BoardScreen #panel { width: 36; height: 1fr; background: $surface; }
     BoardScreen.narrow #panel { display: none; }
     BoardScreen #brief { display: none; text-style: bold; }
@@ -100,8 +103,14 @@ class BoardScreen(Screen[None]):
         view = self.current_view()
         if view is None:
             return
+        is_tight = smallest_layout(view).height > size.height - LAVISH_ROWS
+        self.set_class(is_tight, "tight")
+        self.query_one("#say", Line).limit(1 if is_tight else 2)
         rows = size.height - OTHER_ROWS
         layout = fitting_layout(view, size.width - PANEL_MIN_COLUMNS - 1, rows, self.board.wished_size)
+        if layout is not None and layout.is_bare:
+            alone = fitting_layout(view, size.width, rows - 1)
+            layout = layout if alone is None or alone.is_bare else None
         # With no board that fits beside it, the panel leaves its columns to the board, or to the word about that.
         spare = 0 if layout is None else size.width - 1 - layout.width
         self.set_class(spare < PANEL_MIN_COLUMNS, "narrow")

@@ -19,7 +19,8 @@ from textual.widget import Widget
 from tabuleiro.rules.view import BoardView, CellView, EdgeSide, Mark, Target
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.context import Context, context_of
-from tabuleiro_client.tui.present.ink import GlyphSet, Row
+from tabuleiro_client.tui.present.glyphs import GlyphSet
+from tabuleiro_client.tui.present.ink import Row
 from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay
 from tabuleiro_client.tui.present.picture import board_rows, changed_rows, some_rows
@@ -121,9 +122,9 @@ class Board(Widget, can_focus=True):
         changed = [y for y, row in rows.items() if row != self._rows[y]]
         for y in changed:
             self._rows[y] = rows[y]
-            self._strips.pop(y, None)
+            self._strips.pop(y + self._top, None)
         if changed:  # no region at all would mean the whole of it
-            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
+            self.refresh(*(Region(0, y + self._top, self.size.width, 1) for y in changed))
 
     def _find_layout(self, view: BoardView) -> None:
         """Lay the board out anew when its shape or the room for it has changed."""
@@ -150,7 +151,8 @@ class Board(Widget, can_focus=True):
         if self.layout_shown is None or self._view is None:
             return self._word_too_small(y)
         width, base = self.size.width, self.visual_style.rich_style
-        if y >= len(self._rows):
+        y -= self._top
+        if not 0 <= y < len(self._rows):
             return Strip.blank(width, base)
         style_on = self.context.brush(is_stone="b" in self._view.piece_names).style_on
         segments = [Segment(" " * self._left, base)]
@@ -164,15 +166,18 @@ class Board(Widget, can_focus=True):
         """The column at which the picture begins, so that it is in the middle of the room there is."""
         return 0 if self.layout_shown is None else max(0, (self.size.width - self.layout_shown.width) // 2)
 
+    @property
+    def _top(self) -> int:
+        """The line at which the picture begins, in the middle as well."""
+        return 0 if self.layout_shown is None else max(0, (self.size.height - self.layout_shown.height) // 2)
+
     def _word_too_small(self, y: int) -> Strip:
         lines: list[str] = []
         if self._view is not None:
-            need = smallest_layout(self._view)
-            lines = [
-                "The window is too small.",
-                f"The board needs {need.width} x {need.height},",
-                f"there is {self.size.width} x {self.size.height}.",
-            ]
+            need, window = smallest_layout(self._view), self.app.size
+            columns = window.width + max(0, need.width - self.size.width)
+            rows = window.height + max(0, need.height - self.size.height)
+            lines = ["The window is too small", "for this board. Make it", f"{columns} columns x {rows} rows."]
         base = self.visual_style.rich_style
         if y >= len(lines):
             return Strip.blank(self.size.width, base)
@@ -182,12 +187,12 @@ class Board(Widget, can_focus=True):
         """Return the target at column ``x`` of row ``y`` of this widget."""
         if self.layout_shown is None:
             return None
-        return self.layout_shown.hit(x - self._left, y)
+        return self.layout_shown.hit(x - self._left, y - self._top)
 
     def place_of(self, target: Target) -> tuple[int, int] | None:
         """Return the column and row of this widget at which ``target`` is drawn; ``None`` while it is not."""
         place = self.layout_shown.place(target) if self.layout_shown is not None else None
-        return None if place is None else (place[0] + self._left, place[1])
+        return None if place is None else (place[0] + self._left, place[1] + self._top)
 
     def on_resize(self) -> None:
         self._strips = {}

@@ -175,7 +175,7 @@ class Choices(Static):
     """
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__("", id=id)
+        super().__init__("", id=id, classes="empty")
         self._shown: Sequence[Choice] | None = None
 
     def show(self, choices: Sequence[Choice]) -> None:
@@ -183,6 +183,7 @@ class Choices(Static):
         if choices == self._shown:
             return
         self._shown = list(choices)
+        self.set_class(not choices, "empty")
         text = Text()
         for choice in choices:
             click = Style(meta={"@click": f"screen.{choice.action}"}, bold=True, reverse=True)

@@ -36,10 +36,20 @@ class SqliteAccounts(Accounts):
 
     async def find_by_token_hash(self, token_hash: bytes) -> Account | None:
         """Return the guest with this token, ``None`` when there is none."""
+        return await self._find("WHERE token_hash = ?", token_hash)
 
+    async def find_by_name(self, name: str) -> Account | None:
+        """Return the guest with this name, ``None`` when there is none."""
+        return await self._find("WHERE name_key = ?", name_key(name))
+
+    async def seen_last(self) -> Account | None:
+        """Return the guest who was here last, ``None`` when there was none."""
+        return await self._find("ORDER BY last_seen_ms DESC, created_at_ms DESC LIMIT 1")
+
+    async def _find(self, condition: str, *values: str | bytes) -> Account | None:
         def select(connection: sqlite3.Connection) -> Account | None:
-            query = "SELECT id, name, created_at_ms, last_seen_ms FROM accounts WHERE token_hash = ?"
-            found = connection.execute(query, (token_hash,)).fetchone()
+            query = f"SELECT id, name, created_at_ms, last_seen_ms FROM accounts {condition}"
+            found = connection.execute(query, values).fetchone()
             return None if found is None else Account(*found)
 
         return await self._reader.read(select)

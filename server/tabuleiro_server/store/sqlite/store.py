@@ -32,6 +32,7 @@ from tabuleiro_server.store.sqlite.queries import (
     select_codes,
     select_due_rooms,
     select_matches,
+    select_newest_ms,
     select_room,
     select_rooms,
 )
@@ -134,9 +135,13 @@ class SqliteStore(Store):
         """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new file."""
         return self._lock.last_alive_ms
 
-    def beat(self) -> None:
+    def beat(self, now_ms: TimestampMs) -> None:
         """Note on the lock file that the database is being served now."""
-        self._lock.beat()
+        self._lock.beat(now_ms)
+
+    async def newest_ms(self) -> TimestampMs | None:
+        """Return the time of the newest event of any room, ``None`` before the first."""
+        return await self.reader.read(select_newest_ms)
 
     def append(
         self, room: RoomCode, expected_seq: Seq, events: Sequence[StoredEvent], rows: Rows
