@@ -14,7 +14,6 @@ import os
 import re
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -100,10 +99,10 @@ def animated(frames: Sequence[Frame]) -> str:
 
 def _background(svg: str) -> str:
     """Return the colour that fills most of a picture."""
-    areas: Counter[str] = Counter()
+    widths: dict[str, float] = {}
     for fill, _, _, width in _RECT.findall(svg):
-        areas[fill] += float(width)
-    return areas.most_common(1)[0][0] if areas else "#121212"
+        widths[fill] = widths.get(fill, 0) + float(width)
+    return max(widths, key=widths.__getitem__, default="#121212")
 
 
 def _items(svg: str, styles: dict[str, str]) -> Iterator[str]:
@@ -161,11 +160,11 @@ async def record() -> list[Frame]:
 
 async def _play(room: EnteredRoom, ruis: EnteredRoom) -> AsyncIterator[float]:
     """Play until the match is over; after each action the seconds are given for which it is shown."""
-    while room.mirror.to_move is None:
+    while room.mirror.match is None:
         await _in_step(room, ruis)
-    while room.mirror.to_move is not None:
+    while not (state := room.mirror.state).is_terminal:
         is_ana = room.mirror.is_my_turn
-        state, player = room.mirror.state, room if is_ana else ruis
+        player = room if is_ana else ruis
         turn = await asyncio.to_thread(suggest, state.game, state, THINK_MS[0 if is_ana else 1])
         for action in turn.actions:
             await player.play([state.action_to_string(action)])
