@@ -139,7 +139,6 @@ async def running_server(
         services = await _rooms(config, store, bot_seats, hints, lifecycle, clock)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
-        at_the_end(hints.stop, "hints")
         stack.callback(services.lobby.stop)
         probe = LoopLagProbe()
         probe.start()
@@ -149,6 +148,8 @@ async def running_server(
         sockets = _sockets(config, services, store, pool, probe, clock)
         await sockets.start()
         at_the_end(sockets.stop, "connections")
+        # While there are connections to answer on.
+        at_the_end(hints.stop, "hints")
         janitor = Janitor(store, services.directory, services.guests, config, now_ms)
         janitor.start()
         at_the_end(janitor.stop, "the janitor")
@@ -190,9 +191,10 @@ async def _rooms(
 
     now_ms = clock.now_ms
     last_alive_ms = TimestampMs(store.last_alive_ms or now_ms())
+    levels = {name: level_names(name) for name in registry.names()}
     return Services(
         config=config,
-        guests=Guests(store.accounts, budgets, now_ms),
+        guests=Guests(store.accounts, budgets, now_ms, {level for game in levels.values() for level in game}),
         directory=Directory(journal, config, now_ms, on_change, last_alive_ms, bot_seats.forget),
         lobby=lobby,
         archive=Archive(journal),
@@ -200,7 +202,7 @@ async def _rooms(
         quota=quota,
         budgets=budgets,
         hints=hints,
-        levels={name: level_names(name) for name in registry.names()},
+        levels=levels,
         now_ms=now_ms,
         version=tabuleiro.__version__,
     )

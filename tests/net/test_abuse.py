@@ -113,7 +113,7 @@ async def test_every_request_about_a_room_that_is_not_there(server: RunningServe
 @both
 async def test_every_request_about_a_match_of_others(server: RunningServer, subprotocol: str) -> None:
     """Who is not seated can watch, and nothing else."""
-    allowed = {"watch-room", "leave-room", "get-record"}
+    allowed = {"watch-room", "leave-room", "get-record", "get-boards"}
     async with match_elsewhere(server) as match, wire(server.url, subprotocol) as client:
         await client.hello("mallory")
         for message in client_examples():

@@ -75,6 +75,22 @@ async def test_append_is_seen_by_everybody_once_it_is_done(owners: Owners, make:
         assert row.summary == b"%d" % seq
 
 
+async def test_a_room_that_is_removed_leaves_nothing_and_its_code_can_be_used_again(
+    open_any: Any, make: Any
+) -> None:
+    async with open_any() as store:
+        for code in (ROOM, OTHER):
+            await store.append(code, Seq(0), make.events(1, 3), Rows(make.room(code), [make.match(code)]))
+        await store.remove([ROOM, RoomCode("AAAAA")])
+        assert (await store.load(ROOM), await store.room(ROOM), await store.matches(ROOM)) == ([], None, [])
+        assert await store.load(OTHER) == make.events(1, 3)
+        assert await store.matches(OTHER) == [make.match(OTHER)]
+        await store.append(ROOM, Seq(0), make.events(1, 1, b"again"), make.rows(ROOM))
+    async with open_any() as store:
+        assert await store.load(ROOM) == make.events(1, 1, b"again")
+        assert await store.rooms() == [make.room(ROOM), make.room(OTHER)]
+
+
 # Conflicts
 
 

@@ -20,6 +20,9 @@ from tabuleiro_server.rooms.journal import Journal
 from tabuleiro_server.rooms.live_room import LiveRoom, RoomContext
 from tabuleiro_server.rooms.refusals import code_of_room, damaged, no_such_room, unavailable
 
+REMOVED_COUNT: Final = 200
+"""Rooms that are removed from the disk in one go."""
+
 DOWNTIMES_COUNT: Final = 1_000
 """Most downtimes kept apart; beyond that the oldest standstills count as one."""
 
@@ -56,6 +59,7 @@ class Directory:
         self._rooms: dict[RoomCode, LiveRoom] = {}
         self._loading: dict[RoomCode, asyncio.Lock] = {}
         self._damaged: set[RoomCode] = set()
+        self._unplayed: list[RoomCode] = []
 
     @property
     def rooms_count(self) -> int:
@@ -131,6 +135,20 @@ class Directory:
                 if not room.is_damaged:
                     self._context.on_change(room)
 
+    async def remove_unplayed(self) -> None:
+        """Remove the rooms that were closed and never saw a match, or none in which anything happened.
+
+        Raises:
+            StoreError: The disk fails; they are removed later.
+        """
+        unplayed, self._unplayed = self._unplayed[:REMOVED_COUNT], self._unplayed[REMOVED_COUNT:]
+        if unplayed:
+            try:
+                await self._context.journal.remove(unplayed)
+            except StoreError:
+                self._unplayed += unplayed
+                raise
+
     def _sees_to_itself(self, code: RoomCode) -> bool:
         """Return True if the room is in memory and waits for no bot."""
         room = self._rooms.get(code)
@@ -189,6 +207,8 @@ class Directory:
     def _drop(self, room: LiveRoom) -> None:
         if room.is_damaged:
             self._damaged.add(room.state.code)
+        elif room.state.is_closed_unplayed:
+            self._unplayed.append(room.state.code)
         self._rooms.pop(room.state.code, None)
         self._on_unload(room)
 

@@ -185,7 +185,7 @@ class LiveRoom:
         self._presence_timer = Timer(self._check_presence)
         self._is_presence_due = False
         self._departures = Departures()
-        self._is_touched = True
+        self._touched_s = asyncio.get_running_loop().time()
         self._is_behind = False
         self._is_busy = False
         self._reading: asyncio.Task[None] | None = None
@@ -348,28 +348,34 @@ class LiveRoom:
             return
         if self._looks_at_ms is not None and (deadline_ms is None or deadline_ms >= self._looks_at_ms):
             return
-        self._looks_at_ms = now_ms + self._context.config.idle_room_unload_ms
+        unload_ms = self._context.config.idle_room_unload_ms
+        # What has been quiet for longer is needed all the same: look again later.
+        self._looks_at_ms = now_ms + unload_ms - self._quiet_ms() % unload_ms
         if deadline_ms is not None:
             self._looks_at_ms = min(deadline_ms, self._looks_at_ms)
         self._timer.set((self._looks_at_ms - now_ms) / 1000)
 
     def _look(self) -> None:
-        """Leave memory if nobody has wanted anything since the last look; otherwise go on."""
+        """Leave memory if nobody has wanted anything for long enough; otherwise go on."""
         self._looks_at_ms = None
         if self._is_idle():
             self._end()
         else:
-            self._is_touched = False
             self._advance()
 
+    def _quiet_ms(self) -> int:
+        """Return the time since anybody wanted anything."""
+        return int((asyncio.get_running_loop().time() - self._touched_s) * 1000)
+
     def _is_idle(self) -> bool:
-        is_settled = not (self._is_touched or self._is_busy or self._queue or self._presence_timer.is_set)
+        is_quiet = self._quiet_ms() >= self._context.config.idle_room_unload_ms
+        is_settled = is_quiet and not (self._is_busy or self._queue or self._presence_timer.is_set)
         is_needed = self.state.is_bot_to_move and not self.state.can_pause
         return is_settled and not len(self.subscribers) and not is_needed
 
     def _start(self, submission: Submission | Entry, now_ms: TimestampMs) -> None:
         """Decide a submission and have it stored; the answer comes when it is on disk."""
-        self._is_touched = True
+        self._touched_s = asyncio.get_running_loop().time()
         first = self._first
         try:
             commands = (*first, *self._departures_for(submission), *submission.commands)

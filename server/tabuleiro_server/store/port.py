@@ -100,7 +100,7 @@ class Accounts(Protocol):
     """The guests: a name, a hashed token, and when they were last seen.
 
     Making ids, tokens and hashes, and checking names, is up to the caller. A name is unique here, whatever its
-    case or its Unicode form.
+    case or its Unicode form, and a new one does not look like one that is there.
     """
 
     async def create(self, id: AccountId, name: str, token_hash: bytes, now_ms: TimestampMs) -> Account:
@@ -168,6 +168,12 @@ class Store(Protocol):
         Raises, here or when it is awaited: ConflictError when ``expected_seq`` is not the room's last event;
         StorageUnavailableError when the storage refuses (in both cases nothing of it is stored, and a later append
         may succeed); StoreError for values that cannot be stored; ValueError for events that are not numbered on.
+        """
+
+    async def remove(self, rooms: Collection[RoomCode]) -> None:
+        """Remove rooms with their events and all rows; their codes are free again. Unknown ones don't matter.
+
+        Nobody may append to one of them meanwhile. Raises: StorageUnavailableError.
         """
 
     async def load(self, room: RoomCode, after_seq: Seq = BEFORE_FIRST) -> list[StoredEvent]:

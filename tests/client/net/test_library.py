@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tabuleiro.errors import CommandError
+from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.rules import registry
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client import connect
@@ -40,6 +40,22 @@ async def test_a_guest_plays_a_whole_game_against_a_bot(server: RunningServer) -
                 await room.play([state.action_to_string(state.legal_actions()[0])])
             assert room.mirror.match is not None
             assert room.mirror.match.termination in ("connection", "deadlock")
+
+
+async def test_a_move_right_after_the_other_sat_down_is_played(server: RunningServer) -> None:
+    """Symptom: "no match is being played here", because the update was still on its way."""
+    options: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
+    async with (
+        asyncio.timeout(LIMIT_S),
+        connect(server.url, name="ana") as ana,
+        connect(server.url, name="rui") as rui,
+        ana.create("virus-wars", options) as room,
+    ):
+        with pytest.raises(ClientError, match="no match is being played"):
+            await room.play(["a3"])
+        async with rui.join(room.code):
+            await room.play(["a3"])
+            assert room.mirror.actions == ["a3"]
 
 
 async def test_turns_of_several_actions_are_asked_for_one_by_one(server: RunningServer) -> None:

@@ -26,9 +26,10 @@ from tabuleiro_server.store.port import (
 from tabuleiro_server.store.sqlite.accounts import SqliteAccounts
 from tabuleiro_server.store.sqlite.admin import copy_database
 from tabuleiro_server.store.sqlite.connection import ConnectionSettings, Reader, Synchronous, storage_error
-from tabuleiro_server.store.sqlite.event_log import select_events, select_openings
+from tabuleiro_server.store.sqlite.event_log import delete_events, select_events, select_openings
 from tabuleiro_server.store.sqlite.file import LockFile, ServedConnection, ServedFile
 from tabuleiro_server.store.sqlite.queries import (
+    delete_rows_of,
     select_codes,
     select_due_rooms,
     select_matches,
@@ -151,6 +152,17 @@ class SqliteStore(Store):
             if event.seq != wanted:
                 raise ValueError(f"room {room}: event {event.seq} stands in the place of event {wanted}")
         return self.writer.append(Append(room, expected_seq, events, rows))
+
+    async def remove(self, rooms: Collection[RoomCode]) -> None:
+        """Remove rooms with their events and all rows."""
+
+        def delete(connection: sqlite3.Connection) -> None:
+            for room in rooms:
+                delete_events(connection, room)
+                delete_rows_of(connection, room)
+
+        await self.writer.call(delete)
+        self.writer.forget(rooms)
 
     async def load(self, room: RoomCode, after_seq: Seq = BEFORE_FIRST) -> list[StoredEvent]:
         """Return the room's events behind ``after_seq`` in order."""
