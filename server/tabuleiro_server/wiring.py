@@ -16,7 +16,7 @@ from tabuleiro.errors import StoreError
 from tabuleiro.ids import SECOND_MS, TimestampMs
 from tabuleiro.protocol.addresses import format_server_url
 from tabuleiro.rules import registry
-from tabuleiro_server.bots.levels import level_names
+from tabuleiro_server.bots.levels import level_names, read_level
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.seats import BotSeats, suggest_turn
 from tabuleiro_server.config import Config
@@ -33,6 +33,7 @@ from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
+from tabuleiro_server.sessions.levels import Levels
 from tabuleiro_server.sessions.lifecycle import Janitor, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
@@ -139,7 +140,6 @@ async def running_server(
         services = await _rooms(config, store, bot_seats, hints, lifecycle, clock)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
-        at_the_end(hints.stop, "hints")
         stack.callback(services.lobby.stop)
         probe = LoopLagProbe()
         probe.start()
@@ -149,6 +149,8 @@ async def running_server(
         sockets = _sockets(config, services, store, pool, probe, clock)
         await sockets.start()
         at_the_end(sockets.stop, "connections")
+        # While there are connections to answer on.
+        at_the_end(hints.stop, "hints")
         janitor = Janitor(store, services.directory, services.guests, config, now_ms)
         janitor.start()
         at_the_end(janitor.stop, "the janitor")
@@ -201,7 +203,7 @@ async def _rooms(
         quota=quota,
         budgets=budgets,
         hints=hints,
-        levels=levels,
+        levels=Levels(levels, read_level),
         now_ms=now_ms,
         version=tabuleiro.__version__,
     )
