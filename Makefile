@@ -5,7 +5,7 @@ VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(call version,$(PYTHON)))
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui older structure trace strength dist clean always
+.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui older structure trace strength picture dist clean always
 
 # Needs no tools of the developers: those come with what they are for.
 play:
@@ -73,6 +73,10 @@ structure:
 # The files of the product that one `play` passes through, from its frame to the disk and back.
 trace: $(STAMP)
 	@$(BIN)/python tools/trace_play.py
+
+# The moving picture of the README: a match is played and recorded on the screens.
+picture: $(STAMP)
+	@$(BIN)/python -m tools.moving_picture client/pictures/match.svg
 
 GAMES ?= 200
 RESULTS ?= build/strength.jsonl
