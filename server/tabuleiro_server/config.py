@@ -89,7 +89,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     empty_seat_ms: LongMilliseconds = 600_000
     """Time without a connection after which a person's seat in a waiting room is freed."""
     waiting_room_ms: LongMilliseconds = DAY_MS
-    """Time without an event after which a waiting room is closed."""
+    """Time without an event after which a waiting room, or a match that no person has moved in, ends."""
     idle_match_ms: LongMilliseconds = 60 * DAY_MS
     """Time without an event after which a match without a clock is aborted."""
     finished_room_ms: LongMilliseconds = 2 * DAY_MS

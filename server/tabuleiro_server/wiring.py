@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import structlog
+
 import tabuleiro
 from tabuleiro.errors import StoreError
-from tabuleiro.ids import TimestampMs
+from tabuleiro.ids import SECOND_MS, TimestampMs
 from tabuleiro.protocol.addresses import format_server_url
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names
@@ -30,6 +31,7 @@ from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
+from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.lifecycle import Janitor, Lifecycle
@@ -40,6 +42,8 @@ from tabuleiro_server.store.port import Store
 from tabuleiro_server.store.sqlite.admin import read_stats
 from tabuleiro_server.store.sqlite.store import SqliteStore
 
+log = structlog.get_logger(__name__)
+
 OpenStore = Callable[[Config], Awaitable[Store]]
 """Opens the store that the settings name. Raises: StoreError."""
 
@@ -49,12 +53,15 @@ class RunningServer:
     """A server that accepts connections; it ends with its context.
 
     ``url`` is its address on this machine, ``public_urls`` are those for other machines, the best one first.
+    ``clock_behind_ms`` is the time by which the machine's clock was behind the newest event on disk, or 0.
     """
 
     url: str
     public_urls: list[str]
     port: int
+    clock_behind_ms: int
     directory: Directory
+    guests: Guests
     lifecycle: Lifecycle
     _sockets: WebSocketServer
     _bot_seats: BotSeats
@@ -68,11 +75,6 @@ class RunningServer:
         self._sockets.send_all(announcement)
         await self.lifecycle.give_notice()
         await self.lifecycle.within_limit(self._bot_seats.finish(), "bots that think")
-
-
-def now_ms() -> TimestampMs:
-    """Return the time of day in milliseconds since 1970 UTC."""
-    return TimestampMs(time.time_ns() // 1_000_000)
 
 
 async def open_sqlite(config: Config) -> Store:
@@ -98,6 +100,7 @@ async def running_server(
     config: Config,
     lifecycle: Lifecycle | None = None,
     open_store: OpenStore = open_sqlite,
+    clock: RunClock | None = None,
 ) -> AsyncIterator[RunningServer]:
     """Run a server for as long as the context lasts.
 
@@ -108,11 +111,14 @@ async def running_server(
         config: The settings.
         lifecycle: Given by a caller who wants to hurry the stop.
         open_store: Opens the store.
+        clock: The time of this run; the caller's lifecycle goes by it too.
 
     Raises:
         StoreError: The database cannot be used.
         ConfigError: The address cannot be used.
     """
+    clock = clock or RunClock()
+    now_ms = clock.now_ms
     lifecycle = lifecycle or Lifecycle(config, now_ms)
     async with AsyncExitStack() as stack:
 
@@ -122,23 +128,29 @@ async def running_server(
         store = await open_store(config)
         # Not given up: a process does not end before the threads of its connections do.
         stack.push_async_callback(store.close)
+        behind_ms = clock.begin_after(await store.newest_ms() or 0)
+        if behind_ms >= SECOND_MS:
+            log.warning("the machine's clock is behind the newest event; time goes on from there", by_ms=behind_ms)
         at_the_end(store.stop, "commits")
         pool = BotPool(config.bot_workers or max((os.cpu_count() or 2) - 1, 1), config.bot_think_limit_ms)
         await pool.start()
         at_the_end(pool.stop, "bot workers")
         bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms)
         hints = Hints(partial(suggest_turn, pool), now_ms)
-        services = await _rooms(config, store, bot_seats, hints, lifecycle)
+        services = await _rooms(config, store, bot_seats, hints, lifecycle, clock)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
-        at_the_end(hints.stop, "hints")
         stack.callback(services.lobby.stop)
         probe = LoopLagProbe()
         probe.start()
         stack.callback(probe.stop)
-        sockets = _sockets(config, services, store, pool, probe)
+        clock.watch(services.directory.note_standstill)
+        stack.callback(clock.stop)
+        sockets = _sockets(config, services, store, pool, probe, clock)
         await sockets.start()
         at_the_end(sockets.stop, "connections")
+        # While there are connections to answer on.
+        at_the_end(hints.stop, "hints")
         janitor = Janitor(store, services.directory, services.guests, config, now_ms)
         janitor.start()
         at_the_end(janitor.stop, "the janitor")
@@ -146,7 +158,9 @@ async def running_server(
             url=format_server_url(_own_host(config.host), sockets.port),
             public_urls=sockets.public_urls,
             port=sockets.port,
+            clock_behind_ms=behind_ms,
             directory=services.directory,
+            guests=services.guests,
             lifecycle=lifecycle,
             _sockets=sockets,
             _bot_seats=bot_seats,
@@ -162,7 +176,7 @@ def _own_host(host: str) -> str:
 
 
 async def _rooms(
-    config: Config, store: Store, bot_seats: BotSeats, hints: Hints, lifecycle: Lifecycle
+    config: Config, store: Store, bot_seats: BotSeats, hints: Hints, lifecycle: Lifecycle, clock: RunClock
 ) -> Services:
     """Put together the parts that sessions use."""
     journal = Journal(store)
@@ -176,10 +190,12 @@ async def _rooms(
         bot_seats.consider(room)
         hints.consider(room)
 
+    now_ms = clock.now_ms
     last_alive_ms = TimestampMs(store.last_alive_ms or now_ms())
+    levels = {name: level_names(name) for name in registry.names()}
     return Services(
         config=config,
-        guests=Guests(store.accounts, budgets, now_ms),
+        guests=Guests(store.accounts, budgets, now_ms, {level for game in levels.values() for level in game}),
         directory=Directory(journal, config, now_ms, on_change, last_alive_ms, bot_seats.forget),
         lobby=lobby,
         archive=Archive(journal),
@@ -187,14 +203,14 @@ async def _rooms(
         quota=quota,
         budgets=budgets,
         hints=hints,
-        levels={name: level_names(name) for name in registry.names()},
+        levels=levels,
         now_ms=now_ms,
         version=tabuleiro.__version__,
     )
 
 
 def _sockets(
-    config: Config, services: Services, store: Store, pool: BotPool, probe: LoopLagProbe
+    config: Config, services: Services, store: Store, pool: BotPool, probe: LoopLagProbe, clock: RunClock
 ) -> WebSocketServer:
     """Put together the parts behind the port, and the metrics of all parts."""
     requests = Requests(services)
@@ -210,4 +226,4 @@ def _sockets(
     )
     page = Page(services.lobby.listed_room) if config.web else None
     pages = HttpPages(config, lambda: render_metrics(collector), page)
-    return WebSocketServer(requests, config, pages, metrics)
+    return WebSocketServer(requests, config, pages, metrics, clock.awake_s)

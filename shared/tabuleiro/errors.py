@@ -205,11 +205,12 @@ class DamagedRoomError(StoreError):
 
 
 class NameTakenError(StoreError):
-    """Another account has this name, or one that differs only in case."""
+    """Another account has this name, or one that differs only in case; ``is_alike``: one that looks like it."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, is_alike: bool = False) -> None:
         self.name = name
-        super().__init__(f"the name {shown(name)} is taken, choose another")
+        fault = "looks like one that is taken" if is_alike else "is taken"
+        super().__init__(f"the name {shown(name)} {fault}, choose another")
 
 
 class BotError(TabuleiroError):
@@ -231,14 +232,15 @@ class ClientError(TabuleiroError):
 
 
 class GuestNameTakenError(ClientError):
-    """The ``name`` wanted on the server at ``url`` is that of a guest whose token is not on this machine."""
+    """The ``name`` wanted on the server at ``url`` is somebody else's or looks like it; ``told`` says so."""
 
-    def __init__(self, name: str, url: str) -> None:
+    def __init__(self, name: str, url: str, told: str) -> None:
         self.name = name
         self.url = url
+        self.told = told
         super().__init__(
-            f"the name {shown(name)} is taken on {url}, and its token is not on this machine; "
-            "choose another with --name"
+            f"{url}: {told} with --name. If it is yours on another computer, take it with you: "
+            "`tabuleiro identity export` there, `tabuleiro identity import` here"
         )
 
 

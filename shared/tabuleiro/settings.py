@@ -75,7 +75,8 @@ class RoomLimits(msgspec.Struct, frozen=True):
 
     ``empty_seat_ms``: a seat whose person has no connection while the room waits is freed.
     ``waiting_ms``: a waiting room without any event is closed.
-    ``idle_match_ms``: a match without a clock and without any event is aborted.
+    ``idle_match_ms``: a match without a clock and without any event is aborted; one that no person has moved in
+    after ``waiting_ms``.
     ``finished_ms``: a finished room is closed.
     """
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,20 @@ def test_levels_and_commands_are_told_apart_and_may_be_named() -> None:
 def test_those_who_would_be_called_the_same_get_numbers() -> None:
     labels = [entrant.label for entrant in parse_entrants("iris", ["random", "random", "greedy", "random"])]
     assert labels == ["random", "random #2", "greedy", "random #3"]
+
+
+def test_algorithms_are_told_by_their_shortest_text_and_need_no_quotes_of_their_own() -> None:
+    deep, mcts = parse_entrants("iris", ["Deep=alpha-beta depth=2 eval=groups", "MCTS playouts=20"])
+    assert deep == Entrant("Deep", level="alpha-beta depth=2")
+    assert mcts == Entrant("mcts playouts=20", level="mcts playouts=20")
+
+
+def test_what_is_wrong_with_an_algorithm_or_a_value_function_is_told_before_any_game(tmp_path: Path) -> None:
+    with pytest.raises(BotError, match="'deep=2' is not possible"):
+        parse_entrants("iris", ["random", "alpha-beta deep=2"])
+    (tmp_path / "mine.py").write_text("def value(state, player): return 1 / 0")
+    with pytest.raises(BotError, match="value failed: ZeroDivisionError"):
+        parse_entrants("iris", ["random", f"alpha-beta depth=1 eval={tmp_path / 'mine.py'}"])
 
 
 @pytest.mark.parametrize("text", ["gredy", "no-such-program --fast", "", "Ana=", "'open"])

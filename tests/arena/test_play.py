@@ -88,6 +88,16 @@ async def test_a_game_is_cut_at_the_limit_of_plies() -> None:
     assert (result.winner, result.termination, len(result.actions)) == (None, "ply-limit", 3)
 
 
+async def test_the_effort_of_both_sides_is_counted_by_turns() -> None:
+    result = await play(Entrant("m", level="minimax depth=1"), RANDOM, "virus-wars", max_plies=6)
+    first, second = result.efforts
+    assert (first.turns, second.turns) == (2, 1)
+    assert first.nodes is not None
+    assert first.nodes >= 4
+    assert second.nodes is None
+    assert min(first.thought_ms, second.thought_ms) > 0
+
+
 async def test_the_parts_of_a_turn_share_its_time(tmp_path: Path) -> None:
     source = scripted(
         "print('info', rest, flush=True); open('LIMITS', 'a').write(rest.split()[1] + '\\n'); "

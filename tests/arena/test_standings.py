@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabuleiro.ids import Player
-from tabuleiro_server.arena.play import GameResult
+from tabuleiro_server.arena.play import Effort, GameResult
 from tabuleiro_server.arena.schedule import Entrant, Pairing, Terms
 from tabuleiro_server.arena.standings import (
     Standings,
@@ -79,6 +79,24 @@ def test_the_table_ranks_and_tells_faults_and_what_is_missing() -> None:
     assert "eva - rui  1      50.0%   5.5%..94.5%    +0    -495..+495" in text
     assert "game 2, ana against eva, ply 1: gave no answer within 10 ms" in text
     assert format_progress(TERMS, RESULTS) == "4/6 games  eva 1.5, ana 2, rui 0.5"
+
+
+def test_the_table_tells_time_positions_lengths_and_the_score_of_the_first_mover() -> None:
+    efforts = {0: (Effort(3, 30.0, 600), Effort(2, 5.0)), 1: (Effort(4, 8.0), Effort(4, 50.0, 1_600))}
+    games = [
+        GameResult(Pairing(1 + place, 1, sides, {}, (1, 2)), 0, "connection", None, ("c3",), efforts[place])
+        for place, sides in enumerate([(2, 1), (1, 2)])
+    ]
+    text = "\n".join(format_results(TERMS, games))
+    assert "eva     11.4       314               6.5" in text
+    assert "rui     2.2        -                 6.5" in text
+    assert "ana     -          -                 -" in text
+    assert "games of 5 to 8 turns; who moves first scores 100.0% (34.2%..100.0%), +2 =0 -0" in text
+    values = json.loads(json.dumps(report(TERMS, games)))
+    assert values["first_mover"]["wins"] == 2
+    assert values["players"][2]["nodes_a_turn"] == pytest.approx(2200 / 7)
+    assert values["games"][0]["turns"] == [3, 2]
+    assert values["games"][1]["nodes"] == [None, 1600]
 
 
 def test_a_table_without_any_game_can_be_read() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tabuleiro.errors import BotError, GameOptionError
 from tabuleiro.rules import State, registry
-from tabuleiro_server.bots.levels import SEARCH_LEVELS, check_level, choose_turn, level_names
+from tabuleiro_server.bots.levels import SEARCH_LEVELS, choose_turn, find_level, level_names
 
 SMALL = {"rows": 5, "cols": 5, "steps": 3}
 
@@ -40,10 +40,10 @@ def test_unknown_games_and_levels_are_named() -> None:
     with pytest.raises(GameOptionError, match="chess"):
         level_names("chess")
     with pytest.raises(BotError, match=r"level 'genius' is not possible.*random, minimax-1, minimax-3"):
-        check_level("virus-wars", "genius")
+        find_level("virus-wars", "genius")
     with pytest.raises(BotError, match=r"level 'genius' is not possible.*random, minimax-1, minimax-3"):
         choose_turn(small_start(), "genius", 1, None)
-    check_level("virus-wars", "minimax-3")
+    find_level("virus-wars", "minimax-3")
 
 
 @every_level

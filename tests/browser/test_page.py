@@ -1,4 +1,4 @@
-"""The page in a real browser: every game to its end, watching, private rooms, chat, a killed server, the keyboard."""
+"""The page in a real browser: matches to their end, watching, private rooms, chat, a killed server, the keyboard."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ def start(page: Any, game: str, opponent: str = "random", **fields: str) -> None
         page.locator("label.field", has_text=re.compile("^Opponent")).locator("select").select_option(opponent)
         page.get_by_text("More settings").click()
         for label, value in SMALL[game].items():
-            field = page.locator("label.field", has_text=re.compile(rf"^{label}", re.IGNORECASE)).locator("input, select")
-            field.select_option(value) if field.evaluate("field => field.tagName") == "SELECT" else field.fill(value)
+            row = page.locator("label.field", has_text=re.compile(rf"^{label}", re.IGNORECASE))
+            if row.locator("select").count():
+                row.locator("select").select_option(value)
+            else:
+                row.locator("input").fill(value)
         for label in fields:
             page.get_by_label(label).check()
         page.get_by_role("button", name="Start").click()
@@ -120,7 +123,7 @@ def test_two_browsers_play_and_a_third_watches(visit: Any, served: Served) -> No
 
 def test_a_private_room_is_entered_by_its_fragment_alone(visit: Any, served: Served) -> None:
     ana = visit()
-    start(ana, "minefield", "", **{"Private": "yes"})
+    start(ana, "minefield", "", Private="yes")
     address = ana.locator(".invite code").first.inner_text()
     assert "#" in address
     path = ana.url.removeprefix(served.url)
@@ -160,10 +163,11 @@ def test_a_turn_is_played_by_the_keyboard_alone(visit: Any) -> None:
     page.evaluate("() => document.querySelector('[role=gridcell][tabindex=\"0\"]').focus()")
     here = page.evaluate("() => [...document.querySelectorAll('[role=gridcell]')].indexOf(document.activeElement)")
     rows = page.evaluate(
-        "() => [...document.querySelectorAll('[role=row]')].map(row => [...row.children].map(cell => cell.dataset.cell))"
+        """() => [...document.querySelectorAll('[role=row]')].map(
+            row => [...row.children].map(cell => cell.dataset.cell))"""
     )
     place = {name: (row, column) for row, line in enumerate(rows) for column, name in enumerate(line)}
-    in_order = page.evaluate("() => [...document.querySelectorAll('[role=gridcell]')].map(cell => cell.dataset.cell)")
+    in_order = [cells.nth(place).get_attribute("data-cell") for place in range(cells.count())]
     (row, column), (to_row, to_column) = place[in_order[here]], place[in_order[wanted]]
     for _ in range(abs(to_row - row)):
         page.keyboard.press("ArrowDown" if to_row > row else "ArrowUp")

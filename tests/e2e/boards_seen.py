@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from unicodedata import east_asian_width
 
 from tabuleiro.rules.view import BoardView, CellView, Mark
-from tabuleiro_client.tui.present.ink import FILL, GlyphSet
-from tabuleiro_client.tui.present.layout import Layout, Size
+from tabuleiro_client.tui.present.glyphs import FILL, UNICODE, GlyphSet
+from tabuleiro_client.tui.present.layout import TALL_SIZES, Layout, Size
 
-EMPTY = frozenset(" .+*-")
+EMPTY = frozenset(" .·+*-")
 """What an empty cell may show: nothing, that it may be chosen, must be, or is forbidden."""
 
 
@@ -28,7 +28,8 @@ def find_board(lines: Sequence[str], view: BoardView, size: Size, glyphs: GlyphS
     for row in range(len(lines) - layout.height + 1):
         for column in range(len(lines[0]) - layout.width + 1):
             if _is_at(lines, column, row, spots):
-                _assert_narrow(line[column : column + layout.width] for line in lines[row : row + layout.height])
+                shown = (line[column : column + layout.width] for line in lines[row : row + layout.height])
+                _assert_narrow(shown, {"N", "Na", "H", *("A" if glyphs is UNICODE else "")})
                 return column, row
     return None
 
@@ -63,10 +64,12 @@ def _spots(cell: CellView, layout: Layout, glyphs: GlyphSet) -> Iterator[Spot]:
     is_asleep = Mark.ASLEEP in cell.marks
     if cell.piece == ".":
         yield x, y, EMPTY
-    elif layout.size is Size.LARGE:
-        for row, line in enumerate(glyphs.sprite(cell.piece, is_asleep=is_asleep)):
+    elif layout.size in TALL_SIZES:
+        sprite = glyphs.sprite(cell.piece, layout.size, is_asleep=is_asleep)
+        left, top = box.x + (box.width - len(sprite[0])) // 2, box.y + (box.height - len(sprite)) // 2
+        for row, line in enumerate(sprite):
             drawn = line.replace(FILL, " ") if glyphs.fills_by_reverse else line
-            yield from _text(box.x + 1, box.y + row, drawn)
+            yield from _text(left, top + row, drawn)
     else:
         yield x, y, frozenset(glyphs.glyph(cell.piece, is_asleep=is_asleep))
 
@@ -76,6 +79,6 @@ def _text(x: int, y: int, text: str) -> Iterator[Spot]:
         yield place, y, frozenset(character)
 
 
-def _assert_narrow(lines: Iterable[str]) -> None:
-    wide = {letter for line in lines for letter in line if east_asian_width(letter) not in ("N", "Na", "H")}
-    assert not wide, f"characters of ambiguous width on the board: {wide}"
+def _assert_narrow(lines: Iterable[str], widths: Collection[str]) -> None:
+    wide = {letter for line in lines for letter in line if east_asian_width(letter) not in widths}
+    assert not wide, f"characters that may be wider than a column on the board: {wide}"

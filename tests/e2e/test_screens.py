@@ -17,7 +17,7 @@ import pytest
 from tabuleiro.notation.record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record_text import format_record
 from tabuleiro.rules import State, registry
-from tabuleiro_client.tui.present.ink import ASCII, UNICODE, GlyphSet
+from tabuleiro_client.tui.present.glyphs import ASCII, UNICODE, GlyphSet
 from tabuleiro_client.tui.present.layout import SIZES, Layout, Size
 from tabuleiro_client.tui.screens.board_screen import OTHER_ROWS, PANEL_MIN_COLUMNS
 from tests.e2e.boards_seen import find_board

@@ -105,7 +105,16 @@ class Scripted:
         config = Config(client_frame_bytes=LIMIT_BYTES, **settings)
         limiter = HandshakeLimiter(config, Proxies([]), NetMetrics())
         self._buffer = bytearray(READ_BYTES)
-        shared = Shared(config, limiter, HttpPages(config, str), self._open, Flusher(), self._buffer)
+        shared = Shared(
+            config,
+            limiter,
+            HttpPages(config, str),
+            self._open,
+            Flusher(),
+            self._buffer,
+            lambda: self.awake_s,
+        )
+        self.awake_s = 0.0
         self.told: list[Any] = []
         self.transport = Transport()
         self.connection = Connection(shared)

@@ -16,8 +16,9 @@ from tabuleiro.errors import ConfigError, DatabaseFormatError, DatabaseLockedErr
 from tabuleiro.protocol.messages import Announcement
 from tabuleiro_server.cli import serve
 from tabuleiro_server.config import Config
+from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.lifecycle import Lifecycle
-from tabuleiro_server.wiring import RunningServer, now_ms, running_server
+from tabuleiro_server.wiring import RunningServer, running_server
 from tests.net.wire_client import LIMIT_S, StartServer, wire
 
 
@@ -109,7 +110,7 @@ async def test_a_loop_without_signal_handlers_is_told_to_stop_all_the_same(
 
     monkeypatch.setattr(type(asyncio.get_running_loop()), "add_signal_handler", refuse)
     monkeypatch.setattr(signal, "signal", lambda number, handler: handlers.setdefault(number, handler))
-    lifecycle = Lifecycle(Config(), now_ms)
+    lifecycle = Lifecycle(Config(), RunClock().now_ms)
     serve._stop_on_signals(lifecycle)
     assert set(handlers) == {signal.SIGINT, signal.SIGTERM}
     handlers[signal.SIGTERM](signal.SIGTERM, None)

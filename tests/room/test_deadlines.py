@@ -18,6 +18,7 @@ from tabuleiro.protocol.events import (
 from tabuleiro.settings import LateBot, RoomLimits, RoomSettings
 from tabuleiro_server.room.commands import Expire, Leave, Resign, Resume
 from tabuleiro_server.room.deadlines import next_deadline
+from tabuleiro_server.room.state import bot_account
 from tests.room.story import ANA, BOT, EVA, ME, OPEN, RUI, START_MS, STILL, SWAPPED, Story, finished, playing
 
 LIMITS = RoomLimits()
@@ -117,6 +118,22 @@ def test_a_match_without_a_clock_and_without_any_event_is_aborted() -> None:
     assert story.now_ms == START_MS + 2_000 + LIMITS.idle_match_ms
 
 
+def test_a_match_that_no_person_has_moved_in_is_aborted_as_soon_as_a_waiting_room_is_closed() -> None:
+    """Symptom: rooms that somebody made and left were kept for 60 days."""
+    story = playing()
+    assert story.expire() == (MatchEnded(1, None, "aborted"),)
+    assert story.now_ms == START_MS + LIMITS.waiting_ms
+    story = Story()
+    story.open((BOT, ME))
+    story.later(1_000).play(bot_account(0), "a3", "a2")
+    assert story.expire() == (MatchEnded(1, None, "aborted"),)
+    assert story.now_ms == START_MS + 1_000 + LIMITS.waiting_ms
+    story = playing()
+    story.later(1_000).play(ANA, "a3", "a2")
+    assert story.expire() == (MatchEnded(1, None, "aborted"),)
+    assert story.now_ms == START_MS + 1_000 + LIMITS.idle_match_ms
+
+
 def test_a_finished_room_is_closed_after_a_while() -> None:
     story = finished()
     assert story.expire() == (RoomClosed("the match ended long ago"),)
@@ -174,6 +191,7 @@ def test_a_bot_that_never_moves_loses_on_time_too() -> None:
 
 def test_what_was_overtaken_does_not_happen() -> None:
     story = playing()
+    story.play(ANA, "a3", "a2")
     due_ms = story.deadline().at_ms
     story.when(Resign(ANA, 1))
     story.now_ms = due_ms

@@ -175,6 +175,7 @@ class Stage:
 
     def __init__(self, store: FaultyStore, config: Config, now_ms: int, last_alive_ms: int) -> None:
         self.now_ms = now_ms
+        self.clock_now: Callable[[], TimestampMs] = lambda: TimestampMs(self.now_ms)
         self.config = config
         self.store = store
         self.journal = Journal(store)
@@ -203,7 +204,7 @@ class Stage:
         self.requests = Requests(services)
 
     def clock(self) -> TimestampMs:
-        return TimestampMs(self.now_ms)
+        return self.clock_now()
 
     async def _suggest(self, room: LiveRoom, account: AccountId) -> messages.HintGiven:
         """Think until the test has put something into ``suggested``."""

@@ -38,10 +38,3 @@ def test_a_day_of_coming_and_going_every_second_makes_few_events() -> None:
             departures.note(account, TimestampMs(now_ms))
             stored_count += 1
     assert stored_count == DAY_MS // DEPARTURE_INTERVAL_MS
-
-
-def test_a_going_noted_before_the_clock_was_set_back_keeps_nobody_waiting() -> None:
-    """Symptom: the clock was set back by an hour, and whoever left was taken for present for an hour."""
-    departures = Departures()
-    departures.note(RUI, TimestampMs(3_600_000))
-    assert departures.due((RUI,), TimestampMs(1_000)) == ([RUI], None)

@@ -21,13 +21,17 @@ class House:
         self.faults = [fault]
         self.is_well = asyncio.Event()
         self.beat_count = 0
+        self.removal_count = 0
 
-    def beat(self) -> None:
+    def beat(self, now_ms: TimestampMs) -> None:
         self.beat_count += 1
 
     async def wake_due_rooms(self) -> None:
         if self.faults:
             raise self.faults.pop()
+
+    async def remove_unplayed(self) -> None:
+        self.removal_count += 1
 
     async def free_unused(self, unused_ms: int) -> int:
         self.is_well.set()
@@ -45,3 +49,4 @@ async def test_a_round_that_fails_is_followed_by_the_next(fault: Exception) -> N
     finally:
         await janitor.stop()
     assert house.beat_count >= 2
+    assert house.removal_count >= 1

@@ -30,6 +30,17 @@ async def test_guest_is_found_by_the_hash_of_the_token(accounts: Accounts) -> No
     assert await accounts.find_by_token_hash(b"hash of eva") is None
 
 
+async def test_guest_is_found_by_name_and_the_one_seen_last_without(accounts: Accounts) -> None:
+    assert await accounts.seen_last() is None
+    ana = await accounts.create(ANA, "Ana", b"hash of ana", NOW)
+    rui = await accounts.create(RUI, "Rui", b"hash of rui", TimestampMs(2_000))
+    assert await accounts.find_by_name("ANA") == ana
+    assert await accounts.find_by_name("eva") is None
+    assert await accounts.seen_last() == rui
+    await accounts.touch(ANA, TimestampMs(3_000))
+    assert await accounts.seen_last() == Account(ANA, "Ana", NOW, TimestampMs(3_000))
+
+
 @pytest.mark.parametrize("name", ["Ângela", "ângela", "ÂNGELA", "A\u0302ngela"])
 async def test_name_that_differs_only_in_case_or_form_is_taken(accounts: Accounts, name: str) -> None:
     await accounts.create(ANA, "Ângela", b"1", NOW)
@@ -37,6 +48,15 @@ async def test_name_that_differs_only_in_case_or_form_is_taken(accounts: Account
         await accounts.create(RUI, name, b"2", NOW)
     assert await accounts.find_by_token_hash(b"2") is None
     await accounts.create(RUI, "Angela", b"2", NOW)
+
+
+async def test_name_that_looks_like_another_is_taken(accounts: Accounts) -> None:
+    await accounts.create(ANA, "scope", b"1", NOW)
+    for alike in ("ѕсоре", "sc0pe", "Scope"):
+        with pytest.raises(NameTakenError, match=r"is taken, choose another"):
+            await accounts.create(RUI, alike, b"2", NOW)
+    await accounts.free_unused(TimestampMs(2_000))
+    await accounts.create(RUI, "sc0pe", b"2", NOW)
 
 
 async def test_of_two_guests_with_one_name_at_one_moment_one_gets_it(accounts: Accounts) -> None:

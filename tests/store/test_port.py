@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Collection
 from typing import Any
 
+import msgspec
 import pytest
 
 from tabuleiro.errors import ConflictError, StorageUnavailableError, StoreError
@@ -72,6 +73,22 @@ async def test_append_is_seen_by_everybody_once_it_is_done(owners: Owners, make:
         row = await others.room(ROOM)
         assert row is not None
         assert row.summary == b"%d" % seq
+
+
+async def test_a_room_that_is_removed_leaves_nothing_and_its_code_can_be_used_again(
+    open_any: Any, make: Any
+) -> None:
+    async with open_any() as store:
+        for code in (ROOM, OTHER):
+            await store.append(code, Seq(0), make.events(1, 3), Rows(make.room(code), [make.match(code)]))
+        await store.remove([ROOM, RoomCode("AAAAA")])
+        assert (await store.load(ROOM), await store.room(ROOM), await store.matches(ROOM)) == ([], None, [])
+        assert await store.load(OTHER) == make.events(1, 3)
+        assert await store.matches(OTHER) == [make.match(OTHER)]
+        await store.append(ROOM, Seq(0), make.events(1, 1, b"again"), make.rows(ROOM))
+    async with open_any() as store:
+        assert await store.load(ROOM) == make.events(1, 1, b"again")
+        assert await store.rooms() == [make.room(ROOM), make.room(OTHER)]
 
 
 # Conflicts
@@ -267,16 +284,20 @@ async def test_stopping_stores_what_waits_and_refuses_what_comes(open_any: Any, 
         assert await store.load(ROOM) == []
 
 
+async def test_store_tells_the_time_of_its_newest_event(any_store: Store, make: Any) -> None:
+    assert await any_store.newest_ms() is None
+    for code, updated_ms in (("AAAAA", 300), ("BBBBB", 500), ("CCCCC", 400)):
+        row = msgspec.structs.replace(make.room(code), updated_at_ms=TimestampMs(updated_ms))
+        await any_store.append(RoomCode(code), Seq(0), make.events(1, 1), Rows(row))
+    assert await any_store.newest_ms() == 500
+
+
 async def test_store_tells_the_next_server_when_it_was_last_served(open_any: Any) -> None:
     async with open_any() as store:
         assert store.last_alive_ms is None
-        store.beat()
+        store.beat(TimestampMs(1_767_225_600_123))
     async with open_any() as store:
-        first_ms = store.last_alive_ms
-        assert first_ms is not None
-        store.beat()
-    async with open_any() as store:
-        assert store.last_alive_ms >= first_ms
+        assert store.last_alive_ms == 1_767_225_600_123
 
 
 async def test_commits_are_counted(any_store: Store, make: Any) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tabuleiro.errors import ConfigError
 from tabuleiro.rules import registry
 from tabuleiro_server.arena.standings import Tally
-from tabuleiro_server.bots.levels import SEARCH_LEVELS, choose_turn_by_nodes
+from tabuleiro_server.bots.levels import SEARCH_LEVELS, choose
 from tools.strength.__main__ import strength
 from tools.strength.games import NODE_CAPS, LevelPair, level_pairs
 from tools.strength.page import format_page
@@ -97,5 +97,5 @@ def test_without_a_clock_the_same_nodes_give_the_same_turn_and_no_level_exceeds_
     options = {"setup": "random", "seed": 3} if game == "xero-g" else {}
     state = registry.load(game, options).initial_state()
     easy = SEARCH_LEVELS[game][0]
-    turns = [choose_turn_by_nodes(state, easy.name, 5, nodes) for nodes in (easy.max_nodes, 10**9)]
-    assert turns[0] == turns[1] == choose_turn_by_nodes(state, "expert", 5, easy.max_nodes)
+    turns = [choose(state, easy.name, 5, max_nodes=nodes).actions for nodes in (easy.max_nodes, 10**9)]
+    assert turns[0] == turns[1] == choose(state, "expert", 5, max_nodes=easy.max_nodes).actions

@@ -74,7 +74,7 @@ class LineClient:
         """Connect to a server and tell who we are there. Raises: ClientError, CommandError."""
         ask_name = self._ask_name if self.lines.is_terminal else None
         async with remote_venue(url, self._identities, self._name, ask_name) as venue:
-            self._tell_of_damage()
+            self._tell_notices()
             self.screen.say(f"connected to {url} as {venue.link.welcome.name}")
             yield venue
 
@@ -86,7 +86,7 @@ class LineClient:
         """
         if self._name is None:
             async with remote_gallery(url, self._identities) as venue:
-                self._tell_of_damage()
+                self._tell_notices()
                 yield venue
         else:
             async with self.remote(url) as venue:
@@ -96,7 +96,7 @@ class LineClient:
     async def local(self) -> AsyncIterator[Venue]:
         """Run a server in this process. Raises: as :func:`local_venue`."""
         async with local_venue(self._identities, self._name) as venue:
-            self._tell_of_damage()
+            self._tell_notices()
             yield venue
 
     async def enter(self, venue: Venue, request: EntryRequest, *, is_watching: bool = False) -> Stay:
@@ -144,6 +144,6 @@ class LineClient:
             self.screen.say(why)
         return await self.menu.ask("your name", str)
 
-    def _tell_of_damage(self) -> None:
-        while self._identities.damaged:
-            self.screen.say(str(self._identities.damaged.pop(0)))
+    def _tell_notices(self) -> None:
+        while self._identities.notices:
+            self.screen.say(str(self._identities.notices.pop(0)))

@@ -237,8 +237,8 @@ def matches_of_room(code: str, source: RoomSource) -> RoomMatches:
         else:
             gallery = remote_venue(source.server, identities, source.guest, None)
         async with gallery as venue:
-            for damage in identities.damaged:
-                print(damage, file=sys.stderr)
+            for notice in identities.notices:
+                print(notice, file=sys.stderr)
             return await venue.link.get_record(room, number, source.secret or written)
 
     return RoomMatches(ask)

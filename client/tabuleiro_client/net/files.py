@@ -30,7 +30,12 @@ def config_folder() -> Path:
 
 def data_folder() -> Path:
     """Return the folder of local matches; it need not exist yet."""
-    return Path(os.environ.get(DATA_VARIABLE) or platformdirs.user_data_path(APP_NAME, appauthor=False))
+    return Path(os.environ.get(DATA_VARIABLE) or usual_data_folder())
+
+
+def usual_data_folder() -> Path:
+    """Return the folder of local matches where no variable moves it."""
+    return platformdirs.user_data_path(APP_NAME, appauthor=False)
 
 
 @contextmanager

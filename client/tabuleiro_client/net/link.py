@@ -11,6 +11,7 @@ import ipaddress
 import random
 import socket
 import ssl
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -103,7 +104,7 @@ class Backoff:
 class ServerClock:
     """An upper bound of the server's clock minus the own one, on one connection.
 
-    As long as neither clock is set, :meth:`at` is never before the server's time: who reads a match clock by it
+    As long as neither clock jumps, :meth:`at` is never before the server's time: who reads a match clock by it
     shows no more than is left. Before anything is known the two are taken to be the same.
     """
 
@@ -132,12 +133,25 @@ class ServerClock:
         return own_ms + (self._ahead_ms or 0)
 
 
-def own_now_ms() -> int:
-    """Return the time of day by the own clock, in milliseconds since 1970-01-01 UTC.
+def elapsed_ms() -> int:
+    """Return milliseconds since some moment, by a clock that nobody sets and that counts the machine's sleep."""
+    if sys.platform == "linux":
+        return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
+    elif sys.platform == "win32":
+        return time.monotonic_ns() // 1_000_000
+    else:  # on macOS it counts sleep, other than `time.monotonic`
+        return time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1_000_000
 
-    Not a monotonic clock: this one goes on while the machine sleeps, as the server's does.
+
+_AHEAD_MS: Final = time.time_ns() // 1_000_000 - elapsed_ms()
+
+
+def own_now_ms() -> int:
+    """Return the time of day at the start of this program plus what has passed since, in ms since 1970-01-01 UTC.
+
+    Setting the machine's clock does not change it: a match clock that is shown must not jump.
     """
-    return time.time_ns() // 1_000_000
+    return elapsed_ms() + _AHEAD_MS
 
 
 def connecting_reason(error: Exception) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from tabuleiro.errors import ClientError, ConfigError, DatabaseLockedError
+from tabuleiro.errors import ClientError, ConfigError, DatabaseLockedError, NotationError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.events import RoomSecrets
 from tabuleiro.rules import Game
 from tabuleiro_client.net.addresses import format_room_address
-from tabuleiro_client.net.files import data_folder
+from tabuleiro_client.net.files import data_folder, usual_data_folder
 from tabuleiro_client.net.identity import LOOKING_ON, AskName, IdentityFolder, introduced_link, login_name
 from tabuleiro_client.net.link import Link, is_loopback
 
@@ -38,44 +40,85 @@ _DATABASES_MAX_COUNT: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedServer:
-    """A server of this process. ``key`` names it among the servers that guests are kept for."""
+    """A server of this process, with its rooms in ``database``.
+
+    ``token_of`` returns a token for the guest with a name, ``None``: for the one who was here last; its second
+    argument is the name of the first guest of all. Raises: NotationError, StoreError.
+    """
 
     url: str
-    key: str
+    database: Path
+    token_of: Callable[[str | None, str], Awaitable[str]]
+
+
+_LOCAL: Final = "local "
+
+
+def key_of_database(database: Path) -> str:
+    """Return what the matches in a local database are kept under: its name in the usual folder, else its path."""
+    is_usual = database.parent == usual_data_folder().resolve()
+    return f"{_LOCAL}{database.name if is_usual else database}"
+
+
+def database_of_key(key: str) -> Path:
+    """Return the database of a key.
+
+    Earlier keys were names in any folder: where the usual one has no such file, the folder of now is meant.
+    """
+    named = Path(key.removeprefix(_LOCAL))
+    usual = usual_data_folder().resolve() / named
+    return usual if named.is_absolute() or usual.exists() else data_folder().resolve() / named
 
 
 @asynccontextmanager
-async def embedded_server() -> AsyncIterator[EmbeddedServer]:
+async def embedded_server(wanted: Path | None, tell: Callable[[str], None]) -> AsyncIterator[EmbeddedServer]:
     """Run a server on a free loopback port for as long as the context lasts.
 
-    The first of ``local.db``, ``local-2.db``, ... that no other terminal is using holds its rooms.
+    The database ``wanted`` holds its rooms, ``None``: the first of ``local.db``, ``local-2.db``, ... that no other
+    terminal is using. Where none can be written, ``tell`` is told, and the rooms are gone at the end.
 
     Raises: ModuleNotFoundError when the extra `server` is not installed, StoreError, ClientError.
     """
     from tabuleiro_server.cli.serve import embedded_server as run_embedded
 
-    folder = data_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ClientError(f"the folder {folder} for local matches cannot be made: {error.strerror}") from error
     async with AsyncExitStack() as stack:
-        for number in range(1, _DATABASES_MAX_COUNT + 1):
-            database = folder / ("local.db" if number == 1 else f"local-{number}.db")
+        for database in _local_databases(stack, tell) if wanted is None else _existing(wanted):
             try:
                 server = await stack.enter_async_context(run_embedded(database))
             except DatabaseLockedError:
                 continue
-            yield EmbeddedServer(server.url, f"local {database.name}")
+            yield EmbeddedServer(server.url, database, server.guests.vouch_for)
             return
-    raise ClientError(f"all {_DATABASES_MAX_COUNT} databases in {folder} are in use by other terminals")
+    if wanted is not None:
+        raise ClientError("this match is open in another terminal, or another program is using its file")
+    raise ClientError(f"all {_DATABASES_MAX_COUNT} databases in {data_folder()} are in use by other terminals")
+
+
+def _existing(database: Path) -> list[Path]:
+    if not database.exists():
+        raise ClientError(f"the file of this match is gone: {database}")
+    return [database]
+
+
+def _local_databases(stack: AsyncExitStack, tell: Callable[[str], None]) -> list[Path]:
+    folder = data_folder().resolve()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        tell(f"matches cannot be kept in {folder} ({error.strerror}): those of now are gone at the end")
+        passing = tempfile.TemporaryDirectory(prefix="tabuleiro-", ignore_cleanup_errors=True)
+        folder = Path(stack.enter_context(passing))
+    numbers = range(1, _DATABASES_MAX_COUNT + 1)
+    return [folder / ("local.db" if number == 1 else f"local-{number}.db") for number in numbers]
 
 
 @dataclass(frozen=True, slots=True)
 class Venue:
     """A connected server. ``is_local``: it lives in this process and ends with it.
 
-    ``server`` is what its guests and matches are kept under: the address, or the name of a local database.
+    ``server`` is what its matches are kept under: the address, or the key of a local database.
     """
 
     link: Link
@@ -134,15 +177,20 @@ async def remote_gallery(url: str, identities: IdentityFolder) -> AsyncIterator[
 
 
 @asynccontextmanager
-async def local_venue(identities: IdentityFolder, name: str | None) -> AsyncIterator[Venue]:
-    """Run a server in this process and connect to it, without asking for a name.
+async def local_venue(
+    identities: IdentityFolder, name: str | None, database: Path | None = None
+) -> AsyncIterator[Venue]:
+    """Run a server in this process and connect to it as ``name``, ``None``: as the guest who was there last.
 
-    Raises: as :func:`embedded_server` and :func:`introduced_link`.
+    Its database is this user's own, so that nothing kept elsewhere has to prove who they are; ``identities`` only
+    takes what they have to be told.
+
+    Raises: as :func:`embedded_server`; ClientError for a bad name, ConnectionLostError.
     """
-    async with embedded_server() as server:
-        known = identities.find(server.key, name)
-        wanted = name or (known.name if known is not None else login_name())
-        async with introduced_link(
-            server.url, server=server.key, identities=identities, name=wanted, ask_name=None
-        ) as link:
-            yield Venue(link, server.url, server.key, is_local=True)
+    async with embedded_server(database, identities.note) as server:
+        try:
+            token = await server.token_of(name, login_name())
+        except NotationError as error:
+            raise ClientError(str(error)) from error
+        async with Link(server.url, token=token) as link:
+            yield Venue(link, server.url, key_of_database(server.database), is_local=True)

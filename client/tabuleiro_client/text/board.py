@@ -32,7 +32,7 @@ UNICODE_GLYPHS: Final[Mapping[str, str]] = {
     "X asleep": "\N{WHITE SQUARE WITH ROUNDED CORNERS}",
     "O asleep": "\N{DOTTED CIRCLE}",
     "b": "\N{BLACK MEDIUM SQUARE}",
-    "w": "\N{WHITE MEDIUM SQUARE}",
+    "w": "\N{FISHEYE}",
 }
 """Glyphs of pieces by the character of position texts; a piece that is not listed is drawn as that character.
 

@@ -13,7 +13,7 @@ def problem_text(error: TabuleiroError | ModuleNotFoundError) -> str:
         case UnknownOutcomeError():
             return f"the connection was lost before the answer ({error.reason}): not known whether it was done"
         case GuestNameTakenError():
-            return f"{error.name} is somebody else on {error.url}: connect there under another name"
+            return f"{error.told}; if it is yours on another computer: `tabuleiro identity export` there"
         case ModuleNotFoundError():
             return f"this needs {error.name}, which is not installed: pip install 'tabuleiro[server]'"
         case _:

@@ -141,6 +141,8 @@ class Cast:
                 return f"{name} is muted" if is_muted else f"{name} may talk again"
             case HostChanged(name=name):
                 return f"{name} is the host of this room now"
+            case RoomResumed(is_standstill=True):
+                return "the server stood still for a while and goes on"
             case RoomResumed():
                 return "the server was down and is back"
             case RoomClosed(reason=reason):

@@ -34,6 +34,16 @@ def is_unicode(encoding: str | None) -> bool:
         return False
 
 
+def is_east_asian(environ: Mapping[str, str]) -> bool:
+    """Return whether characters of ambiguous width, such as lines and blocks, may take two columns here.
+
+    >>> is_east_asian({"LANG": "pt_PT.UTF-8"}), is_east_asian({"LANG": "C", "LC_ALL": "ja_JP.UTF-8"})
+    (False, True)
+    """
+    locale = environ.get("LC_ALL") or environ.get("LC_CTYPE") or environ.get("LANG") or ""
+    return locale.startswith(("ja", "ko", "zh"))
+
+
 def showable(text: str, style: TextStyle) -> str:
     r"""Return text from elsewhere (a name, a file) as one line that the terminal can show.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import sys
 import time
 import traceback
@@ -29,14 +30,16 @@ from tabuleiro_client.models.saved_matches import SavedMatches
 from tabuleiro_client.net.files import config_folder, data_folder
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.text.board import TextStyle
-from tabuleiro_client.text.terminal import showable
+from tabuleiro_client.text.terminal import is_east_asian, showable
 from tabuleiro_client.tui.keys import EVERYWHERE
 from tabuleiro_client.tui.line_history import LineHistory
 from tabuleiro_client.tui.pacing import InputQueue, Typed
-from tabuleiro_client.tui.palette import PaletteCommands
-from tabuleiro_client.tui.present.ink import ASCII, UNICODE, GlyphSet
+from tabuleiro_client.tui.palette import PaletteCommands, commands_of
+from tabuleiro_client.tui.places import PLACES, travel
+from tabuleiro_client.tui.present.glyphs import ASCII, EAST_ASIAN, UNICODE, GlyphSet
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.page import PageScreen
+from tabuleiro_client.tui.screens.questions import MenuScreen
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings, SettingsFile
 from tabuleiro_client.tui.terminal.output import TerminalTitle
@@ -108,6 +111,7 @@ class TabuleiroApp(App[int]):
         self._opening = opening
         self._force_ascii = force_ascii
         self._has_no_colour = has_no_colour
+        self._is_east_asian = is_east_asian(os.environ)
         self.input_queue = InputQueue(self, super().on_event)
         use_whole_cells()
         self._brushes: dict[tuple[str, bool], Brush] = {}
@@ -123,7 +127,7 @@ class TabuleiroApp(App[int]):
     @property
     def glyphs(self) -> GlyphSet:
         """The characters that boards are drawn with."""
-        return ASCII if self.writing.ascii else UNICODE
+        return ASCII if self.writing.ascii else EAST_ASIAN if self._is_east_asian else UNICODE
 
     @property
     def colour_count(self) -> int:
@@ -194,6 +198,28 @@ class TabuleiroApp(App[int]):
         else:
             self.push_screen(HelpScreen())
 
+    def action_rules(self) -> None:
+        """Open the rules of the game on the present screen."""
+        travel(self, PLACES["rules"][2](self))
+
+    def action_menu(self) -> None:
+        """List the commands of the present screen, and do what is picked."""
+        commands = commands_of(self.screen)
+
+        def picked(action: str | None) -> None:
+            for command in commands:
+                if command.binding.action == action:
+                    self.call_later(self.run_action, action, command.node)
+
+        self.push_screen(MenuScreen(commands), picked)
+
+    def action_suspend_process(self) -> None:
+        """Go back to the shell, with all processes that it started for this."""
+        if not hasattr(os, "getsid") or os.getsid(0) == os.getpgrp():
+            self.tell("there is no shell to go back to")
+        elif self._driver is not None and self._driver.can_suspend:
+            os.killpg(os.getpgrp(), signal.SIGTSTP)
+
     def is_host_of(self, head: RoomHead) -> bool:
         """Return True if this user is the host of a room of the present server."""
         venue = self.session.venue
@@ -251,8 +277,8 @@ class TabuleiroApp(App[int]):
         self.notify(showable(problem, self.writing), severity="warning", timeout=DAMAGE_SHOWN_S, markup=False)
 
     def _connection_changed(self) -> None:
-        while self.identities.damaged:
-            self._tell_of_damage(str(self.identities.damaged.pop(0)))
+        while self.identities.notices:
+            self._tell_of_damage(str(self.identities.notices.pop(0)))
         for screen in self.screen_stack:
             for bar in screen.query(TopBar):
                 bar.show_connection(self.session)

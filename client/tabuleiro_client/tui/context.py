@@ -12,7 +12,7 @@ from tabuleiro_client.models.saved_matches import SavedMatches
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.tui.line_history import LineHistory
-from tabuleiro_client.tui.present.ink import GlyphSet
+from tabuleiro_client.tui.present.glyphs import GlyphSet
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.themes import Brush

@@ -83,7 +83,4 @@ async def go_to_server(session: Session, match: SavedMatch) -> Venue:
     """
     if not match.is_local:
         return await session.be_online(match.server, match.guest)
-    venue = await session.be_local(match.guest)
-    if venue.server != match.server:
-        raise ClientError(f"this match is kept in {match.server}, which another terminal is using")
-    return venue
+    return await session.be_local(match.guest, match.server)

@@ -152,12 +152,12 @@ class MatchModel:
             return Overlay(cursor=cursor, hover=hover, targets=frozenset(), last=last)
         reasons: frozenset[int] = frozenset()
         if self._reasons_of is not None:
-            cells = [cell for hint in notes_of_cell(self.view, self._reasons_of) for cell in hint.cells]
+            cells = [cell for note in notes_of_cell(self.view, self._reasons_of) for cell in note.cells]
             reasons = frozenset(cells)
-        elif not self.composer.actions:
-            reasons = self._hinted
+        hint = frozenset() if self.composer.actions else self._hinted
         made = composed_overlay(self.composer, cursor, hover, last, shows_legal=shows_legal and self.can_act)
-        return replace(made, targets=made.targets if self.can_act else frozenset(), reasons=reasons)
+        targets = made.targets if self.can_act else frozenset()
+        return replace(made, targets=targets, reasons=reasons, hint=hint)
 
     def follow(self) -> bool:
         """Take in what the mirror holds now; return whether a turn in the making was dropped by it."""
@@ -351,15 +351,15 @@ class MatchModel:
         """Return the banner of an offer; empty when none waits."""
         offer = self.offer_to_answer()
         if offer is not None:
-            return f"{self.cast.offer(offer.kind, offer.player)}: y accepts, n declines"
+            return f"{self.cast.offer(offer.kind, offer.player)}: F7 accepts, F8 declines"
         offer = self.own_offer()
-        return "" if offer is None else f"{self.cast.offer(offer.kind, offer.player)}: n withdraws"
+        return "" if offer is None else f"{self.cast.offer(offer.kind, offer.player)}: F8 withdraws"
 
     def turn_text(self) -> str:
         """Return the player to move, or the thing that the room waits for."""
         head = self.mirror.head
         if not self.is_live:
-            return f"looking back: action {self.ply} of {self.timeline.last_ply} ($ shows the present)"
+            return f"looking back: action {self.ply} of {self.timeline.last_ply} (Ctrl-End shows the present)"
         if self.is_sending:
             return "sending your turn" if self.is_linked else "your turn is sent as soon as the connection is back"
         if head.phase == "waiting":

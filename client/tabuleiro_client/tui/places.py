@@ -13,7 +13,7 @@ from textual.app import App
 from tabuleiro.errors import ConfigError, GuestNameTakenError, TabuleiroError
 from tabuleiro.ids import Phase
 from tabuleiro_client.net.addresses import DEFAULT_SERVER, default_server
-from tabuleiro_client.net.identity import LOOKING_ON, login_name
+from tabuleiro_client.net.identity import login_name
 from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.tui.context import Context, context_of
@@ -38,11 +38,7 @@ async def _told(app: App[Any], way: Awaitable[None]) -> None:
 
 def known_servers(context: Context) -> list[tuple[str, str]]:
     """Return the servers this user has been on, with the name there, the one used last first."""
-    return [
-        (identity.server, identity.name)
-        for identity in context.identities.all()
-        if "://" in identity.server and not identity.server.endswith(LOOKING_ON)
-    ]
+    return [(identity.server, identity.name) for identity in context.identities.players()]
 
 
 async def to_lobby(app: App[Any], url: str, name: str) -> None:
@@ -157,7 +153,9 @@ async def _replays(app: App[Any]) -> None:
 async def _rules(app: App[Any]) -> None:
     from tabuleiro_client.tui.screens.rules import RulesScreen
 
-    app.push_screen(RulesScreen())
+    if not isinstance(app.screen, RulesScreen):
+        games = (getattr(screen, "game_name", None) for screen in reversed(app.screen_stack))
+        app.push_screen(RulesScreen(next((game for game in games if isinstance(game, str)), None)))
 
 
 async def _settings(app: App[Any]) -> None:

@@ -18,6 +18,8 @@ from tabuleiro_client.net.link import LinkState
 from tabuleiro_client.net.subscription import LinkLost, LinkRestored
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tabuleiro_client.net.server import Venue
 
 Listener = Callable[[], None]
@@ -50,15 +52,21 @@ class Session:
         """
         return self._present(url, name) or await self.go_online(url, name)
 
-    async def be_local(self, name: str | None) -> Venue:
+    async def be_local(self, name: str | None, server: str | None = None) -> Venue:
         """Be on the server of this process as ``name``, ``None``: as the guest used last; start it if need be.
+
+        ``server`` is what a match is kept under whose database is needed, ``None`` for any.
 
         Raises: as :meth:`go_local`.
         """
+        from tabuleiro_client.net.server import database_of_key
+
+        database = None if server is None else database_of_key(server)
         venue = self.venue
-        if venue is not None and venue.is_local and self._present(venue.server, name) is not None:
+        is_there = venue is not None and venue.is_local and self._present(venue.server, name) is not None
+        if venue is not None and is_there and database in (None, database_of_key(venue.server)):
             return venue
-        return await self.go_local(name)
+        return await self.go_local(name, database)
 
     def _present(self, server: str, name: str | None) -> Venue | None:
         venue = self.venue
@@ -81,14 +89,14 @@ class Session:
 
         return await self._go(remote_gallery(url, self._identities))
 
-    async def go_local(self, name: str | None = None) -> Venue:
-        """Leave where we are and run a server in this process.
+    async def go_local(self, name: str | None = None, database: Path | None = None) -> Venue:
+        """Leave where we are and run a server in this process, on ``database``, ``None``: on the first free one.
 
         Raises: ModuleNotFoundError when the extra `server` is not installed, StoreError, ClientError.
         """
         from tabuleiro_client.net.server import local_venue
 
-        return await self._go(local_venue(self._identities, name))
+        return await self._go(local_venue(self._identities, name, database))
 
     async def leave(self) -> None:
         """End the connection, or give up making one; nothing happens without."""

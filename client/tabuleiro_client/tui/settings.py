@@ -18,7 +18,7 @@ from tabuleiro_client.tui.themes import THEMES
 
 FILE_NAME: Final = "settings.json"
 
-BoardSize = Literal["auto", "small", "medium", "large"]
+BoardSize = Literal["auto", "small", "medium", "large", "huge", "giant"]
 
 
 class Settings(msgspec.Struct, frozen=True, omit_defaults=True):

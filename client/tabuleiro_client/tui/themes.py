@@ -60,6 +60,7 @@ _STONE: Final[Palette] = {
     Role.PICKED: "#3f8577",
     Role.ROUTE: "#3f8577",
     Role.OPPOSITE: "#8a62a8",
+    Role.HINT: "#7b55a6",
     Role.REASON: "#a8493f",
     Role.WINNING: "#3f8a3f",
 }
@@ -86,6 +87,7 @@ _DARK_FIELD: Final[Palette] = {
     Role.PICKED: "#1f5a50",
     Role.ROUTE: "#1f5a50",
     Role.OPPOSITE: "#553a66",
+    Role.HINT: "#005f87",
     Role.REASON: "#6a2b2b",
     Role.WINNING: "#1f5a2c",
 }
@@ -112,6 +114,7 @@ _LIGHT_FIELD: Final[Palette] = {
     Role.PICKED: "#b5e0d6",
     Role.ROUTE: "#b5e0d6",
     Role.OPPOSITE: "#e0c8ee",
+    Role.HINT: "#dccdf6",
     Role.REASON: "#f3c2bb",
     Role.WINNING: "#bfe3bf",
 }
@@ -138,21 +141,24 @@ _CONTRAST_FIELD: Final[Palette] = {
     Role.PICKED: "#005f4f",
     Role.ROUTE: "#005f4f",
     Role.OPPOSITE: "#5f005f",
+    Role.HINT: "#005f87",
     Role.REASON: "#7f0000",
     Role.WINNING: "#005f00",
 }
 _CONTRAST_STONE: Final[Palette] = {
     **_STONE,
-    Role.GROUND: "#7a7a7a",
-    Role.GROUND_ALT: "#747474",
-    Role.GROUND_THIRD: "#808080",
-    Role.EMPTY: "#f0f0f0",
-    Role.GRID: "#505050",
+    # The grey from which black and white are equally far: 4.5 to 1, the most that both can have.
+    Role.GROUND: "#767676",
+    Role.GROUND_ALT: "#767676",
+    Role.GROUND_THIRD: "#767676",
+    Role.EMPTY: "#000000",
+    Role.GRID: "#000000",
     Role.LEGAL: "#000000",
-    Role.FORBIDDEN: "#3a0000",
+    Role.FORBIDDEN: "#000000",
     Role.MARK: "#ffff00",
     Role.CURSOR: "#3f6fd0",
     Role.LAST: "#5a5a00",
+    Role.HINT: "#8f4fd0",
 }
 _COLOUR_BLIND_FIELD: Final[Palette] = {
     **_DARK_FIELD,
@@ -208,6 +214,7 @@ _FIELD_16: Final[Palette] = {
     Role.PICKED: "#0000aa",
     Role.ROUTE: "#0000aa",
     Role.OPPOSITE: "#aa00aa",
+    Role.HINT: "#00aaaa",
     Role.REASON: "#aa0000",
     Role.WINNING: "#00aa00",
 }
@@ -231,6 +238,7 @@ _STONE_16: Final[Palette] = {
     Role.LEGAL: "#000000",
     Role.MARK: "#ffff55",
     Role.LAST: "#00aaaa",
+    Role.HINT: "#5555ff",
 }
 
 _DARK_FIELD_256: Final[Palette] = {
@@ -267,7 +275,7 @@ _WOOD: Final[Palette] = {
 FIELD_256: Final[Mapping[str, Palette]] = {
     "dark": _DARK_FIELD_256,
     "light": _LIGHT_FIELD_256,
-    "colour-blind-safe": _DARK_FIELD_256,
+    "colour-blind-safe": {**_DARK_FIELD_256, Role.REASON: "#870000"},
 }
 """By the names of the themes: what boards with coloured pieces have otherwise, if anything."""
 

@@ -22,7 +22,10 @@ from tabuleiro_server.arena.workers import play_all
 def arena(
     engines: Annotated[
         list[str],
-        typer.Argument(metavar="ENGINE", help="Levels, or commands of engines; LABEL=ENGINE names one."),
+        typer.Argument(
+            metavar="ENGINE",
+            help="Levels, algorithms ('minimax depth=2') or commands; LABEL=ENGINE names one.",
+        ),
     ],
     game: Annotated[str, typer.Option("--game", metavar="GAME", help="The game, e.g. minefield.")],
     preset: Annotated[str | None, typer.Option(metavar="NAME", help="Start from the options of a preset.")] = None,

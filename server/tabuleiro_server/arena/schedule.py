@@ -1,6 +1,7 @@
 """The entrants of an arena and its games: every pair, sides swapped each round, all chance from one seed.
 
-An entrant is a built-in level, or a program that speaks the engine protocol (server/BOTS.md).
+An entrant is a built-in level, an algorithm with its parameters, or a program that speaks the engine protocol
+(server/BOTS.md).
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from tabuleiro.errors import BotError, ConfigError, shown
 from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options
-from tabuleiro_server.bots.levels import level_names
+from tabuleiro_server.bots.algorithms import ALGORITHMS_TEXT, LookAheadLevel, names_algorithm
+from tabuleiro_server.bots.levels import find_level, level_names
 
 LABEL_MAX_CHARS: Final = 24
 _LABELLED: Final = re.compile(r"([A-Za-z][\w.-]{0,23})=(.+)", re.DOTALL)
@@ -27,7 +29,7 @@ _LABELLED: Final = re.compile(r"([A-Za-z][\w.-]{0,23})=(.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """A player of the arena: a built-in ``level`` if ``command`` is empty, the program that it runs otherwise."""
+    """A player of the arena: a ``level`` if ``command`` is empty, the program that it runs otherwise."""
 
     label: str
     level: str = ""
@@ -35,7 +37,7 @@ class Entrant:
 
 
 def parse_entrants(game: str, texts: Sequence[str]) -> tuple[Entrant, ...]:
-    """Read the entrants of a command line: names of levels of ``game``, commands, or ``LABEL=`` before either.
+    """Read the entrants of a command line: levels of ``game``, algorithms, commands, or ``LABEL=`` before one.
 
     Entrants with equal labels get numbers.
 
@@ -59,13 +61,24 @@ def parse_entrants(game: str, texts: Sequence[str]) -> tuple[Entrant, ...]:
 def parse_entrant(game: str, text: str) -> Entrant:
     """Read one entrant. Raises: BotError when it is neither a level nor an installed program.
 
-    >>> parse_entrant("iris", "greedy")
-    Entrant(label='greedy', level='greedy', command=())
+    >>> parse_entrant("iris", "greedy"), parse_entrant("iris", "Deep=alpha-beta depth=2").level
+    (Entrant(label='greedy', level='greedy', command=()), 'alpha-beta depth=2')
     """
     labelled = _LABELLED.fullmatch(text.strip())
     label, what = (None, text.strip()) if labelled is None else (labelled[1], labelled[2].strip())
-    if what in level_names(game):
-        return Entrant(label or what, level=what)
+    try:
+        level = find_level(game, what)
+    except BotError:
+        if names_algorithm(what):
+            raise
+        return _program(game, label, what)
+    if isinstance(level, LookAheadLevel):
+        # What is wrong with an own value function is told before any game is played.
+        level.evaluation.value(registry.load(game).initial_state(), 0)
+    return Entrant(label or level.name, level=level.name)
+
+
+def _program(game: str, label: str | None, what: str) -> Entrant:
     try:
         command = tuple(shlex.split(what))
     except ValueError as error:
@@ -73,7 +86,8 @@ def parse_entrant(game: str, text: str) -> Entrant:
     if not command or shutil.which(command[0]) is None:
         levels = ", ".join(level_names(game))
         raise BotError(
-            f"engine {shown(what)} is neither a level of {game} ({levels}) nor a program that can be run"
+            f"engine {shown(what)} is neither a level of {game} ({levels}) nor a program that can be run, "
+            f"nor one of {ALGORITHMS_TEXT}"
         )
     return Entrant(label or _label(command), command=command)
 

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from tabuleiro.rules import registry
-from tabuleiro_server.arena.play import FAULT, GameResult
+from tabuleiro_server.arena.play import FAULT, Effort, GameResult
 from tabuleiro_server.arena.schedule import Terms
 
 Z_95: Final = 1.959964
@@ -98,6 +98,40 @@ def _single(result: GameResult, side: int) -> Tally:
     return Tally(wins=1) if result.winner == side else Tally(losses=1)
 
 
+class Efforts:
+    """The work of every entrant over all games, and the lengths of the games."""
+
+    def __init__(self, entrant_count: int, results: Sequence[GameResult]) -> None:
+        self._sums = [Effort() for _ in range(entrant_count)]
+        self._turn_counts: list[list[int]] = [[] for _ in range(entrant_count)]
+        for result in results:
+            for place, effort in zip(result.pairing.sides, result.efforts, strict=True):
+                known = self._sums[place]
+                nodes = known.nodes if effort.nodes is None else (known.nodes or 0) + effort.nodes
+                self._sums[place] = Effort(known.turns + effort.turns, known.thought_ms + effort.thought_ms, nodes)
+                self._turn_counts[place].append(sum(each.turns for each in result.efforts))
+
+    def ms_a_turn(self, one: int) -> float | None:
+        """Return the mean time of a turn of ``one``, in milliseconds; ``None`` without turns."""
+        effort = self._sums[one]
+        return effort.thought_ms / effort.turns if effort.turns else None
+
+    def nodes_a_turn(self, one: int) -> float | None:
+        """Return the mean number of positions that ``one`` looked at in a turn; ``None`` if that is not known."""
+        effort = self._sums[one]
+        return effort.nodes / effort.turns if effort.turns and effort.nodes is not None else None
+
+    def turns_a_game(self, one: int) -> float | None:
+        """Return the mean length of the games of ``one``, in turns of both sides; ``None`` without games."""
+        counts = self._turn_counts[one]
+        return sum(counts) / len(counts) if counts else None
+
+
+def first_mover(results: Iterable[GameResult]) -> Tally:
+    """Return all games from the side that moves first."""
+    return sum((_single(result, 0) for result in results), Tally())
+
+
 NOT_PLAYED = "-"
 
 
@@ -108,6 +142,8 @@ def format_results(terms: Terms, results: Sequence[GameResult]) -> list[str]:
     lines += _aligned(_cross_rows(terms, standings))
     lines += ["", "error bars are 95 % intervals", ""]
     lines += _aligned(_pair_rows(terms, standings))
+    lines += ["", *_aligned(_effort_rows(terms, standings, results))]
+    lines += ["", _lengths_line(results)] if results else []
     in_order = sorted(results, key=lambda result: result.pairing.number)
     faults = [_fault_line(terms, result) for result in in_order if result.termination == FAULT]
     return [*lines, *(["", "lost by a fault:", *faults] if faults else [])]
@@ -116,6 +152,7 @@ def format_results(terms: Terms, results: Sequence[GameResult]) -> list[str]:
 def report(terms: Terms, results: Sequence[GameResult]) -> dict[str, Any]:
     """Return the same, and every game, as values for JSON; an infinite Elo difference is ``None``."""
     standings = Standings(len(terms.entrants), results)
+    efforts = Efforts(len(terms.entrants), results)
     places = range(len(terms.entrants))
     labels = [entrant.label for entrant in terms.entrants]
     return {
@@ -132,6 +169,9 @@ def report(terms: Terms, results: Sequence[GameResult]) -> dict[str, Any]:
                 "level": entrant.level or None,
                 "command": list(entrant.command) or None,
                 **_tally_values(standings.total(place)),
+                "ms_a_turn": efforts.ms_a_turn(place),
+                "nodes_a_turn": efforts.nodes_a_turn(place),
+                "turns_a_game": efforts.turns_a_game(place),
             }
             for place, entrant in enumerate(terms.entrants)
         ],
@@ -139,6 +179,7 @@ def report(terms: Terms, results: Sequence[GameResult]) -> dict[str, Any]:
             {"players": [labels[one], labels[other]], **_tally_values(standings.between(one, other))}
             for one, other in combinations(places, 2)
         ],
+        "first_mover": _tally_values(first_mover(results)),
         "games": [_game_values(labels, result) for result in sorted(results, key=lambda one: one.pairing.number)],
     }
 
@@ -176,6 +217,28 @@ def _pair_rows(terms: Terms, standings: Standings) -> list[list[str]]:
         pair = f"{terms.entrants[one].label} - {terms.entrants[other].label}"
         rows.append([pair, str(tally.game_count), _score(tally), _bars(tally), _elo(tally), _elo_bars(tally)])
     return rows
+
+
+def _effort_rows(terms: Terms, standings: Standings, results: Sequence[GameResult]) -> list[list[str]]:
+    efforts = Efforts(len(terms.entrants), results)
+    rows = [["player", "ms a turn", "positions a turn", "turns a game"]]
+    for one in standings.ranking():
+        numbers = (efforts.ms_a_turn(one), efforts.nodes_a_turn(one), efforts.turns_a_game(one))
+        rows.append([terms.entrants[one].label, *map(_mean, numbers, (".1f", ",.0f", ".1f"))])
+    return rows
+
+
+def _lengths_line(results: Sequence[GameResult]) -> str:
+    lengths = sorted(sum(effort.turns for effort in result.efforts) for result in results)
+    first = first_mover(results)
+    return (
+        f"games of {lengths[0]} to {lengths[-1]} turns; who moves first scores {_score(first)} "
+        f"({_bars(first)}), {_counts(first)}"
+    )
+
+
+def _mean(value: float | None, form: str) -> str:
+    return NOT_PLAYED if value is None else f"{value:{form}}"
 
 
 def _fault_line(terms: Terms, result: GameResult) -> str:
@@ -237,4 +300,7 @@ def _game_values(labels: Sequence[str], result: GameResult) -> dict[str, Any]:
         "termination": result.termination,
         "fault": result.fault,
         "actions": list(result.actions),
+        "turns": [effort.turns for effort in result.efforts],
+        "thought_ms": [round(effort.thought_ms, 1) for effort in result.efforts],
+        "nodes": [effort.nodes for effort in result.efforts],
     }

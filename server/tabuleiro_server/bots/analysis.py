@@ -9,8 +9,8 @@ from typing import Final
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro_server.bots import engine
+from tabuleiro_server.bots.algorithms import PATIENCE_SHARE
 from tabuleiro_server.bots.engine.readiness import KERNELS
-from tabuleiro_server.bots.levels import PATIENCE_SHARE
 
 HINT_BUDGET_MS: Final = 2_000
 """The longest search for a hint."""

@@ -3,106 +3,39 @@
 from __future__ import annotations
 
 import math
-import threading
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping
+from dataclasses import replace
 from random import Random
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from tabuleiro.errors import BotError, shown
-from tabuleiro.ids import Player
 from tabuleiro.rules import State, registry
-from tabuleiro.rules.games.iris import Iris, IrisState
-from tabuleiro.rules.games.minefield import Minefield, MinefieldState
-from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
-from tabuleiro.rules.games.xero_g import XeroG, XeroGState
-from tabuleiro_server.bots import engine, greedy, minimax
-from tabuleiro_server.bots.engine.base import ThinkingTime, complete_turn
-from tabuleiro_server.bots.engine.readiness import KERNELS
+from tabuleiro.rules.games.iris import Iris
+from tabuleiro.rules.games.minefield import Minefield
+from tabuleiro.rules.games.virus_wars import VirusWars
+from tabuleiro.rules.games.xero_g import XeroG
+from tabuleiro_server.bots.algorithms import (
+    ALGORITHMS_TEXT,
+    Choice,
+    GroupsLevel,
+    Level,
+    LookAheadLevel,
+    RandomLevel,
+    SearchLevel,
+    names_algorithm,
+    read_algorithm,
+)
+from tabuleiro_server.bots.engine.base import ThinkingTime
+from tabuleiro_server.bots.evaluation import find_evaluation
 
-S = TypeVar("S", bound=State)
+RANDOM: Final = RandomLevel("random", limit_ms=1_000)
 
-TurnChooser = Callable[[Any, Random, ThinkingTime], tuple[int, ...]]
-"""Choose all actions of the mover's turn, in a state of the level's game."""
-
-PATIENCE_S: Final = 1.0
-"""The longest wait of a turn for kernels that only have to be loaded."""
-
-PATIENCE_SHARE: Final = 0.5
-"""The part of a turn's time that this wait may take."""
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """A way to choose turns, and the milliseconds that a turn may take."""
-
-    name: str
-    choose: TurnChooser
-    limit_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class SearchLevel:
-    """A level that searches: ``max_nodes`` nodes a turn, or as many as ``limit_ms`` milliseconds allow.
-
-    The compiled search is used once its kernels are ready, and the one in plain Python before.
-    """
-
-    name: str
-    max_nodes: int
-    limit_ms: int
-
-    def choose(self, state: Any, rng: Random, time_left: ThinkingTime) -> tuple[int, ...]:
-        """Choose all actions of the mover's turn, in a state of the level's game.
-
-        With infinite time left, this waits for the kernels, and nodes alone decide: every machine makes the same
-        choice.
-        """
-        if math.isinf(time_left.left_ms):
-            deadline_s, patience_s = None, threading.TIMEOUT_MAX
-        else:
-            deadline_s = time.monotonic() + time_left.left_ms / 1000
-            patience_s = min(PATIENCE_S, PATIENCE_SHARE * time_left.left_ms / 1000)
-        search = KERNELS.searcher(state.game, patience_s) or engine.plain_searcher(state.game)
-        result = search.choose_turn(
-            state, max_nodes=self.max_nodes, deadline_s=deadline_s, seed=rng.getrandbits(32)
-        )
-        return result.actions
-
-
-def _choose_random(state: State, rng: Random, time_left: ThinkingTime) -> tuple[int, ...]:
-    return complete_turn(state, lambda later: rng.choice(later.legal_actions()))
-
-
-def _minimax_chooser(depth: int) -> TurnChooser:
-    def choose(state: VirusWarsState, rng: Random, time_left: ThinkingTime) -> tuple[int, ...]:
-        def choose_action(later: VirusWarsState) -> int:
-            return minimax.choose_action(later, depth, rng, time_left.share(later.actions_left))
-
-        return complete_turn(state, choose_action)
-
-    return choose
-
-
-def _greedy_chooser(value: Callable[[S, Player], int]) -> TurnChooser:
-    def choose(state: S, rng: Random, time_left: ThinkingTime) -> tuple[int, ...]:
-        return complete_turn(state, lambda later: rng.choice(greedy.best_actions(later, value)))
-
-    return choose
-
-
-def _choose_iris_greedy(state: IrisState, rng: Random, time_left: ThinkingTime) -> tuple[int, ...]:
-    return rng.choice(greedy.best_iris_turns(state))
-
-
-RANDOM: Final = Level("random", _choose_random, limit_ms=1_000)
-
-LEVELS: Final[Mapping[str, tuple[Level | SearchLevel, ...]]] = {
+LEVELS: Final[Mapping[str, tuple[Level, ...]]] = {
     VirusWars.name: (
         RANDOM,
-        Level("minimax-1", _minimax_chooser(1), limit_ms=1_000),
-        Level("minimax-3", _minimax_chooser(3), limit_ms=10_000),
+        LookAheadLevel("minimax-1", 1_000, 1, find_evaluation(VirusWars.name)),
+        LookAheadLevel("minimax-3", 10_000, 3, find_evaluation(VirusWars.name)),
         SearchLevel("easy", 40, limit_ms=1_000),
         SearchLevel("medium", 220, limit_ms=1_000),
         SearchLevel("hard", 1_500, limit_ms=1_500),
@@ -110,7 +43,7 @@ LEVELS: Final[Mapping[str, tuple[Level | SearchLevel, ...]]] = {
     ),
     XeroG.name: (
         RANDOM,
-        Level("greedy", _greedy_chooser(greedy.ship_progress), limit_ms=1_000),
+        LookAheadLevel("greedy", 1_000, 1, find_evaluation(XeroG.name), counts_ends=False),
         SearchLevel("easy", 300, limit_ms=1_000),
         SearchLevel("medium", 2_500, limit_ms=1_000),
         SearchLevel("hard", 14_000, limit_ms=1_500),
@@ -118,7 +51,7 @@ LEVELS: Final[Mapping[str, tuple[Level | SearchLevel, ...]]] = {
     ),
     Iris.name: (
         RANDOM,
-        Level("greedy", _choose_iris_greedy, limit_ms=1_000),
+        GroupsLevel("greedy", limit_ms=1_000),
         SearchLevel("easy", 40, limit_ms=1_000),
         SearchLevel("medium", 200, limit_ms=1_000),
         SearchLevel("hard", 1_200, limit_ms=1_500),
@@ -126,7 +59,7 @@ LEVELS: Final[Mapping[str, tuple[Level | SearchLevel, ...]]] = {
     ),
     Minefield.name: (
         RANDOM,
-        Level("greedy", _greedy_chooser(greedy.connection_lead), limit_ms=1_000),
+        LookAheadLevel("greedy", 1_000, 1, find_evaluation(Minefield.name), counts_ends=False),
         SearchLevel("easy", 30, limit_ms=1_000),
         SearchLevel("medium", 130, limit_ms=1_000),
         SearchLevel("hard", 600, limit_ms=1_500),
@@ -144,13 +77,14 @@ SEARCH_LEVELS: Final[Mapping[str, tuple[SearchLevel, ...]]] = {
 }
 """The levels of each game that search, weakest first."""
 
-_STATE_TYPES: Final[Mapping[type[State], str]] = {
-    VirusWarsState: VirusWars.name,
-    XeroGState: XeroG.name,
-    IrisState: Iris.name,
-    MinefieldState: Minefield.name,
+_REPORT_NAMES: Final[Mapping[str, int]] = {
+    "level 1": 0,
+    "level 2": 1,
+    "smart": 1,
+    "greedy": 1,
+    "level 3": 2,
 }
-"""The game of every type of state that :data:`LEVELS` has a row for."""
+"""The names that the reports give their computer players, by the place among the levels of a game."""
 
 
 def level_names(game: str) -> tuple[str, ...]:
@@ -164,14 +98,28 @@ def level_names(game: str) -> tuple[str, ...]:
     return tuple(level.name for level in LEVELS.get(registry.game_type(game).name, (RANDOM,)))
 
 
-def check_level(game: str, level: str) -> None:
-    """Refuse a level that does not exist.
+def find_level(game: str, text: str) -> Level:
+    """Return the level called ``text``: one of the game, by its name or that of the reports, or an algorithm.
 
-    Raises: BotError when ``game`` has no level of that name; GameOptionError for an unknown game.
+    :func:`~tabuleiro_server.bots.algorithms.read_algorithm` reads algorithms and their parameters.
+
+    Raises: BotError for what is neither; GameOptionError for an unknown game.
+
+    >>> find_level("minefield", "Smart").name, find_level("virus-wars", "Level 2").name
+    ('greedy', 'minimax-1')
     """
-    names = level_names(game)
-    if level not in names:
-        raise _unknown_level(level, names)
+    levels = LEVELS.get(registry.game_type(game).name, (RANDOM,))
+    name = " ".join(text.split()).lower()
+    found = next((level for level in levels if level.name == name), None)
+    if found is not None:
+        return found
+    place = _REPORT_NAMES.get(re.sub(r"level[ _-]?(?=\d)", "level ", name))
+    if place is not None and place < len(levels) and not isinstance(levels[place], SearchLevel):
+        return levels[place]
+    if names_algorithm(text):
+        return read_algorithm(game, text)
+    names = ", ".join(level.name for level in levels)
+    raise BotError(f"level {shown(text)} is not possible, expected one of {names}, or {ALGORITHMS_TEXT}")
 
 
 def choose_turn(state: State, level: str, seed: int, budget_ms: int | None) -> tuple[int, ...]:
@@ -183,39 +131,27 @@ def choose_turn(state: State, level: str, seed: int, budget_ms: int | None) -> t
 
     Raises: BotError for a level that the game does not have, and when the game is over.
     """
-    chosen = _level_for(state, level)
-    limit_ms = chosen.limit_ms if budget_ms is None else min(budget_ms, chosen.limit_ms)
-    return chosen.choose(state, _chance(state, seed), ThinkingTime(limit_ms))
+    return choose(state, level, seed, budget_ms).actions
 
 
-def choose_turn_by_nodes(state: State, level: str, seed: int, max_nodes: int) -> tuple[int, ...]:
-    """Choose as :func:`choose_turn` does, but without a clock: the same arguments always give the same answer.
+def choose(
+    state: State, level: str, seed: int, budget_ms: int | None = None, max_nodes: int | None = None
+) -> Choice:
+    """Choose as :func:`choose_turn` does, and count the positions looked at.
 
-    A level that searches looks at ``max_nodes`` nodes, or at its own number of them if that is less.
+    With ``max_nodes`` no clock is read, and the same arguments always give the same answer: a level that searches
+    looks at so many nodes, or at its own number of them if that is less.
 
     Raises: BotError as :func:`choose_turn`.
     """
-    chosen = _level_for(state, level)
-    if isinstance(chosen, SearchLevel):
-        chosen = replace(chosen, max_nodes=min(max_nodes, chosen.max_nodes))
-    return chosen.choose(state, _chance(state, seed), ThinkingTime(math.inf))
-
-
-def _level_for(state: State, level: str) -> Level | SearchLevel:
-    """Return the level of that name for ``state``. Raises: BotError if there is none, or nothing to choose."""
-    levels = LEVELS.get(_STATE_TYPES.get(type(state), ""), (RANDOM,))
-    chosen = next((candidate for candidate in levels if candidate.name == level), None)
-    if chosen is None:
-        raise _unknown_level(level, tuple(candidate.name for candidate in levels))
+    chosen = find_level(state.game.name, level)
     if state.is_terminal:
         raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
-    return chosen
-
-
-def _chance(state: State, seed: int) -> Random:
+    limit_ms: float = chosen.limit_ms if budget_ms is None else min(budget_ms, chosen.limit_ms)
+    if max_nodes is not None:
+        limit_ms = math.inf
+        if isinstance(chosen, SearchLevel):
+            chosen = replace(chosen, max_nodes=min(max_nodes, chosen.max_nodes))
     # One seed serves a whole match: without the turn number, every turn would draw the same numbers.
-    return Random(f"{seed} {state.turn_number}")
-
-
-def _unknown_level(level: str, names: tuple[str, ...]) -> BotError:
-    return BotError(f"level {shown(level)} is not possible, expected one of {', '.join(names)}")
+    rng = Random(f"{seed} {state.turn_number}")
+    return chosen.choose(state, rng, ThinkingTime(limit_ms))

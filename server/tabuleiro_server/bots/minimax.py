@@ -109,44 +109,56 @@ def best_actions(state: VirusWarsState, depth: int, time_left: ThinkingTime) -> 
 
     ``depth`` (1 or more) is the number of actions searched.
     """
-    search = _Search(state.mover, time_left)
-    best, value_of_best = [], -_INFINITY
-    try:
-        for action in state.legal_actions():
-            # The window opens one below the best value, so that an equal value is still found exactly.
-            value = search.value(state.child(action), depth - 1, value_of_best - 1, _INFINITY)
-            if value > value_of_best:
-                best, value_of_best = [action], value
-            elif value == value_of_best:
-                best.append(action)
-    except _OutOfTimeError:
-        return None
-    return tuple(best)
+    return _Search(state.mover, time_left).best_actions(state, depth)
 
 
-def choose_action(state: VirusWarsState, depth: int, rng: Random, time_left: ThinkingTime) -> int:
-    """Choose one of the best actions by ``rng``; out of time, a search one action deep decides."""
+def choose_action(state: VirusWarsState, depth: int, rng: Random, time_left: ThinkingTime) -> tuple[int, int]:
+    """Choose one of the best actions by ``rng``; out of time, a search one action deep decides.
+
+    Returns: the action and the number of positions looked at.
+    """
+    nodes = 0
     for tried_depth in (depth, 1):
-        best = best_actions(state, tried_depth, time_left if tried_depth > 1 else ThinkingTime(float("inf")))
+        search = _Search(state.mover, time_left if tried_depth > 1 else ThinkingTime(float("inf")))
+        best = search.best_actions(state, tried_depth)
+        nodes += search.nodes
         if best is not None:
-            return rng.choice(best)
+            return rng.choice(best), nodes
     raise AssertionError("a search one action deep has no limit")
 
 
 class _Search:
-    """One minimax search on behalf of ``player``."""
+    """One minimax search on behalf of ``player``; ``nodes`` counts the positions looked at."""
 
     def __init__(self, player: Player, time_left: ThinkingTime) -> None:
         self._player = player
         self._time_left = time_left
         self._bounds: dict[Hashable, tuple[int, int]] = {}
+        self.nodes = 0
+
+    def best_actions(self, state: VirusWarsState, depth: int) -> tuple[int, ...] | None:
+        """Return all actions of the highest value, ascending; ``None`` when out of time."""
+        best, value_of_best = [], -_INFINITY
+        try:
+            for action in state.legal_actions():
+                # The window opens one below the best value, so that an equal value is still found exactly.
+                value = self.value(state.child(action), depth - 1, value_of_best - 1, _INFINITY)
+                if value > value_of_best:
+                    best, value_of_best = [action], value
+                elif value == value_of_best:
+                    best.append(action)
+        except _OutOfTimeError:
+            return None
+        return tuple(best)
 
     def value(self, state: VirusWarsState, depth: int, alpha: int, beta: int) -> int:
         """Return the value of ``state`` if it lies between ``alpha`` and ``beta``, else a bound on that side."""
+        self.nodes += 1
         if depth == 0 or not state.accessible():
             return mobility(state, self._player)
         is_own_action = state.mover == self._player
         if depth == 1:
+            self.nodes += state.legal_count()
             return highest_after(state) if is_own_action else lowest_after(state)
         key = (depth, state.key())
         low, high = self._bounds.get(key, (-_INFINITY, _INFINITY))

@@ -18,11 +18,12 @@ import msgspec
 import structlog
 
 from tabuleiro.errors import BotError
-from tabuleiro_server.bots.levels import RANDOM, check_level, choose_turn
+from tabuleiro_server.bots.levels import RANDOM, choose_turn, find_level
 from tabuleiro_server.bots.messages import Answer, Evaluation, ThinkRequest, replay, texts_of
 from tabuleiro_server.bots.queue import NOBODY, Claim, FairQueue, Rank
 from tabuleiro_server.bots.worker_process import WORKER_COMMAND, WorkerProcess
 from tabuleiro_server.metrics import PoolMetrics
+from tabuleiro_server.timers import time_limit
 
 log = structlog.get_logger(__name__)
 
@@ -203,7 +204,7 @@ class BotPool:
         Raises: BotError for an unknown level, for a position with nothing to choose, and when the pool is
         stopped; GameOptionError for an unknown game.
         """
-        check_level(request.game, request.level)
+        find_level(request.game, request.level)
         if not self._is_running:
             raise BotError("the bot pool is not running")
         if patience_ms == 0:
@@ -217,7 +218,7 @@ class BotPool:
                 keeper = _Keeper(lane.niceness)
                 task = asyncio.create_task(self._keep(keeper, lane), name="bot worker keeper")
                 lane.keepers[task] = keeper
-            async with asyncio.timeout(None if patience_ms is None else patience_ms / 1000):
+            async with time_limit(None if patience_ms is None else patience_ms / 1000):
                 return await wish.thought
         except TimeoutError:
             log.warning(

@@ -12,6 +12,7 @@ from typing import Final, Self
 
 from tabuleiro.errors import BotError
 from tabuleiro_server.bots.messages import Answer, Job, Ready, ThinkRequest, WorkerMessage, encode_frame, receive
+from tabuleiro_server.timers import time_limit
 
 # -P: a file in the current folder must not be imported in place of one of ours.
 WORKER_COMMAND: Final = (sys.executable, "-P", "-m", "tabuleiro_server.bots.worker")
@@ -110,7 +111,7 @@ class WorkerProcess:
 
     async def _receive(self, limit_ms: int) -> WorkerMessage:
         try:
-            async with asyncio.timeout(limit_ms / 1000):
+            async with time_limit(limit_ms / 1000):
                 return await receive(self._stdout)
         except TimeoutError:
             raise BotError(f"a bot worker gave no answer within {limit_ms} ms") from None

@@ -16,11 +16,13 @@ from typing import Annotated, Final
 import structlog
 import typer
 
-from tabuleiro.text import counted
+from tabuleiro.ids import SECOND_MS
+from tabuleiro.text import counted, spell_duration
 from tabuleiro_server.cli.logs import configure_logs
 from tabuleiro_server.config import Config, load_config
+from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.lifecycle import Lifecycle
-from tabuleiro_server.wiring import RunningServer, measure_database, now_ms, running_server
+from tabuleiro_server.wiring import RunningServer, measure_database, running_server
 
 GARBAGE_THRESHOLDS: Final = (50_000, 10, 10)
 """New objects before a look through the youngest; such rounds before a look through older ones, and all."""
@@ -67,22 +69,34 @@ def serve(
 
 async def _serve(settings: Config) -> None:
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    lifecycle = Lifecycle(settings, now_ms)
+    clock = RunClock()
+    lifecycle = Lifecycle(settings, clock.now_ms)
     _stop_on_signals(lifecycle)
     allow_open_files(settings.connections_count)
-    async with running_server(settings, lifecycle) as server:
+    async with running_server(settings, lifecycle, clock=clock) as server:
         _collect_garbage_seldom()
         measured = await measure_database(settings)
         lines = [database_line(settings.db, measured)]
-        lines += invitation_lines(server, is_guessed=not settings.public_url)
+        lines += invitation_lines(server, is_guessed=not settings.public_url, has_page=settings.web)
         # For programs, too, which find the address for this machine at the end of the first line.
         print(f"tabuleiro listens on {server.url}", *lines, sep="\n", flush=True)
+        if server.clock_behind_ms >= SECOND_MS:
+            print(clock_line(server.clock_behind_ms), file=sys.stderr, flush=True)
         await lifecycle.stop_requested()
         longest_ms = settings.shutdown_notice_ms + STOP_PARTS_COUNT * settings.shutdown_limit_ms
         end_at_last(longest_ms / 1000 + STOP_MARGIN_S)
         log.info("stopping")
         await server.wind_down()
     log.info("stopped")
+
+
+def clock_line(behind_ms: int) -> str:
+    """Return what a host is told whose clock is behind the newest event of the database."""
+    return (
+        f"This machine's clock is {spell_duration(behind_ms)} behind the newest event of the database: was it set"
+        " back, or ahead when the server last ran? Time goes on from that event. Set the clock right and start"
+        " again."
+    )
 
 
 def database_line(db: str, measured: tuple[int, Mapping[str, int]] | None) -> str:
@@ -99,19 +113,31 @@ def database_line(db: str, measured: tuple[int, Mapping[str, int]] | None) -> st
     return f"{line} ({size_bytes // BYTES_PER_KIB} KiB, {rooms})"
 
 
-def invitation_lines(server: RunningServer, *, is_guessed: bool) -> list[str]:
+def page_url(server_url: str) -> str:
+    """Return the address of the page in the browser.
+
+    >>> page_url("wss://play.example.org")
+    'https://play.example.org'
+    """
+    return "http" + server_url.removeprefix("ws")
+
+
+def invitation_lines(server: RunningServer, *, is_guessed: bool, has_page: bool) -> list[str]:
     """Return what the host sends to friends: each command on a line of its own, to be copied whole.
 
     With ``is_guessed`` the addresses are those of this machine, and nobody has said that others reach them.
+    With ``has_page`` a browser is a way in, and named first.
     """
     if not server.public_urls:
         return [
             "Only this machine can connect; --host 0.0.0.0 lets others in. On this machine:",
+            *([f"  {page_url(server.url)} in a browser, or"] if has_page else []),
             f"  tabuleiro play --server {server.url}",
         ]
     best, *others = server.public_urls
     lines = [
-        "Your friends play with:",
+        *(["Your friends play and watch in a browser at:", f"  {page_url(best)}"] if has_page else []),
+        "In a terminal they play with:" if has_page else "Your friends play with:",
         f"  tabuleiro play --server {best}",
         "and find matches to watch with:",
         f"  tabuleiro rooms --server {best}",
@@ -133,7 +159,7 @@ async def embedded_server(db: Path) -> AsyncIterator[RunningServer]:
     Raises: as :func:`running_server`.
     """
     configure_logs("error")
-    async with running_server(Config(db=str(db), port=0)) as server:
+    async with running_server(Config(db=str(db), port=0, web=False)) as server:
         yield server
 
 

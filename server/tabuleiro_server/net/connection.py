@@ -32,6 +32,7 @@ from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro_server.config import Config
 from tabuleiro_server.net.http import HttpPages, response
 from tabuleiro_server.net.rate_limit import HandshakeLimiter
+from tabuleiro_server.timers import Limit
 
 READ_BYTES: Final = 1024
 """Longest piece that is read at once: some 170 of the smallest frames, which take the library a millisecond."""
@@ -97,7 +98,11 @@ class Flusher:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The things that all connections of a server have in common. ``on_open`` gives a connection its receiver."""
+    """The things that all connections of a server have in common.
+
+    ``on_open`` gives a connection its receiver. ``awake_s`` is the time without that in which the server stood
+    still: who answers a ping meanwhile is not slow.
+    """
 
     config: Config
     handshakes: HandshakeLimiter
@@ -105,6 +110,7 @@ class Shared:
     on_open: Callable[[Connection], None]
     flusher: Flusher
     read_buffer: bytearray
+    awake_s: Callable[[], float]
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -121,7 +127,6 @@ class Connection(asyncio.BufferedProtocol):
         self.is_text = False
         self.lag_ms = 0
         self._shared = shared
-        self._loop = asyncio.get_running_loop()
         self._protocol = ServerProtocol(
             select_subprotocol=_common_subprotocol,
             max_size=shared.config.client_frame_bytes,
@@ -141,8 +146,8 @@ class Connection(asyncio.BufferedProtocol):
         self._discarded_bytes = 0
         self._ping: bytes | None = None
         self._pinged_s = 0.0
-        self._keepalive: asyncio.TimerHandle | None = None
-        self._end_limit: asyncio.TimerHandle | None = None
+        self._keepalive: asyncio.TimerHandle | Limit | None = None
+        self._end_limit: Limit | None = None
 
     @property
     def subprotocol(self) -> str | None:
@@ -220,7 +225,7 @@ class Connection(asyncio.BufferedProtocol):
         # Absent when the peer has gone already.
         name = transport.get_extra_info("peername")
         self.peer_address = name[0] if name else ""
-        self._end_limit = self._loop.call_later(self._shared.config.handshake_timeout_ms / 1000, self.cut)
+        self._end_limit = Limit(self._shared.config.handshake_timeout_ms / 1000, self.cut)
         self._shared.handshakes.arrive(self, self.peer_address)
 
     def get_buffer(self, sizehint: int) -> bytearray:
@@ -362,19 +367,19 @@ class Connection(asyncio.BufferedProtocol):
 
     def _send_ping(self) -> None:
         self._ping = secrets.token_bytes(4)
-        self._pinged_s = self._loop.time()
+        self._pinged_s = self._shared.awake_s()
         self._protocol.send_ping(self._ping)
         self._transport.write(b"".join(self._protocol.data_to_send()))
-        self._keepalive = self._loop.call_later(self._shared.config.ping_timeout_ms / 1000, self._miss_pong)
+        self._keepalive = Limit(self._shared.config.ping_timeout_ms / 1000, self._miss_pong)
 
     def _take_pong(self) -> None:
         self._ping = None
-        round_trip_s = self._loop.time() - self._pinged_s
+        round_trip_s = self._shared.awake_s() - self._pinged_s
         self.lag_ms = one_way_ms(round_trip_s)
         assert self._keepalive is not None
         self._keepalive.cancel()
         wait_s = self._shared.config.ping_interval_ms / 1000 - round_trip_s
-        self._keepalive = self._loop.call_later(max(wait_s, 0), self._send_ping)
+        self._keepalive = asyncio.get_running_loop().call_later(max(wait_s, 0), self._send_ping)
 
     def _miss_pong(self) -> None:
         self.close(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
@@ -388,7 +393,7 @@ class Connection(asyncio.BufferedProtocol):
             self._keepalive.cancel()
         if self._end_limit is not None:
             self._end_limit.cancel()
-        self._end_limit = self._loop.call_later(self._shared.config.close_timeout_ms / 1000, self.cut)
+        self._end_limit = Limit(self._shared.config.close_timeout_ms / 1000, self.cut)
         if self._transport.is_closing():
             return
         self._transport.write(b"".join(last))

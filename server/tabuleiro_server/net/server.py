@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 
 import structlog
@@ -30,7 +31,14 @@ class WebSocketServer:
     ``public_urls`` are the addresses by which other machines reach it once it listens, the best one first.
     """
 
-    def __init__(self, requests: Requests, config: Config, pages: HttpPages, metrics: NetMetrics) -> None:
+    def __init__(
+        self,
+        requests: Requests,
+        config: Config,
+        pages: HttpPages,
+        metrics: NetMetrics,
+        awake_s: Callable[[], float],
+    ) -> None:
         self.public_urls: list[str] = []
         self._requests = requests
         self._config = config
@@ -38,7 +46,8 @@ class WebSocketServer:
         self._proxies = Proxies(config.trusted_proxies)
         self._limiter = ConnectionLimiter(config, metrics)
         self._handshakes = HandshakeLimiter(config, self._proxies, metrics)
-        self._shared = Shared(config, self._handshakes, pages, self._open, Flusher(), bytearray(READ_BYTES))
+        buffer = bytearray(READ_BYTES)
+        self._shared = Shared(config, self._handshakes, pages, self._open, Flusher(), buffer, awake_s)
         self._server: asyncio.Server | None = None
         self._addresses: dict[Handler, str] = {}
         self._all_finished = asyncio.Event()
@@ -92,7 +101,7 @@ class WebSocketServer:
         for connection in self._handshakes.waiting:
             connection.cut()
         for handler in tuple(self._addresses):
-            handler.end(CloseCode.SERVICE_RESTART, "the server restarts; connect again and resume")
+            handler.end_after_answers(CloseCode.SERVICE_RESTART, "the server restarts; connect again and resume")
         try:
             await self._until_all_finished()
         finally:

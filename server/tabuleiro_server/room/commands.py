@@ -197,16 +197,21 @@ class Connect(msgspec.Struct, frozen=True):
 
 
 class Disconnect(msgspec.Struct, frozen=True):
-    """Note the end of the last connection of an account in the room."""
+    """Note the end of the last connection of an account in the room, at ``since_ms``; ``None``: just now."""
 
     account: AccountId
+    since_ms: TimestampMs | None = None
 
 
 class Resume(msgspec.Struct, frozen=True):
-    """Note a restart of the server: it last ran at ``down_since_ms``, and runs again since ``up_since_ms``."""
+    """Note a restart of the server: it last ran at ``down_since_ms``, and runs again since ``up_since_ms``.
+
+    With ``is_standstill`` it stood still between the two, and kept its connections.
+    """
 
     down_since_ms: TimestampMs
     up_since_ms: TimestampMs
+    is_standstill: bool = False
 
 
 class Expire(msgspec.Struct, frozen=True):

@@ -88,10 +88,18 @@ def _playing_deadlines(room: RoomState) -> Iterator[Deadline]:
     if flag_ms is not None:
         yield Deadline(TimestampMs(flag_ms), partial(_ended, match, opponent(to_move), Termination.TIMEOUT))
     if isinstance(control, NoClock):
-        at_ms = room.updated_at_ms + room.limits.idle_match_ms
+        idle_ms = room.limits.idle_match_ms
+        if not _has_person_moved(match):
+            # It is no more than a room that waits.
+            idle_ms = min(idle_ms, room.limits.waiting_ms)
+        at_ms = room.updated_at_ms + idle_ms
         yield Deadline(TimestampMs(at_ms), partial(_ended, match, None, Termination.ABORTED))
     if room.settings.stand_in_level is not None:
         yield from _stand_in_deadline(room, to_move)
+
+
+def _has_person_moved(match: Match) -> bool:
+    return any(match.players[player].kind == "person" and player in match.movers for player in PLAYERS)
 
 
 def _ended(match: Match, winner: Player | None, termination: Termination) -> Events:

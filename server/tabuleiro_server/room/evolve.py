@@ -115,7 +115,8 @@ def _seat_connected(room: RoomState, event: events.SeatConnected, at_ms: Timesta
 
 
 def _seat_disconnected(room: RoomState, event: events.SeatDisconnected, at_ms: TimestampMs) -> RoomState:
-    return replace(room, away_since_ms=_with_away(room.away_since_ms, event.seat, at_ms))
+    since_ms = at_ms if event.since_ms is None else event.since_ms
+    return replace(room, away_since_ms=_with_away(room.away_since_ms, event.seat, since_ms))
 
 
 def _stand_in_seated(room: RoomState, event: events.StandInSeated, at_ms: TimestampMs) -> RoomState:
@@ -125,15 +126,26 @@ def _stand_in_seated(room: RoomState, event: events.StandInSeated, at_ms: Timest
 
 
 def _room_resumed(room: RoomState, event: events.RoomResumed, at_ms: TimestampMs) -> RoomState:
-    """Count everybody as absent since the restart, and give back the downtime unless it counts."""
+    """Count everybody as absent since the restart, and give back the downtime unless it counts.
+
+    After a standstill only those are absent who were so before it, and for as long as they were.
+    """
     up_since_ms = at_ms if event.up_since_ms is None else event.up_since_ms
-    away = tuple(up_since_ms if seat.kind == "person" else None for seat in room.seats)
+    if event.is_standstill:
+        away = [_spared(since_ms, event.down_since_ms, up_since_ms) for since_ms in room.away_since_ms]
+    else:
+        away = [up_since_ms if seat.kind == "person" else None for seat in room.seats]
     room = replace(room, away_since_ms=(away[0], away[1]))
     if room.match is None or room.phase != "playing" or room.settings.counts_downtime:
         return room
     control = room.settings.time_control
     paused = clocks.pause(control, room.match.clock, event.down_since_ms)
     return replace(room, match=replace(room.match, clock=clocks.resume(control, paused, up_since_ms)))
+
+
+def _spared(since_ms: TimestampMs | None, down_since_ms: int, up_since_ms: TimestampMs) -> TimestampMs | None:
+    """Return a beginning that is as long before ``up_since_ms`` as ``since_ms`` is before ``down_since_ms``."""
+    return None if since_ms is None else TimestampMs(up_since_ms - max(down_since_ms - since_ms, 0))
 
 
 def _match_started(room: RoomState, event: events.MatchStarted, at_ms: TimestampMs) -> RoomState:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 
+from tabuleiro.clock import NoClock
 from tabuleiro.errors import GameOptionError, shown
 from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.protocol.codes import ErrorCode
@@ -236,9 +237,20 @@ def decide_connect(room: RoomState, command: commands.Connect, now_ms: int) -> E
 def decide_disconnect(room: RoomState, command: commands.Disconnect, now_ms: int) -> Events:
     """Note that the person on a seat has gone."""
     gone = (seat for seat in room.seats_of(command.account) if room.away_since_ms[seat] is None)
-    return tuple(SeatDisconnected(seat) for seat in gone)
+    since_ms = command.since_ms if command.since_ms is not None and command.since_ms < now_ms else None
+    return tuple(SeatDisconnected(seat, since_ms) for seat in gone)
 
 
 def decide_resume(room: RoomState, command: commands.Resume, now_ms: int) -> Events:
-    """Note that the server was down."""
-    return (RoomResumed(command.down_since_ms, command.up_since_ms),)
+    """Note that the server was down; that it stood still only where some time runs that must not count it."""
+    is_anything_timed = room.away_since_ms != (None, None) or _is_clock_spared(room)
+    if command.is_standstill and (room.phase == "finished" or not is_anything_timed):
+        return ()
+    return (RoomResumed(command.down_since_ms, command.up_since_ms, command.is_standstill),)
+
+
+def _is_clock_spared(room: RoomState) -> bool:
+    """Return True if a clock runs that does not count downtime."""
+    if room.phase != "playing" or room.match is None or room.settings.counts_downtime:
+        return False
+    return not isinstance(room.settings.time_control, NoClock) and room.match.clock.since_ms is not None

@@ -15,7 +15,7 @@ import msgspec
 from tabuleiro.clock import ClockState, NoClock, TimeControl
 from tabuleiro.ids import PLAYERS, AccountId, Phase, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import OfferView, RoomSecrets, SeatInfo
-from tabuleiro.rules.base import Game, State
+from tabuleiro.rules.base import Game, State, Termination
 from tabuleiro.settings import RoomLimits, RoomSettings
 
 Seats = tuple[SeatInfo, SeatInfo]
@@ -135,6 +135,15 @@ class RoomState(msgspec.Struct, frozen=True, gc=False):
         """Return True if a bot acts for this seat: its own, or a stand-in."""
         seat = self.seats[player]
         return seat.kind == "bot" or seat.stand_in is not None
+
+    @property
+    def is_closed_unplayed(self) -> bool:
+        """True if the room is closed and had no match, or one that was aborted before anything was played."""
+        match = self.match
+        if match is None:
+            return self.phase == "closed"
+        is_empty = match.number == 1 and not match.actions and match.termination == Termination.ABORTED
+        return self.phase == "closed" and is_empty
 
     @property
     def can_pause(self) -> bool:

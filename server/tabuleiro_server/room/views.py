@@ -6,8 +6,9 @@ else. A player can read the hidden chat after the match, on entering the room ag
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import Enum
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -38,10 +39,15 @@ def head_of(
     now_ms: TimestampMs,
     *,
     connected: Collection[AccountId] = (),
+    lost_ms: Mapping[AccountId, TimestampMs] = MappingProxyType({}),
     watchers_count: int = 0,
     thinking: BotThought | None = None,
 ) -> RoomHead:
-    """Return the head of a room. ``connected`` are the accounts with a connection in the room."""
+    """Return the head of a room.
+
+    ``connected`` are the accounts with a connection in the room; ``lost_ms`` are the times when others lost their
+    last one, for departures that are not stored yet.
+    """
     return RoomHead(
         room=room.code,
         seq=room.seq,
@@ -50,7 +56,7 @@ def head_of(
         options=dict(room.game.options),
         host_name=room.host_name,
         created_at_ms=room.created_at_ms,
-        seats=(_seat_view(room, 0, connected), _seat_view(room, 1, connected)),
+        seats=(_seat_view(room, 0, connected, lost_ms), _seat_view(room, 1, connected, lost_ms)),
         now_ms=now_ms,
         settings=room.settings,
         watchers=watchers_count,
@@ -60,10 +66,16 @@ def head_of(
     )
 
 
-def _seat_view(room: RoomState, seat: Player, connected: Collection[AccountId]) -> SeatView:
+def _seat_view(
+    room: RoomState, seat: Player, connected: Collection[AccountId], lost_ms: Mapping[AccountId, TimestampMs]
+) -> SeatView:
     holder: SeatInfo = room.seats[seat]
-    is_here = holder.kind == "bot" or (holder.account is not None and holder.account in connected)
-    return SeatView(holder, is_here, None if is_here else room.away_since_ms[seat])
+    if holder.kind == "bot" or holder.account is None:
+        return SeatView(holder, holder.kind == "bot")
+    if holder.account in connected:
+        return SeatView(holder, True)
+    since_ms = room.away_since_ms[seat]
+    return SeatView(holder, False, lost_ms.get(holder.account) if since_ms is None else since_ms)
 
 
 def _match_view(room: RoomState, match: Match) -> MatchView:

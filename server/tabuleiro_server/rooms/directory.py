@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 import structlog
 
@@ -19,7 +20,20 @@ from tabuleiro_server.rooms.journal import Journal
 from tabuleiro_server.rooms.live_room import LiveRoom, RoomContext
 from tabuleiro_server.rooms.refusals import code_of_room, damaged, no_such_room, unavailable
 
+REMOVED_COUNT: Final = 200
+"""Rooms that are removed from the disk in one go."""
+
+DOWNTIMES_COUNT: Final = 1_000
+"""Most downtimes kept apart; beyond that the oldest standstills count as one."""
+
 log = structlog.get_logger(__name__)
+
+
+class Downtime(NamedTuple):
+    """A time in which nothing was done: before this run began, or while it stood still."""
+
+    since_ms: TimestampMs
+    until_ms: TimestampMs
 
 
 class Directory:
@@ -38,13 +52,14 @@ class Directory:
         last_alive_ms: TimestampMs,
         on_unload: Callable[[LiveRoom], None] = lambda room: None,
     ) -> None:
-        self._started_ms = now_ms()
-        self._last_alive_ms = last_alive_ms
+        started_ms = now_ms()
+        self._downtimes = [Downtime(min(last_alive_ms, started_ms), started_ms)]
         self._context = RoomContext(journal, config, now_ms, on_change, self._drop)
         self._on_unload = on_unload
         self._rooms: dict[RoomCode, LiveRoom] = {}
         self._loading: dict[RoomCode, asyncio.Lock] = {}
         self._damaged: set[RoomCode] = set()
+        self._unplayed: list[RoomCode] = []
 
     @property
     def rooms_count(self) -> int:
@@ -81,7 +96,7 @@ class Directory:
             await appended.stored
         except StoreError as error:
             raise unavailable(error) from error
-        room = self._started(appended.room, None)
+        room = self._started(appended.room, self._resumption(appended.room))
         self._context.on_change(room)
         return room
 
@@ -120,10 +135,32 @@ class Directory:
                 if not room.is_damaged:
                     self._context.on_change(room)
 
+    async def remove_unplayed(self) -> None:
+        """Remove the rooms that were closed and never saw a match, or none in which anything happened.
+
+        Raises:
+            StoreError: The disk fails; they are removed later.
+        """
+        unplayed, self._unplayed = self._unplayed[:REMOVED_COUNT], self._unplayed[REMOVED_COUNT:]
+        if unplayed:
+            try:
+                await self._context.journal.remove(unplayed)
+            except StoreError:
+                self._unplayed += unplayed
+                raise
+
     def _sees_to_itself(self, code: RoomCode) -> bool:
         """Return True if the room is in memory and waits for no bot."""
         room = self._rooms.get(code)
         return room is not None and not room.state.is_bot_to_move
+
+    def note_standstill(self, since_ms: TimestampMs, until_ms: TimestampMs) -> None:
+        """Spare all rooms the time in which the server stood still: those on disk when they are loaded."""
+        if len(self._downtimes) == DOWNTIMES_COUNT:
+            self._downtimes[1:3] = [_together(self._downtimes[1:3])]
+        self._downtimes.append(Downtime(since_ms, until_ms))
+        for room in self._rooms.values():
+            room.note_standstill(since_ms, until_ms)
 
     async def stop(self) -> None:
         """Unload all rooms, each after the commands that wait for it."""
@@ -152,10 +189,16 @@ class Directory:
         return damaged(code)
 
     def _resumption(self, state: RoomState) -> Resume | None:
-        """Return the command that a room last changed before this start has to perform first."""
-        if state.updated_at_ms >= self._started_ms or state.phase == "finished":
+        """Return the command that a room has to perform first if it was last changed before a downtime."""
+        missed = [
+            Downtime(max(downtime.since_ms, state.updated_at_ms), downtime.until_ms)
+            for downtime in self._downtimes
+            if downtime.until_ms > state.updated_at_ms
+        ]
+        if not missed or state.phase == "finished":
             return None
-        return Resume(TimestampMs(max(self._last_alive_ms, state.updated_at_ms)), self._started_ms)
+        is_standstill = len(missed) < len(self._downtimes)
+        return Resume(*_together(missed), is_standstill=is_standstill)
 
     def _started(self, state: RoomState, first: Resume | None) -> LiveRoom:
         room = self._rooms[state.code] = LiveRoom(state, self._context, first)
@@ -164,5 +207,14 @@ class Directory:
     def _drop(self, room: LiveRoom) -> None:
         if room.is_damaged:
             self._damaged.add(room.state.code)
+        elif room.state.is_closed_unplayed:
+            self._unplayed.append(room.state.code)
         self._rooms.pop(room.state.code, None)
         self._on_unload(room)
+
+
+def _together(downtimes: Sequence[Downtime]) -> Downtime:
+    """Return one downtime as long as all of them, up to the end of the last."""
+    until_ms = downtimes[-1].until_ms
+    length_ms = sum(downtime.until_ms - downtime.since_ms for downtime in downtimes)
+    return Downtime(TimestampMs(until_ms - length_ms), until_ms)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple, TypeVar
 
@@ -120,6 +120,10 @@ class Journal:
             with suppress(msgspec.DecodeError):
                 hosts[code] = _HOST_DECODER.decode(stored.payload).host
         return hosts
+
+    async def remove(self, codes: Collection[RoomCode]) -> None:
+        """Remove rooms as if they had never been. Raises: StoreError."""
+        await self._store.remove(codes)
 
     async def exists(self, code: RoomCode) -> bool:
         """Return True if a room of this code was ever made. Raises: StoreError."""

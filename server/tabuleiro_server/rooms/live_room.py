@@ -12,6 +12,7 @@ import secrets
 from collections import deque
 from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import structlog
@@ -22,7 +23,7 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import BotThought, RoomHead, RoomSummary
 from tabuleiro_server.config import Config
-from tabuleiro_server.room.commands import Chance, Command, Connect, Disconnect, Expire
+from tabuleiro_server.room.commands import Chance, ClaimWin, Command, Connect, Disconnect, Expire, Resume
 from tabuleiro_server.room.deadlines import Deadline, next_deadline
 from tabuleiro_server.room.decide import decide_together
 from tabuleiro_server.room.evolve import replay
@@ -31,6 +32,7 @@ from tabuleiro_server.room.views import head_of, summary_of
 from tabuleiro_server.rooms.journal import Appended, Journal
 from tabuleiro_server.rooms.refusals import damaged, no_such_room, unavailable
 from tabuleiro_server.rooms.subscribers import Subscriber, Subscribers
+from tabuleiro_server.timers import Limit, Timer
 
 PRESENCE_DELAY_S: Final = 0.1
 """Arrivals and departures within this time are announced in one update."""
@@ -91,37 +93,6 @@ class Entry:
         return (self.permission, Connect(self.subscriber.account_id))
 
 
-class Timer:
-    """Calls ``ring`` once, at the earliest moment it was set to."""
-
-    def __init__(self, ring: Callable[[], None]) -> None:
-        self._ring = ring
-        self._handle: asyncio.TimerHandle | None = None
-
-    @property
-    def is_set(self) -> bool:
-        """Return True if it is going to ring."""
-        return self._handle is not None
-
-    def set(self, delay_s: float) -> None:
-        """Ring in ``delay_s`` seconds, unless it rings earlier anyway."""
-        loop = asyncio.get_running_loop()
-        at_s = loop.time() + delay_s
-        if self._handle is None or at_s < self._handle.when():
-            self.stop()
-            self._handle = loop.call_at(at_s, self._go_off)
-
-    def stop(self) -> None:
-        """Do not ring; it may be set again."""
-        if self._handle is not None:
-            self._handle.cancel()
-            self._handle = None
-
-    def _go_off(self) -> None:
-        self._handle = None
-        self._ring()
-
-
 class NextDeadline:
     """The next deadline of one room, computed once for each of its states."""
 
@@ -149,9 +120,13 @@ class NextDeadline:
 
 
 class Departures:
-    """The time when each player's departure was last stored, so that an unstable connection makes few events."""
+    """The time when each player's departure was last stored, so that an unstable connection makes few events.
+
+    ``lost_ms`` are the times when those lost their last connection who have none now.
+    """
 
     def __init__(self) -> None:
+        self.lost_ms: dict[AccountId, TimestampMs] = {}
         self._stored_ms: dict[AccountId, TimestampMs] = {}
 
     def due(self, gone: Collection[AccountId], now_ms: TimestampMs) -> tuple[list[AccountId], int | None]:
@@ -159,11 +134,8 @@ class Departures:
 
         Returns: also the delay in ms, or ``None`` if no departure is pending.
         """
-        # A time ahead of now was noted before the machine's clock was set back, and would count for as long again.
         self._stored_ms = {
-            account: at_ms
-            for account, at_ms in self._stored_ms.items()
-            if 0 <= now_ms - at_ms < DEPARTURE_INTERVAL_MS
+            account: at_ms for account, at_ms in self._stored_ms.items() if now_ms - at_ms < DEPARTURE_INTERVAL_MS
         }
         waits_ms = [
             self._stored_ms[account] + DEPARTURE_INTERVAL_MS - now_ms
@@ -199,17 +171,21 @@ class LiveRoom:
         self.is_damaged = False
         self.subscribers = Subscribers(room.code)
         self._context = context
-        self._first = () if first is None else (first,)
+        self._first: tuple[Command, ...] = () if first is None else (first,)
         self._queue: deque[Submission | Entry] = deque()
         self._recent: deque[SequencedEvent] = deque(maxlen=RECENT_EVENTS_COUNT)
         self._thinking: BotThought | None = None
         self._deadline = NextDeadline()
         self._timer = Timer(self._look)
         self._looks_at_ms: int | None = None
+        self._asked_ms: int | None = None
+        """The deadline before which input is being taken in, and..."""
+        self._heard_ms: int | None = None
+        """...the one before which all of it was."""
         self._presence_timer = Timer(self._check_presence)
         self._is_presence_due = False
         self._departures = Departures()
-        self._is_touched = True
+        self._touched_s = asyncio.get_running_loop().time()
         self._is_behind = False
         self._is_busy = False
         self._reading: asyncio.Task[None] | None = None
@@ -247,14 +223,26 @@ class LiveRoom:
     def dismiss(self, subscriber: Subscriber) -> None:
         """Remove a connection that leaves or is lost."""
         if self.subscribers.remove(subscriber):
+            if subscriber.account_id not in self.subscribers.accounts():
+                self._departures.lost_ms[subscriber.account_id] = self._now_ms()
             self._presence_changed()
+
+    def note_standstill(self, since_ms: TimestampMs, until_ms: TimestampMs) -> None:
+        """Before anything else, spare everybody the time in which the server stood still."""
+        self._first = (*self._first, Resume(since_ms, until_ms, is_standstill=True))
+        self._departures.lost_ms = dict.fromkeys(self._departures.lost_ms, until_ms)
+        # The timer may not have counted that time.
+        self._looks_at_ms = None
+        self._presence_changed()
+        asyncio.get_running_loop().call_soon(self._advance)
 
     def head(self) -> RoomHead:
         """Return the room as its subscribers see it now."""
         return head_of(
             self.state,
-            self._context.now_ms(),
+            self._now_ms(),
             connected=self.subscribers.accounts(),
+            lost_ms=self._departures.lost_ms,
             watchers_count=self.watchers_count,
             thinking=self._thinking,
         )
@@ -299,84 +287,129 @@ class LiveRoom:
     def _advance(self) -> None:
         """Perform what is due and what waits, until there is a commit to wait for or nothing is left."""
         while not self._is_busy and not self._ended.done():
-            submission = self._next()
+            submission, now_ms = self._next(self._now_ms())
             if submission is not None:
                 self._is_busy = True
-                self._start(submission)
+                self._start(submission, now_ms)
             elif not self._is_busy:
-                self._rest()
+                self._rest(now_ms)
                 return
 
-    def _next(self) -> Submission | Entry | None:
-        """Return what to perform next.
+    def _now_ms(self) -> TimestampMs:
+        """Return the time, which is never before the room's newest event."""
+        return max(self._context.now_ms(), self.state.updated_at_ms)
 
-        Deadlines go before commands that wait, so that nobody can hold up a flag by talking.
+    def _next(self, now_ms: TimestampMs) -> tuple[Submission | Entry | None, TimestampMs]:
+        """Return what to perform next, and the time at which it counts as done.
+
+        Deadlines go before commands that wait, so that nobody can hold up a flag by talking. But what has arrived
+        by the time that a deadline is found to be due counts as just in time: the server may be late, and nobody
+        knows since when it lay there.
         """
         if self.state.phase == "closed":
-            return None
+            return None, now_ms
         if self.is_damaged:
             self._fail_all(damaged(self.state.code))
-            return None
+            return None, now_ms
         if self._is_behind and (self._queue or self._is_presence_due):
             self._read(self._catch_up())
-            return None
+            return None, now_ms
         deadline_ms = self._deadline.of(self.state)
-        if deadline_ms is not None and deadline_ms <= self._context.now_ms():
-            return Submission((Expire(new_chance()),))
+        if deadline_ms is not None and deadline_ms <= now_ms:
+            if self._first:
+                # The deadline may be a later one then.
+                return Submission(()), now_ms
+            if self._heard_ms == deadline_ms:
+                return Submission((Expire(new_chance()),)), now_ms
+            self._take_input_before(deadline_ms)
+            now_ms = max(TimestampMs(deadline_ms - 1), self.state.updated_at_ms)
         if self._is_presence_due:
             self._is_presence_due = False
-            return self._presence()
-        return self._queue.popleft() if self._queue else None
+            return self._presence(now_ms), now_ms
+        return self._queue.popleft() if self._queue else None, now_ms
 
-    def _rest(self) -> None:
+    def _take_input_before(self, deadline_ms: TimestampMs) -> None:
+        """Let what has arrived be taken in, and see to the deadline then."""
+        if self._asked_ms != deadline_ms:
+            self._asked_ms = deadline_ms
+            Limit(0, partial(self._hear, deadline_ms))
+
+    def _hear(self, deadline_ms: TimestampMs) -> None:
+        self._heard_ms, self._asked_ms = deadline_ms, None
+        self._advance()
+
+    def _rest(self, now_ms: TimestampMs) -> None:
         """Wait for the next command or the next deadline; end when the room is closed or the server stops."""
         if self.state.phase == "closed" or self._is_stopping:
             self._end()
             return
         deadline_ms = None if self.is_damaged else self._deadline.of(self.state)
+        if deadline_ms is not None and deadline_ms == self._asked_ms:
+            return
         if self._looks_at_ms is not None and (deadline_ms is None or deadline_ms >= self._looks_at_ms):
             return
-        now_ms = self._context.now_ms()
-        self._looks_at_ms = now_ms + self._context.config.idle_room_unload_ms
+        unload_ms = self._context.config.idle_room_unload_ms
+        # What has been quiet for longer is needed all the same: look again later.
+        self._looks_at_ms = now_ms + unload_ms - self._quiet_ms() % unload_ms
         if deadline_ms is not None:
             self._looks_at_ms = min(deadline_ms, self._looks_at_ms)
         self._timer.set((self._looks_at_ms - now_ms) / 1000)
 
     def _look(self) -> None:
-        """Leave memory if nobody has wanted anything since the last look; otherwise go on."""
+        """Leave memory if nobody has wanted anything for long enough; otherwise go on."""
         self._looks_at_ms = None
         if self._is_idle():
             self._end()
         else:
-            self._is_touched = False
             self._advance()
 
+    def _quiet_ms(self) -> int:
+        """Return the time since anybody wanted anything."""
+        return int((asyncio.get_running_loop().time() - self._touched_s) * 1000)
+
     def _is_idle(self) -> bool:
-        is_settled = not (self._is_touched or self._is_busy or self._queue or self._presence_timer.is_set)
+        is_quiet = self._quiet_ms() >= self._context.config.idle_room_unload_ms
+        is_settled = is_quiet and not (self._is_busy or self._queue or self._presence_timer.is_set)
         is_needed = self.state.is_bot_to_move and not self.state.can_pause
         return is_settled and not len(self.subscribers) and not is_needed
 
-    def _start(self, submission: Submission | Entry) -> None:
+    def _start(self, submission: Submission | Entry, now_ms: TimestampMs) -> None:
         """Decide a submission and have it stored; the answer comes when it is on disk."""
-        self._is_touched = True
+        self._touched_s = asyncio.get_running_loop().time()
+        first = self._first
         try:
-            events = decide_together(self.state, (*self._first, *submission.commands), self._context.now_ms())
+            commands = (*first, *self._departures_for(submission), *submission.commands)
+            events = decide_together(self.state, commands, now_ms)
             if events:
                 appended = self._context.journal.append(self.state, events)
-                appended.stored.add_done_callback(lambda _: self._finish(submission, events, appended))
+                appended.stored.add_done_callback(lambda _: self._finish(submission, first, events, appended))
                 return
+            self._first = self._first[len(first) :]
             self._fulfil(submission)
         except Exception as error:
             self._refuse(submission, error)
         self._is_busy = self._reading is not None
 
+    def _departures_for(self, submission: Submission | Entry) -> list[Disconnect]:
+        """Return the departures that are not stored yet, for a claim: it is by what everybody sees."""
+        if any(isinstance(command, ClaimWin) for command in submission.commands):
+            return self._disconnects(self.subscribers.accounts_gone(self.state))
+        return []
+
+    def _disconnects(self, gone: Collection[AccountId]) -> list[Disconnect]:
+        return [Disconnect(account, self._departures.lost_ms.get(account)) for account in gone]
+
     def _finish(
-        self, submission: Submission | Entry, events: tuple[SequencedEvent, ...], appended: Appended
+        self,
+        submission: Submission | Entry,
+        first: tuple[Command, ...],
+        events: tuple[SequencedEvent, ...],
+        appended: Appended,
     ) -> None:
         """Acknowledge and announce after the commit; or refuse when there was none."""
         try:
             appended.stored.result()
-            self._first = ()
+            self._first = self._first[len(first) :]
             self.state = appended.room
             self._deadline.note(appended.room, appended.deadline)
             self._fulfil(submission, events)
@@ -421,7 +454,7 @@ class LiveRoom:
 
     def _postpone(self) -> None:
         """Look at deadlines and presence later: nobody asks again for what the room wants by itself."""
-        self._deadline.postpone(self._context.now_ms() + self._context.config.storage_retry_ms)
+        self._deadline.postpone(self._now_ms() + self._context.config.storage_retry_ms)
         self._presence_changed(self._context.config.storage_retry_ms / 1000)
 
     def _announce(self, events: tuple[SequencedEvent, ...]) -> None:
@@ -472,6 +505,7 @@ class LiveRoom:
         if entry.done.done():
             return
         self.subscribers.add(entry.subscriber)
+        self._departures.lost_ms.pop(entry.subscriber.account_id, None)
         entry.acknowledge(self.state, missed)
         entry.done.set_result(self.state)
         if not is_noted:
@@ -480,7 +514,7 @@ class LiveRoom:
     def _may_look_on(self, entry: Entry) -> bool:
         """Return True if an entry changes nothing but who is present: that need not be stored to look on."""
         try:
-            return not decide_together(self.state, (entry.permission,), self._context.now_ms())
+            return not decide_together(self.state, (entry.permission,), self._now_ms())
         except CommandError:
             return False
 
@@ -492,22 +526,24 @@ class LiveRoom:
         self._is_presence_due = True
         self._advance()
 
-    def _presence(self) -> Submission:
-        """Return the commands that note who has come back and who has gone; without any, presence is announced."""
-        now_ms = self._context.now_ms()
+    def _presence(self, now_ms: TimestampMs) -> Submission:
+        """Return the commands that note who has come and who has gone; without events presence is announced."""
         back = self.subscribers.accounts_back(self.state)
-        gone, again_in_ms = self._departures.due(self.subscribers.accounts_gone(self.state), now_ms)
-        is_announced_by_events = bool(self._first or back or gone)
+        all_gone = self.subscribers.accounts_gone(self.state)
+        for account in all_gone:
+            self._departures.lost_ms.setdefault(account, now_ms)
+        gone, again_in_ms = self._departures.due(all_gone, now_ms)
+        seq = self.state.seq
 
-        def acknowledge(_: RoomState) -> None:
+        def acknowledge(room: RoomState) -> None:
             for account in gone:
                 self._departures.note(account, now_ms)
-            if not is_announced_by_events:
+            if room.seq == seq:
                 self._publish()
             if again_in_ms is not None:
                 self._presence_changed(again_in_ms / 1000)
 
-        return Submission((*map(Connect, back), *map(Disconnect, gone)), acknowledge)
+        return Submission((*map(Connect, back), *self._disconnects(gone)), acknowledge)
 
     async def _catch_up(self) -> None:
         """Take in what is on disk and not here, e.g. of a write that was taken for failed."""

@@ -6,16 +6,17 @@ import asyncio
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 import structlog
 
 from tabuleiro.errors import CommandError, NameTakenError, NotationError, StorageUnavailableError, StoreError
 from tabuleiro.ids import AccountId, RoomCode, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.names import parse_name
+from tabuleiro.protocol.names import check_new_name, parse_name
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.refusals import unavailable
 from tabuleiro_server.sessions.budgets import Budgets
@@ -64,6 +65,8 @@ class RoomQuota:
             del self._counts[account]
 
 
+TOKEN_BYTES: Final = 24
+
 log = structlog.get_logger(__name__)
 
 
@@ -76,13 +79,21 @@ class Identified:
 
 
 class Guests:
-    """Makes guests and recognises them."""
+    """Makes guests and recognises them. ``levels`` are the names of the bots' levels, which no guest may have."""
 
-    def __init__(self, accounts: Accounts, budgets: Budgets, now_ms: Callable[[], TimestampMs]) -> None:
+    def __init__(
+        self,
+        accounts: Accounts,
+        budgets: Budgets,
+        now_ms: Callable[[], TimestampMs],
+        levels: Collection[str] = (),
+    ) -> None:
+        self._levels = levels
         self._accounts = accounts
         self._budgets = budgets
         self._now_ms = now_ms
         self._connected: Counter[AccountId] = Counter()
+        self._vouched_for: dict[str, Account] = {}
 
     def arrive(self, account_id: AccountId) -> None:
         """Count one connection more of a guest."""
@@ -123,8 +134,26 @@ class Guests:
         except StoreError as error:
             raise unavailable(error) from error
 
+    async def vouch_for(self, name: str | None, new_name: str) -> str:
+        """Return a token for the guest called ``name``, ``None``: for the one seen last; it is good for this run.
+
+        A guest who is not there is made, without a name called ``new_name``. This is for the person who runs this
+        server for themselves: the database is theirs, and what they kept to prove it may be lost.
+
+        Raises:
+            NotationError: The name is none.
+            StoreError: The disk fails.
+        """
+        known = await (self._accounts.seen_last() if name is None else self._accounts.find_by_name(name))
+        if known is None:
+            known, token = await self._create(parse_name(new_name if name is None else name))
+        else:
+            token = secrets.token_urlsafe(TOKEN_BYTES)
+        self._vouched_for[token] = known
+        return token
+
     async def _find(self, token: str, address: str) -> Account:
-        account = await self._accounts.find_by_token_hash(_hash(token))
+        account = self._vouched_for.get(token) or await self._accounts.find_by_token_hash(_hash(token))
         if account is None:
             # The right token of somebody else at this address waits for nothing.
             await asyncio.sleep(self._budgets.wrong_token(address))
@@ -141,12 +170,15 @@ class Guests:
             raise CommandError(ErrorCode.BAD_NAME, "hello needs a name, or the token of a guest")
         try:
             checked = parse_name(name)
+            check_new_name(checked, self._levels)
         except NotationError as error:
             raise CommandError(ErrorCode.BAD_NAME, str(error)) from error
-        token = secrets.token_urlsafe(24)
+        return Identified(*await self._create(checked))
+
+    async def _create(self, name: str) -> tuple[Account, str]:
+        token = secrets.token_urlsafe(TOKEN_BYTES)
         account_id = AccountId(secrets.token_hex(8))
-        account = await self._accounts.create(account_id, checked, _hash(token), self._now_ms())
-        return Identified(account, token)
+        return await self._accounts.create(account_id, name, _hash(token), self._now_ms()), token
 
 
 def _hash(token: str) -> bytes:

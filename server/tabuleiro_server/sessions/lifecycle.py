@@ -28,7 +28,7 @@ log = structlog.get_logger(__name__)
 
 
 class Janitor:
-    """One task with a round every ``lobby_wake_ms``: wakes due rooms, beats, and removes unused guests."""
+    """One task with a round every ``lobby_wake_ms``: wakes due rooms, beats, removes what nobody has used."""
 
     def __init__(
         self,
@@ -68,8 +68,9 @@ class Janitor:
             await asyncio.sleep(self._config.lobby_wake_ms / 1000)
 
     async def _round(self) -> None:
-        self._store.beat()
+        self._store.beat(self._now_ms())
         await self._directory.wake_due_rooms()
+        await self._directory.remove_unplayed()
         now_ms = self._now_ms()
         if now_ms >= self._guests_due_ms:
             self._guests_due_ms = now_ms + GUESTS_EVERY_MS

@@ -100,7 +100,7 @@ class Accounts(Protocol):
     """The guests: a name, a hashed token, and when they were last seen.
 
     Making ids, tokens and hashes, and checking names, is up to the caller. A name is unique here, whatever its
-    case or its Unicode form.
+    case or its Unicode form, and a new one does not look like one that is there.
     """
 
     async def create(self, id: AccountId, name: str, token_hash: bytes, now_ms: TimestampMs) -> Account:
@@ -111,6 +111,12 @@ class Accounts(Protocol):
 
     async def find_by_token_hash(self, token_hash: bytes) -> Account | None:
         """Return the guest with this token, ``None`` when there is none. Raises: StorageUnavailableError."""
+
+    async def find_by_name(self, name: str) -> Account | None:
+        """Return the guest with this name, ``None`` when there is none. Raises: StorageUnavailableError."""
+
+    async def seen_last(self) -> Account | None:
+        """Return the guest who was here last, ``None`` when there was none. Raises: StorageUnavailableError."""
 
     async def touch(self, id: AccountId, now_ms: TimestampMs) -> None:
         """Note that the guest is here now. Raises: StoreError for an unknown guest; StorageUnavailableError."""
@@ -141,8 +147,14 @@ class Store(Protocol):
     def last_alive_ms(self) -> int | None:
         """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new store."""
 
-    def beat(self) -> None:
+    def beat(self, now_ms: TimestampMs) -> None:
         """Note that the store is being served now; cheap, and not on the way of any commit. Raises: OSError."""
+
+    async def newest_ms(self) -> TimestampMs | None:
+        """Return the time of the newest event of any room, ``None`` before the first.
+
+        Raises: StorageUnavailableError.
+        """
 
     def append(
         self, room: RoomCode, expected_seq: Seq, events: Sequence[StoredEvent], rows: Rows
@@ -156,6 +168,12 @@ class Store(Protocol):
         Raises, here or when it is awaited: ConflictError when ``expected_seq`` is not the room's last event;
         StorageUnavailableError when the storage refuses (in both cases nothing of it is stored, and a later append
         may succeed); StoreError for values that cannot be stored; ValueError for events that are not numbered on.
+        """
+
+    async def remove(self, rooms: Collection[RoomCode]) -> None:
+        """Remove rooms with their events and all rows; their codes are free again. Unknown ones don't matter.
+
+        Nobody may append to one of them meanwhile. Raises: StorageUnavailableError.
         """
 
     async def load(self, room: RoomCode, after_seq: Seq = BEFORE_FIRST) -> list[StoredEvent]:

@@ -101,10 +101,11 @@ class SeatDisconnected(BaseEvent, frozen=True, tag="seat-disconnected"):
     """The person on the seat has no connection in the room any more.
 
     Sent at most once in half a minute for a person who comes and goes; ``is_connected`` in the head changes at
-    once.
+    once. ``since_ms`` is the time when the connection was lost, ``None`` for the time of the event.
     """
 
     seat: Player
+    since_ms: TimestampMs | None = None
 
 
 class StandInSeated(BaseEvent, frozen=True, tag="stand-in-seated"):
@@ -118,11 +119,13 @@ class RoomResumed(BaseEvent, frozen=True, tag="room-resumed"):
     """The server is back. It was down from ``down_since_ms`` (at the latest) to ``up_since_ms``.
 
     Nobody is connected yet. A room that nobody touched for a while may record this later; ``None`` for
-    ``up_since_ms`` stands for the time of the event.
+    ``up_since_ms`` stands for the time of the event. ``is_standstill`` is true if the server did not restart, but
+    stood still or slept with its machine: who was connected is so still.
     """
 
     down_since_ms: TimestampMs
     up_since_ms: TimestampMs | None = None
+    is_standstill: bool = False
 
 
 class MatchStarted(BaseEvent, frozen=True, tag="match-started"):

@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from tabuleiro.rules import Game, State, registry
-from tabuleiro_server.bots import levels
+from tabuleiro_server.bots import algorithms
 from tabuleiro_server.bots.engine.base import Searcher, SearchResult, ThinkingTime
 from tabuleiro_server.bots.engine.plain_search import PlainSearcher
 from tabuleiro_server.bots.engine.readiness import Readiness
@@ -82,11 +82,11 @@ def test_easy_moves_in_plain_python_until_kernels_are_ready(
     name: str, options: dict[str, int], make: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert callable(make)
-    monkeypatch.setattr(levels, "KERNELS", Readiness(make))
-    monkeypatch.setattr(levels, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(algorithms, "KERNELS", Readiness(make))
+    monkeypatch.setattr(algorithms, "PATIENCE_S", 0.0)
     state = registry.load(name, options).initial_state()
     easy = SEARCH_LEVELS[name][0]
-    turns = [easy.choose(state, Random(3), ThinkingTime(LONG_S * 1000)) for _ in range(2)]
+    turns = [easy.choose(state, Random(3), ThinkingTime(LONG_S * 1000)).actions for _ in range(2)]
     assert turns[0] == turns[1]
     for action in turns[0]:
         state = state.apply(action)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -70,7 +71,7 @@ def test_a_damaged_file_is_kept_aside_and_told_and_the_others_are_found(folder, 
     path.write_bytes(content)
     folder.save(RUI)
     assert folder.find(SERVER, "ana") is None
-    (damage,) = folder.damaged
+    (damage,) = folder.notices
     assert damage.kept_as.read_bytes() == content
     assert str(damage.kept_as) in str(damage)
     assert folder.find(SERVER) == RUI
@@ -81,7 +82,7 @@ def test_files_kept_aside_do_not_replace_each_other(folder, tmp_path):
         folder.save(ANA)
         next(path for path in files(tmp_path) if path.suffix == ".json").write_bytes(content)
         assert folder.find(SERVER, "ana") is None
-    assert {damage.kept_as.read_bytes() for damage in folder.damaged} == {b"one", b"two"}
+    assert {damage.kept_as.read_bytes() for damage in folder.notices} == {b"one", b"two"}
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(folder, tmp_path, monkeypatch):
@@ -103,9 +104,32 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path):
         IdentityFolder(tmp_path / "file").save(ANA)
 
 
-def test_a_guest_of_no_more_use_is_set_aside(folder):
+def test_a_home_that_cannot_be_read_is_told_and_holds_nobody(tmp_path, monkeypatch):
+    folder = IdentityFolder(tmp_path)
     folder.save(ANA)
-    damage = folder.set_aside(ANA, "the server forgot it")
-    assert "the server forgot it" in str(damage)
-    assert b"secret-a" in damage.kept_as.read_bytes()
+
+    def forbidden(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", forbidden)
+    assert folder.find(SERVER, "ana") is None
     assert folder.find(SERVER) is None
+    assert folder.all() == []
+    assert all("Permission denied" in str(notice) for notice in folder.notices)
+
+
+def test_tokens_of_the_same_address_are_kept_some_of_them():
+    renewed = ANA.renewed("b")
+    assert (renewed.token, renewed.older_tokens) == ("b", ("secret-a",))
+    back = renewed.renewed("secret-a")
+    assert (back.token, back.older_tokens) == ("secret-a", ("b",))
+    for token in "cdefg":
+        back = back.renewed(token)
+    assert (back.token, back.older_tokens) == ("g", ("f", "e", "d"))
+
+
+def test_a_file_of_an_earlier_version_is_read(folder, tmp_path):
+    folder.save(ANA)
+    (path,) = files(tmp_path)
+    assert b"older_tokens" not in path.read_bytes()
+    assert folder.find(SERVER) == ANA

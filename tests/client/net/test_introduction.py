@@ -5,6 +5,8 @@ import pytest
 from tabuleiro.errors import ClientError, CommandError, ConnectionLostError
 from tabuleiro.protocol.messages import Error, Hello
 from tabuleiro_client.net.identity import Identity, IdentityFolder, introduced_link
+from tabuleiro_server.config import Config
+from tabuleiro_server.wiring import running_server
 
 
 @pytest.fixture
@@ -64,7 +66,7 @@ async def test_a_person_is_asked_again_when_the_name_is_taken(server, identities
 
 async def test_a_name_of_the_command_line_that_is_taken_is_a_clear_error(server, identities):
     server.on_message = lambda message, connection: Error(message.id, "name-taken", "ana is taken")
-    with pytest.raises(ClientError, match=r"^the name 'ana' is taken on ws.*; choose another with --name$"):
+    with pytest.raises(ClientError, match=r"^ws.*: ana is taken with --name\. If it is yours on another"):
         async with introduce(server, identities, "ana"):
             pass
 
@@ -84,16 +86,62 @@ async def test_a_name_that_is_none_is_refused_before_anything_is_sent(server, id
     assert server.connections == []
 
 
-async def test_a_server_that_forgot_the_guest_makes_a_new_one_and_the_old_token_is_kept_aside(server, identities):
-    identities.save(Identity("s", "ana", "old"))
-    server.on_message = lambda message, connection: (
-        Error(message.id, "bad-token", "who?") if message.token == "old" else None
+def refusing(*tokens):
+    return lambda message, connection: (
+        Error(message.id, "bad-token", "who?") if getattr(message, "token", None) in tokens else None
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("easy-bot", "kept for server and bots"),
+        ("expert-2", "kept for server and bots"),
+        ("p\N{CYRILLIC SMALL LETTER A}vel", "letters of one script"),
+        ("ѕсоре", "looks like one that is taken, choose another with --name"),
+    ],
+)
+async def test_a_new_name_that_could_be_taken_for_another_is_refused_with_the_reason(
+    identities, tmp_path, name, reason
+):
+    async with running_server(Config(db=str(tmp_path / "names.db"), port=0)) as real:
+        async with introduce(real, identities, "scope"):
+            pass
+        with pytest.raises(ClientError, match=reason):
+            async with introduce(real, identities, name):
+                pass
+
+
+async def test_a_server_that_forgot_the_guest_makes_a_new_one_and_the_old_token_is_kept(server, identities):
+    identities.save(Identity("s", "ana", "old"))
+    server.on_message = refusing("old")
     async with introduce(server, identities) as link:
         assert link.welcome.name == "ana"
-    assert identities.find("s", "ana") == Identity("s", "ana", "token-1")
-    (aside,) = identities.damaged
-    assert b"old" in aside.kept_as.read_bytes()
+    assert identities.find("s", "ana") == Identity("s", "ana", "token-1", ("old",))
+    (notice,) = identities.notices
+    assert "does not know its guest ana any more" in notice
+
+
+async def test_a_host_who_goes_back_to_the_former_database_knows_the_guest_again(server, identities):
+    """Symptom: 'the name ana is taken, and its token is not on this machine', though it was there, put aside."""
+    identities.save(Identity("s", "ana", "old"))
+    server.on_message = refusing("old")
+    async with introduce(server, identities):
+        pass
+    server.on_message = refusing("token-1")
+    async with introduce(server, identities, "ana"):
+        assert hellos(server)[-1] == (None, "old")
+    assert identities.find("s", "ana") == Identity("s", "ana", "old", ("token-1",))
+
+
+async def test_a_guest_that_cannot_be_kept_is_one_for_this_time_and_told(server, tmp_path):
+    (tmp_path / "home").write_text("a file where the folder should be")
+    identities = IdentityFolder(tmp_path / "home")
+    async with introduce(server, identities, "ana") as link:
+        assert link.welcome.name == "ana"
+    (notice,) = identities.notices
+    assert "cannot be saved" in notice
+    assert "you are ana for this time" in notice
 
 
 async def test_other_refusals_do_not_touch_the_kept_guest(server, identities):

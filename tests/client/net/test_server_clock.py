@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import time
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabuleiro_client.net.link import ServerClock
+from tabuleiro_client.net.link import ServerClock, own_now_ms
 
 delays = st.integers(0, 5_000)
 
@@ -43,3 +46,12 @@ def test_a_server_whose_clock_was_set_forward_is_believed():
     clock.bound(1_000, 1_000)
     clock.hear(2_000, 60_000)
     assert clock.at(2_000) == 60_000
+
+
+@pytest.mark.parametrize("by_ms", [3_600_000, -3_600_000])
+def test_setting_the_own_clock_moves_no_clock_that_is_shown(monkeypatch: pytest.MonkeyPatch, by_ms: int) -> None:
+    """Symptom: the machine's clock was put on by an hour, and the match clock showed nothing left from then on."""
+    before_ms = own_now_ms()
+    now_ns = time.time_ns() + by_ms * 1_000_000
+    monkeypatch.setattr(time, "time_ns", lambda: now_ns)
+    assert 0 <= own_now_ms() - before_ms < 60_000

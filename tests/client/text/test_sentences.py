@@ -102,6 +102,10 @@ def test_every_game_has_a_first_turn_and_names_its_sides(name, cast):
         (events.Said(AccountId("a3"), "eva", "hello", False), "eva (watching): hello"),
         (events.Muted(AccountId("a3"), "eva"), "eva is muted"),
         (events.RoomResumed(TimestampMs(0)), "the server was down and is back"),
+        (
+            events.RoomResumed(TimestampMs(0), TimestampMs(6_000), is_standstill=True),
+            "the server stood still for a while and goes on",
+        ),
         (events.HostChanged(AccountId("a2"), "rui"), "rui is the host of this room now"),
         (events.RoomClosed("idle"), "the room is closed: idle"),
         (events.SeatConnected(0), ""),

@@ -9,7 +9,7 @@ import pytest
 
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.view import BoardView, Target
-from tabuleiro_client.tui.present.ink import ASCII, UNICODE
+from tabuleiro_client.tui.present.glyphs import ASCII, UNICODE
 from tabuleiro_client.tui.present.layout import SIZES, Layout, Size
 from tabuleiro_client.tui.present.overlay import Overlay
 from tabuleiro_client.tui.present.picture import board_rows, changed_rows, some_rows
@@ -31,6 +31,7 @@ def overlay_of(chance: random.Random, view: BoardView) -> Overlay:
         route=tuple(some_of(chance, cells)),
         opposite=chance.choice((None, *cells)),
         reasons=some_of(chance, cells),
+        hint=some_of(chance, cells),
         shows_legal=chance.random() < 0.2,
         shows_forbidden=chance.random() < 0.8,
     )

@@ -125,7 +125,7 @@ async def test_a_move_made_while_the_terminal_takes_nothing_is_played_and_shown_
             async with terminal(tmp_path / "ana", *arguments, program=("-c", LITTLE_WAITS)) as shown:
                 await shown.shows("your turn")
                 shown.take_nothing()
-                shown.press(b"ib3\r")
+                shown.press(b"b3\r")
                 async with asyncio.timeout(LIMIT_S):
                     await anext(room.turns())
                     await room.say("I saw it")

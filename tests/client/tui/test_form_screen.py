@@ -250,9 +250,9 @@ async def test_a_match_asked_for_before_the_server_of_this_machine_runs_starts_w
     local_venue = venues.local_venue
 
     @asynccontextmanager
-    async def slow(identities, name):
+    async def slow(*arguments):
         await may_go_on.wait()
-        async with local_venue(identities, name) as venue:
+        async with local_venue(*arguments) as venue:
             yield venue
 
     monkeypatch.setattr(venues, "local_venue", slow)

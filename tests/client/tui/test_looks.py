@@ -15,7 +15,7 @@ from tabuleiro_client.tui.themes import DEFAULT_THEME, THEMES, Brush, screen_col
 
 PIECES = {False: ("SIDE_0", "SIDE_1", "SHIP_1", "SHIP_2", "SHIP_3"), True: ("SIDE_0", "SIDE_1")}
 GROUNDS = ("GROUND", "GROUND_ALT", "GROUND_THIRD")
-MARKED = ("CURSOR", "HOVER", "LAST", "PICKED", "ROUTE", "OPPOSITE", "REASON", "WINNING")
+MARKED = ("CURSOR", "HOVER", "LAST", "PICKED", "ROUTE", "OPPOSITE", "HINT", "REASON", "WINNING")
 RIM = ("RED", "ORANGE", "YELLOW", "GREEN", "CYAN", "BLUE", "VIOLET")
 
 
@@ -59,6 +59,27 @@ def test_with_high_contrast_small_signs_stand_out_as_well(is_stone, count):
     for sign in ("EMPTY", "LEGAL", "FORBIDDEN", "MARK"):
         for ground in GROUNDS:
             assert contrast(rounded(brush.style(Ink(Role[sign], Role[ground])), count)) >= 3, (sign, ground)
+
+
+@pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
+@pytest.mark.parametrize("count", [256, 1 << 24])
+def test_with_high_contrast_pieces_and_their_ground_are_as_far_apart_as_text_has_to_be(is_stone, count):
+    """White stones lay on a lighter grey than black ones could bear."""
+    brush = Brush(THEMES["high-contrast"], is_stone=is_stone, colour_count=count)
+    for piece in PIECES[is_stone]:
+        for ground in GROUNDS:
+            assert contrast(rounded(brush.style(Ink(Role[piece], Role[ground])), count)) >= 4.5, (piece, ground)
+
+
+@pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
+@pytest.mark.parametrize("theme", list(THEMES))
+@pytest.mark.parametrize("count", [16, 256, 1 << 24])
+def test_last_turn_hint_and_choice_have_grounds_of_their_own_and_a_hint_is_no_alarm(theme, is_stone, count):
+    brush = Brush(THEMES[theme], is_stone=is_stone, colour_count=count)
+    names = ("LAST", "HINT", "PICKED", "REASON", "GROUND")
+    colours = [rounded(brush.style(Ink(bg=Role[name])), count).bgcolor.get_truecolor() for name in names]
+    assert len(set(colours)) == len(colours)
+    assert colours[1].blue > colours[1].red
 
 
 @pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
@@ -154,7 +175,7 @@ def test_a_settings_file_that_is_none_is_said(tmp_path):
     [
         ('"theme": 3', "theme '3'"),
         ('"theme": "neon"', "theme 'neon'"),
-        ('"board_size": "huge"', "board_size 'huge'"),
+        ('"board_size": "enormous"', "board_size 'enormous'"),
         ('"rings_bell": "often"', "rings_bell 'often'"),
         ('"name": "a b"', "name 'a b'"),
         ('"theme": "neon", "name": null', "theme 'neon', name 'None'"),

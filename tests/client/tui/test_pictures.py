@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tabuleiro.rules import State, registry
-from tabuleiro_client.tui.present.ink import ASCII, UNICODE, GlyphSet, Role, row_text
-from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout
+from tabuleiro_client.tui.present.glyphs import ASCII, EAST_ASIAN, UNICODE, GlyphSet
+from tabuleiro_client.tui.present.ink import Role, row_text
+from tabuleiro_client.tui.present.layout import TALL_SIZES, Layout, Size, fitting_layout, smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay
 from tabuleiro_client.tui.present.picture import board_rows
 from tabuleiro_client.tui.screens.board_screen import OTHER_ROWS, PANEL_MIN_COLUMNS
@@ -75,25 +76,50 @@ def test_every_default_board_fits_a_small_terminal_beside_its_panel(game):
 
 def test_the_largest_size_that_fits_is_taken_and_none_when_none_does():
     view = registry.load("xero-g").initial_state().view()
-    sizes = [fitting_layout(view, *space) for space in ((200, 60), (40, 20), (24, 10), (24, 8))]
-    assert [layout and layout.size for layout in sizes] == [Size.LARGE, Size.MEDIUM, Size.SMALL, None]
+    spaces = ((160, 54), (80, 30), (60, 24), (40, 20), (24, 10), (24, 8))
+    sizes = [fitting_layout(view, *space) for space in spaces]
+    assert [layout and layout.size for layout in sizes] == [*reversed(Size), None]
     assert fitting_layout(view, 200, 60, Size.SMALL).size is Size.SMALL
     assert (smallest_layout(view).width, smallest_layout(view).height) == (22, 9)
 
 
-@pytest.mark.parametrize("glyphs", list(GLYPHS))
+def test_a_board_is_drawn_bare_rather_than_not_at_all():
+    view = registry.load("minefield").initial_state().view()
+    layout = fitting_layout(view, 60, 14)
+    assert layout.is_bare
+    assert layout.height == 14
+    assert [row_text(row).strip("| ") for row in board_rows(view, layout, NOTHING, ASCII)][-1].split() == list(
+        "abcdefghijklm"
+    )
+    assert not any(layout.hit(layout.left + 3, y) in ("top", "bottom") for y in range(14))
+
+
+def test_bases_that_can_be_entered_stay_on_a_bare_board():
+    assert not Layout(registry.load("xero-g").initial_state().view(), Size.SMALL, is_bare=True).is_bare
+
+
+@pytest.mark.parametrize("glyphs", [*GLYPHS.values(), EAST_ASIAN], ids=[*GLYPHS, "east-asian"])
 @pytest.mark.parametrize("size", list(Size))
 @pytest.mark.parametrize("game", list(POSITIONS))
-def test_no_character_of_a_board_is_of_ambiguous_width_and_all_rows_are_equally_wide(game, size, glyphs):
+def test_all_rows_of_a_board_are_equally_wide_wherever_it_is_drawn(game, size, glyphs):
     view = state_of(game).view()
     layout = Layout(view, size)
-    overlay = Overlay(cursor=1, shows_legal=True, shows_forbidden=True)
-    rows = board_rows(view, layout, overlay, GLYPHS[glyphs])
+    overlay = Overlay(cursor=1, hint=frozenset({2}), last=frozenset({3}), shows_legal=True, shows_forbidden=True)
+    rows = board_rows(view, layout, overlay, glyphs)
     texts = ["".join(span.text for span in row) for row in rows]
     assert {len(text) for text in texts} == {layout.width}
     widths = {unicodedata.east_asian_width(character) for text in texts for character in text}
-    assert widths <= {"Na", "N"}
-    assert glyphs == "unicode" or all(text.isascii() for text in texts)
+    assert widths <= ({"Na", "N", "A"} if glyphs is UNICODE else {"Na", "N"})
+    assert glyphs is not ASCII or all(text.isascii() for text in texts)
+
+
+@pytest.mark.parametrize("size", sorted(TALL_SIZES))
+def test_no_piece_touches_the_piece_below(size):
+    for piece in UNICODE.sprites[size]:
+        sprite = UNICODE.sprite(piece.split()[0], size, is_asleep="asleep" in piece)
+        rows = Layout(state_of("xero-g").view(), size).boxes[0].height
+        is_low = set(sprite[-1]) <= {" ", "\N{UPPER HALF BLOCK}"}
+        assert len(sprite) < rows or (len(sprite) == rows and is_low), piece
 
 
 @pytest.mark.parametrize("piece", ["x", "X", "o", "O", "b", "w"])
@@ -102,7 +128,8 @@ def test_sides_differ_by_shape_in_small_and_large(piece, glyphs):
     other = {"x": "o", "X": "O", "o": "x", "O": "X", "b": "w", "w": "b"}[piece]
     of = GLYPHS[glyphs]
     assert of.glyph(piece) != of.glyph(other)
-    assert of.sprite(piece) != of.sprite(other)
+    for size in TALL_SIZES:
+        assert of.sprite(piece, size) != of.sprite(other, size)
 
 
 @pytest.mark.parametrize("glyphs", list(GLYPHS))
@@ -110,13 +137,18 @@ def test_zombies_asleep_look_different_from_those_awake(glyphs):
     of = GLYPHS[glyphs]
     for piece in "XO":
         assert of.glyph(piece) != of.glyph(piece, is_asleep=True)
-        assert of.sprite(piece) != of.sprite(piece, is_asleep=True)
+        for size in TALL_SIZES:
+            assert of.sprite(piece, size) != of.sprite(piece, size, is_asleep=True)
 
 
 @pytest.mark.parametrize("glyphs", list(GLYPHS))
-def test_sprites_are_three_rows_of_five_columns(glyphs):
-    sizes = {(len(sprite), *map(len, sprite)) for sprite in GLYPHS[glyphs].sprites.values()}
-    assert sizes == {(3, 5, 5, 5)}
+@pytest.mark.parametrize("size", sorted(TALL_SIZES))
+def test_a_sprite_leaves_both_sides_of_its_cell_to_the_marks(size, glyphs):
+    box = Layout(state_of("xero-g").view(), size).boxes[0]
+    for sprite in GLYPHS[glyphs].sprites[size].values():
+        assert len({len(row) for row in sprite}) == 1
+        assert len(sprite[0]) <= box.width - 2
+        assert len(sprite) <= box.height
 
 
 def test_what_is_marked_is_told_by_characters_alone():
@@ -130,10 +162,11 @@ def test_what_is_marked_is_told_by_characters_alone():
         route=(20,),
         opposite=24,
         reasons=frozenset({9}),
+        hint=frozenset({22}),
     )
     assert drawn(state, Size.SMALL, overlay) == [
         "   ==== black ====",
-        "5 |*** .  .  . ~.~|",
+        "5 |*** . {.} . ~.~|",
         "4 | .  .  .  .  . |",
         "3 | .  . [#] .  . |",
         "2 |=.= .  .  . !.!|",

@@ -1,22 +1,16 @@
-"""Parts of a picture: rows of spans, each a text with its ink; and the characters that draw the pieces.
+"""Parts of a picture: rows of spans, each a text with its ink.
 
 Ink names roles, never colours: :mod:`tabuleiro_client.tui.themes` gives each role its colour, and on a terminal
 without colours the attributes and the characters alone say everything.
-
-A piece is one character in a small cell and a sprite of 5 x 3 in a large one. Every character is one column
-wide in every locale: none has the East Asian width ``A`` (ambiguous) or ``W``. In a sprite, ``#`` stands for a
-filled place, drawn in reverse where that looks better than the character.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
-
-from tabuleiro_client.text.board import ASCII_GLYPHS, UNICODE_GLYPHS
 
 
 class Role(StrEnum):
@@ -54,6 +48,7 @@ class Role(StrEnum):
     PICKED = "picked"
     ROUTE = "route"
     OPPOSITE = "opposite"
+    HINT = "hint"
     REASON = "reason"
     WINNING = "winning"
     """From CURSOR on: grounds of cells that are marked."""
@@ -146,78 +141,3 @@ def _row(characters: list[str], inks: list[Ink]) -> Row:
             spans.append(Span("".join(characters[start:place]), inks[start]))
             start = place
     return tuple(spans)
-
-
-FILL: Final = "#"
-Sprite = tuple[str, str, str]
-
-_ASLEEP: Final = " asleep"
-
-ROLES: Final[Mapping[str, Role]] = {
-    "x": Role.SIDE_0,
-    "X": Role.SIDE_0,
-    "b": Role.SIDE_0,
-    "o": Role.SIDE_1,
-    "O": Role.SIDE_1,
-    "w": Role.SIDE_1,
-    "1": Role.SHIP_1,
-    "2": Role.SHIP_2,
-    "3": Role.SHIP_3,
-}
-"""The role of each piece by the character that position texts use."""
-
-
-@dataclass(frozen=True)
-class GlyphSet:
-    """``small`` and ``sprites`` by the character of position texts, zombies asleep with `` asleep`` after it.
-
-    ``fills_by_reverse``: filled places of sprites are drawn as spaces in reverse.
-    """
-
-    small: Mapping[str, str]
-    sprites: Mapping[str, Sprite]
-    fills_by_reverse: bool
-
-    def glyph(self, piece: str, *, is_asleep: bool = False) -> str:
-        """Return the one character for a piece; a piece that is not listed is its own."""
-        return self.small.get(piece + _ASLEEP if is_asleep else piece, piece)
-
-    def sprite(self, piece: str, *, is_asleep: bool = False) -> Sprite:
-        """Return the large picture of a piece."""
-        return self.sprites.get(piece + _ASLEEP if is_asleep else piece, ("     ", f"  {piece}  ", "     "))
-
-
-ASCII: Final = GlyphSet(
-    small=ASCII_GLYPHS,
-    sprites={
-        "x": (r"\   /", "  X  ", "/   \\"),
-        "o": (".---.", "|   |", "'---'"),
-        "X": ("#####", "##X##", "#####"),
-        "O": ("/###\\", "##O##", "\\###/"),
-        "X asleep": (": : :", ": X :", ": : :"),
-        "O asleep": (".: :.", ": O :", "':.:'"),
-        "b": ("/###\\", "#####", "\\###/"),
-        "w": ("/---\\", "|   |", "\\---/"),
-        "1": (" /^\\ ", " |1| ", " \\_/ "),
-        "2": (" /^\\ ", "/ 2 \\", "\\___/"),
-        "3": ("/^^^\\", "| 3 |", "\\___/"),
-    },
-    fills_by_reverse=False,
-)
-UNICODE: Final = GlyphSet(
-    small=UNICODE_GLYPHS,
-    sprites={
-        "x": (" ▚ ▞ ", "  #  ", " ▞ ▚ "),
-        "o": (" ▟#▙ ", "#   #", " ▜#▛ "),
-        "X": (" ### ", " #X# ", " ### "),
-        "O": (" ▟#▙ ", "##O##", " ▜#▛ "),
-        "X asleep": (" ▖ ▗ ", "  X  ", " ▘ ▝ "),
-        "O asleep": (" ▗ ▖ ", "▖ O ▗", " ▝ ▘ "),
-        "b": (" ▟#▙ ", "#####", " ▜#▛ "),
-        "w": (" ▟#▙ ", "## ##", " ▜#▛ "),
-        "1": (" ▗#▖ ", " #1# ", " ▝#▘ "),
-        "2": (" ▟#▙ ", "##2##", "  #  "),
-        "3": ("▗###▖", "##3##", "▝###▘"),
-    },
-    fills_by_reverse=True,
-)

@@ -17,8 +17,8 @@ class Overlay:
 
     ``targets`` are what may be chosen, ``None``: what the view marks as legal. ``picked`` has been chosen in the
     turn in the making, ``last`` was changed by the last turn (beside what the view marks). ``route`` is walked on,
-    ``opposite`` lies opposite the cursor, ``reasons`` are the cells of a fact or of a suggestion
-    that was asked for.
+    ``opposite`` lies opposite the cursor, ``reasons`` are the cells of a fact that was asked for, ``hint`` those
+    of a turn that was suggested.
     """
 
     cursor: Target | None = None
@@ -29,6 +29,7 @@ class Overlay:
     route: tuple[int, ...] = ()
     opposite: int | None = None
     reasons: frozenset[int] = frozenset()
+    hint: frozenset[int] = frozenset()
     shows_legal: bool = False
     shows_forbidden: bool = False
 

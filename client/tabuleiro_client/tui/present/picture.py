@@ -4,12 +4,14 @@ The characters beside a glyph say what colour says as well::
 
     >x<  under the cursor             [x]  chosen or changed by the last turn
     =x=  chosen in the turn made now  (x)  part of what decided the game
-    !x!  the reason asked for         *x*  on the route
-    ~x~  opposite the cursor          :x:  a piece that may be chosen
-     +   an empty cell that may be    *    the only cell the rules leave
-     -   forbidden by the rules       .    any other empty cell
+    {x}  a hint                       !x!  the reason asked for
+    *x*  on the route                 ~x~  opposite the cursor
+    :x:  a piece that may be chosen    +   an empty cell that may be
+     *   the only cell the rules leave
+     -   forbidden by the rules        .   any other empty cell
 
-Where most empty cells may be chosen, those keep the dot, and the others are blank.
+In tall cells a glyph set may draw the same marks as frames. Where most empty cells may be chosen, those keep the
+dot, and the others are blank. A colour printed on a cell stays there, between the marks.
 """
 
 from __future__ import annotations
@@ -21,8 +23,9 @@ from typing import Final
 
 from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark, Target
 from tabuleiro_client.text.board import ground_letters
-from tabuleiro_client.tui.present.ink import FILL, PLAIN, ROLES, Canvas, GlyphSet, Ink, Role, Row
-from tabuleiro_client.tui.present.layout import Box, Layout, Size, side_edges_text
+from tabuleiro_client.tui.present.glyphs import FILL, ROLES, GlyphSet
+from tabuleiro_client.tui.present.ink import PLAIN, Canvas, Ink, Role, Row
+from tabuleiro_client.tui.present.layout import TALL_SIZES, Box, Layout, Size, side_edges_text
 from tabuleiro_client.tui.present.overlay import Overlay
 
 GROUNDS: Final = (Role.GROUND, Role.GROUND_ALT, Role.GROUND_THIRD)
@@ -39,6 +42,7 @@ _FORBIDDEN: Final = Ink(Role.FORBIDDEN, bold=True)
 _MARK: Final = Ink(Role.MARK, bold=True)
 _ON_COLOUR: Final = Ink(Role.GROUND_LETTER)
 _EMPTY: Final = Ink(Role.EMPTY)
+_CHOOSABLE: Final = "::"
 
 
 def board_rows(view: BoardView, layout: Layout, overlay: Overlay, glyphs: GlyphSet) -> list[Row]:
@@ -73,7 +77,7 @@ class _Picture:
         self._canvas = Canvas(layout.width, layout.height, wanted)
         self._cells = view.cells if wanted is None else self._cells_near(wanted)
         self._marked = {overlay.cursor, overlay.opposite, *overlay.picked, *overlay.reasons, *overlay.route}
-        self._marked |= overlay.last
+        self._marked |= overlay.last | overlay.hint
 
     def _cells_near(self, rows: Collection[int]) -> list[CellView]:
         """Return the cells that write on any of ``rows``: also on the lines above and below them."""
@@ -113,43 +117,50 @@ class _Picture:
                 self._draw_hexagon(cell, self._layout.boxes[cell.index])
             return
         ink = Ink(Role.GRID, Role.GROUND)
-        box = self._layout.board_box
+        box, grid = self._layout.board_box, self._glyphs.grid
         for y in range(box.height):
-            pattern = "+---" if y % 2 == 0 else "|   "
-            self._canvas.write(box.x, box.y + y, (pattern * (box.width // 4 + 1))[: box.width], ink)
+            if y % 2:
+                line = (f"{grid[1]}   " * (box.width // 4 + 1))[: box.width]
+            else:
+                ends = grid[2:5] if y == 0 else grid[8:] if y == box.height - 1 else grid[5:8]
+                line = ends[0] + (3 * grid[0] + ends[1]) * (box.width // 4 - 1) + 3 * grid[0] + ends[2]
+            self._canvas.write(box.x, box.y + y, line, ink)
 
     def _draw_hexagon(self, cell: CellView, box: Box) -> None:
         """Draw the six lines round a cell, shared with its neighbours."""
         ink = Ink(Role.GRID, Role.GROUND)
         x, y = box.x, box.y
-        self._canvas.write(x, y - 1, "/ \\", ink)
-        self._canvas.write(x - 1, y, "|   |", ink)
-        self._canvas.write(x, y + 1, "\\", ink)
-        self._canvas.write(x + 2, y + 1, "/", ink)
+        rising, falling, upright = tuple(self._glyphs.hexagon)
+        self._canvas.write(x, y - 1, f"{rising} {falling}", ink)
+        self._canvas.write(x - 1, y, f"{upright}   {upright}", ink)
+        self._canvas.write(x, y + 1, falling, ink)
+        self._canvas.write(x + 2, y + 1, rising, ink)
         self._canvas.write(x + 1, y + 1, " ", ink)
 
     def _draw_cell(self, cell: CellView, box: Box) -> None:
         ground = self._ground(cell)
         pair, marked = self._mark(cell)
-        bg = marked or ground
+        bg = ground if cell.ground else marked or ground
         for row in range(box.height):
             self._canvas.write(box.x, box.y + row, " " * box.width, PLAIN.on(bg))
-        if self._layout.size is Size.LARGE and cell.piece != ".":
+        if self._layout.size in TALL_SIZES and cell.piece != ".":
             self._draw_sprite(cell, box, bg)
         else:
             glyph, ink = self._glyph(cell)
             x, y = box.centre
             self._canvas.write(x, y, glyph, ink.on(bg))
-        if pair:
-            self._draw_pair(pair, box, bg)
+        if pair or marked:
+            self._draw_pair(pair or "  ", box, marked or ground)
         if cell.ground:
             self._draw_ground_letter(cell, box, bg)
 
     def _draw_pair(self, pair: str, box: Box, bg: Role) -> None:
-        ink = _MARK.on(bg)
+        ink = (_LEGAL if pair == _CHOOSABLE else _MARK).on(bg)
+        left, right = self._glyphs.frame(pair) if box.height > 1 else (pair[0], pair[1])
         for row in range(box.height):
-            self._canvas.write(box.x, box.y + row, pair[0], ink)
-            self._canvas.write(box.x + box.width - 1, box.y + row, pair[1], ink)
+            part = 0 if row == 0 else len(left) - 1 if row == box.height - 1 else len(left) // 2
+            self._canvas.write(box.x, box.y + row, left[part], ink)
+            self._canvas.write(box.x + box.width - 1, box.y + row, right[part], ink)
 
     def _ground(self, cell: CellView) -> Role:
         if cell.ground:
@@ -184,7 +195,7 @@ class _Picture:
             return "-", _FORBIDDEN
         if overlay.shows_legal and not self._marks_legal and not self._targets(cell.index):
             return " ", PLAIN
-        return ".", _ON_COLOUR if cell.ground else _EMPTY
+        return self._glyphs.empty, _ON_COLOUR if cell.ground else _EMPTY
 
     def _mark(self, cell: CellView) -> tuple[str, Role | None]:
         """Return the characters beside the glyph and the ground below it, for the most urgent mark."""
@@ -194,14 +205,15 @@ class _Picture:
             bg = Role.HOVER
         is_choosable = overlay.shows_legal and cell.piece != "." and self._targets(index)
         if not pair and is_choosable:
-            pair = "::"
+            pair = _CHOOSABLE
         return pair, bg
 
     def _urgent_mark(self, cell: CellView) -> tuple[str, Role | None]:
         overlay, index = self._overlay, cell.index
         ranked: tuple[tuple[bool, str, Role], ...] = (
-            (index == overlay.cursor, "><", Role.CURSOR),
+            (index == overlay.cursor, "><", Role.HINT if index in overlay.hint else Role.CURSOR),
             (index in overlay.picked, "==", Role.PICKED),
+            (index in overlay.hint, "{}", Role.HINT),
             (index in overlay.reasons, "!!", Role.REASON),
             (index in overlay.route, "**", Role.ROUTE),
             (index == overlay.opposite, "~~", Role.OPPOSITE),
@@ -213,11 +225,13 @@ class _Picture:
     def _draw_sprite(self, cell: CellView, box: Box, bg: Role) -> None:
         is_asleep = Mark.ASLEEP in cell.marks
         ink = _piece_ink(cell.piece, is_asleep=is_asleep).on(bg)
-        sprite = self._glyphs.sprite(cell.piece, is_asleep=is_asleep)
+        sprite = self._glyphs.sprite(cell.piece, self._layout.size, is_asleep=is_asleep)
+        left = box.x + (box.width - len(sprite[0])) // 2
+        top = box.y + (box.height - len(sprite)) // 2
         for row, line in enumerate(sprite):
             for column, character in enumerate(line):
                 if character != " ":
-                    self._draw_dot(box.x + 1 + column, box.y + row, character, ink, is_solid=FILL in line)
+                    self._draw_dot(left + column, top + row, character, ink, is_solid=FILL in line)
 
     def _draw_dot(self, x: int, y: int, character: str, ink: Ink, *, is_solid: bool) -> None:
         if not self._glyphs.fills_by_reverse:
@@ -246,16 +260,26 @@ class _Picture:
                 if any(Mark.HOME in cell.marks for cell in row):
                     home = layout.left + layout.board_width + layout.right_bar
                     self._canvas.write(home, layout.row(y), " <", _LABEL_STRONG)
+        plain = self._bare_label_ink()
+        if plain is not _LABEL:
+            self._canvas.write(layout.left, layout.below, " " * layout.board_width, plain)
         for x, label in self._view.column_labels if self._canvas.has(layout.below) else ():
-            ink = _LABEL_STRONG if at is not None and at.x == x else _LABEL
+            ink = _LABEL_STRONG.on(plain.bg) if at is not None and at.x == x else plain
             self._canvas.write(layout.column(x), layout.below, label, ink)
+
+    def _bare_label_ink(self) -> Ink:
+        """Return the ink of the letters of columns, which stand in for the edge below on a bare board."""
+        edges = [edge for edge in self._view.edges if edge.side == "bottom"] if self._layout.is_bare else []
+        return self._edge_ink(edges[0]) if edges else _LABEL
 
     def _draw_edges(self) -> None:
         for edge in self._view.edges:
-            if edge.side in ("top", "bottom"):
-                self._draw_bar(edge)
-            else:
+            if edge.side in ("left", "right"):
                 self._draw_side(edge)
+            elif not self._layout.is_bare:
+                self._draw_bar(edge)
+        if not self._layout.has_side_text:
+            return
         text, layout = side_edges_text(self._view), self._layout
         start = layout.left + (layout.board_width - len(text)) // 2
         self._canvas.write(max(0, min(start, layout.width - len(text))), layout.side_text_y, text, _LABEL)
@@ -271,7 +295,7 @@ class _Picture:
         is_target = self._overlay.shows_legal and self._targets(edge.side)
         text = edge.text if len(edge.text) + 4 <= width else _shortened(edge.text, width - 4)
         text = f"+ {text} +" if is_target else f" {text} "
-        fill = "=" if edge.owner == 0 else "-"
+        fill = self._glyphs.edges.get(edge.side, "=" if edge.owner == 0 else "-")
         y = 0 if edge.side == "top" else layout.bottom_edge_y
         self._canvas.write(layout.left, y, text.center(width, fill)[:width], self._edge_ink(edge))
 
@@ -279,9 +303,9 @@ class _Picture:
         """Draw the edge left or right of the board: a bar of one column."""
         layout = self._layout
         x = layout.left - 1 if edge.side == "left" else layout.left + layout.board_width
-        ink = self._edge_ink(edge)
+        ink, fill = self._edge_ink(edge), self._glyphs.edges.get(edge.side, "=" if edge.owner == 0 else "|")
         for y in range(layout.board_height):
-            self._canvas.write(x, layout.top + y, "=" if edge.owner == 0 else "|", ink)
+            self._canvas.write(x, layout.top + y, fill, ink)
 
 
 @cache
@@ -344,7 +368,12 @@ def _pointed_at(old: Overlay, new: Overlay) -> set[int] | None:
             if isinstance(was, str) or isinstance(now, str):
                 return None
             cells.update(cell for cell in (was, now) if cell is not None)
-    for were, are in ((old.picked, new.picked), (old.last, new.last), (old.reasons, new.reasons)):
+    for were, are in (
+        (old.picked, new.picked),
+        (old.last, new.last),
+        (old.reasons, new.reasons),
+        (old.hint, new.hint),
+    ):
         cells |= were ^ are
     if old.route != new.route:
         cells.update(old.route, new.route)

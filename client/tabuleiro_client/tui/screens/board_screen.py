@@ -5,22 +5,24 @@ Which position is shown, and what choices mean, is left to the screens of matche
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from textual import events
 from textual.actions import parse
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
 from tabuleiro.rules.view import BoardView, Target
+from tabuleiro_client.models.turn_composer import TurnComposer
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.context import Context, context_of
-from tabuleiro_client.tui.present.layout import fitting_layout
+from tabuleiro_client.tui.present.layout import fitting_layout, smallest_layout
 from tabuleiro_client.tui.present.notes import cell_note
 from tabuleiro_client.tui.widgets.bars import KeyBar, Line, TopBar
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
@@ -31,6 +33,8 @@ PANEL_MIN_COLUMNS: Final = 26
 PANEL_MAX_COLUMNS: Final = 44
 OTHER_ROWS: Final = 6
 """Rows that are not the board's: the bar at the top, the lines below the board, the footer."""
+LAVISH_ROWS: Final = 8
+"""The same with the players on a line, a long message and a row of choices: a board may need some of these."""
 
 
 class BoardScreen(Screen[None]):
@@ -46,6 +50,7 @@ class BoardScreen(Screen[None]):
     BoardScreen #lines Entry { padding: 0; background: $panel; }
     BoardScreen #note { color: $text-muted; }
     BoardScreen #note.banner { background: $warning; color: $background; text-style: bold; }
+    BoardScreen.tight #choices.empty { display: none; }
     BoardScreen #panel { width: 36; height: 1fr; background: $surface; }
     BoardScreen.narrow #panel { display: none; }
     BoardScreen #brief { display: none; text-style: bold; }
@@ -68,6 +73,53 @@ class BoardScreen(Screen[None]):
     def board(self) -> Board:
         """The board."""
         return self.query_one("#board", Board)
+
+    @property
+    def game_name(self) -> str:
+        """The name of the game on the board."""
+        raise NotImplementedError
+
+    @property
+    def is_typed_on(self) -> bool:
+        """True if letters and digits begin a line of actions now, and so are no commands."""
+        return isinstance(self.focused, Board)
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """The keys that do something now: none that is typed."""
+        active = super().active_bindings
+        return {key: one for key, one in active.items() if len(key) > 1} if self.is_typed_on else active
+
+    def on_key(self, event: events.Key) -> None:
+        character = event.character or ""
+        if self.is_typed_on and character.isascii() and character.isalnum():
+            event.stop()
+            event.prevent_default()
+            self.begin_typing(character)
+
+    def begin_typing(self, character: str) -> None:
+        """Open the line of actions with what was typed on the board."""
+        self.query_one(Entry).open_for("play", character)
+
+    def on_input_changed(self, event: Entry.Changed) -> None:
+        """Put the cursor on the cell that the line names last."""
+        entry, view = self.query_one(Entry), self.current_view()
+        if view is None:
+            return
+        words = re.findall(r"[a-z][0-9]+", entry.value.lower()) if entry.kind == "play" else []
+        named = [cell.index for cell in view.cells if cell.name in words[-1:]]
+        if named or self.board.is_named:
+            self.board.show_named(named[0] if named else None)
+
+    def show_choices(self, composer: TurnComposer | None, *, leaves_out: str = "") -> None:
+        """Offer the choices of the turn in the making; one that has to be made takes the keys."""
+        choices = [] if composer is None else composer.choices()
+        row, is_asking = self.query_one(Choices), composer is not None and composer.is_asking
+        row.show([choice for choice in choices if choice.action != leaves_out], is_asking=is_asking)
+        if is_asking and self.focused is self.board:
+            self.set_focus(row)
+        elif not is_asking and self.focused is row:
+            self.set_focus(self.board)
 
     def compose(self) -> ComposeResult:
         yield TopBar(self._first_title)
@@ -100,8 +152,14 @@ class BoardScreen(Screen[None]):
         view = self.current_view()
         if view is None:
             return
+        is_tight = smallest_layout(view).height > size.height - LAVISH_ROWS
+        self.set_class(is_tight, "tight")
+        self.query_one("#say", Line).limit(1 if is_tight else 2)
         rows = size.height - OTHER_ROWS
         layout = fitting_layout(view, size.width - PANEL_MIN_COLUMNS - 1, rows, self.board.wished_size)
+        if layout is not None and layout.is_bare:
+            alone = fitting_layout(view, size.width, rows - 1)
+            layout = layout if alone is None or alone.is_bare else None
         # With no board that fits beside it, the panel leaves its columns to the board, or to the word about that.
         spare = 0 if layout is None else size.width - 1 - layout.width
         self.set_class(spare < PANEL_MIN_COLUMNS, "narrow")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from textual import events
 from textual.binding import BindingType
@@ -22,7 +22,7 @@ from tabuleiro_client.tui.present.overlay import NOTHING, Overlay
 from tabuleiro_client.tui.room_form import Field
 from tabuleiro_client.tui.sample_positions import sample_view
 from tabuleiro_client.tui.screens.page import PageScreen
-from tabuleiro_client.tui.settings import FILE_NAME, Settings
+from tabuleiro_client.tui.settings import FILE_NAME, BoardSize, Settings
 from tabuleiro_client.tui.themes import THEMES
 from tabuleiro_client.tui.widgets.board import BoardPicture
 from tabuleiro_client.tui.widgets.forms import FieldRow, FormBox, widgets_of
@@ -35,7 +35,7 @@ _SWITCHES = ("is_ascii", "shows_legal", "asks_before_sending", "rings_bell", "ch
 def setting_fields() -> list[Field]:
     """Return the settings as fields, named as in :class:`Settings`."""
     themes = {theme.name: theme.title for theme in THEMES.values()}
-    sizes = {size: size for size in ("auto", "small", "medium", "large")}
+    sizes = {size: size for size in get_args(BoardSize)}
     return [
         Field("theme", "theme", "colours of screens and boards", themes, heading="Looks"),
         Field("is_ascii", "ASCII only", "no characters beyond ASCII", _YES_NO),

@@ -34,6 +34,12 @@ class Line(Static):
         is_resized = self._rows_count > 1 and self._is_long(text) != self._is_long(str(self.content))
         self.update(text, layout=is_resized)
 
+    def limit(self, rows_count: int) -> None:
+        """Take so many lines at most from now on."""
+        if rows_count != self._rows_count:
+            self._rows_count = rows_count
+            self.styles.max_height = rows_count
+
     def _is_long(self, text: str) -> bool:
         return len(text) > self.content_size.width
 

@@ -19,7 +19,8 @@ from textual.widget import Widget
 from tabuleiro.rules.view import BoardView, CellView, EdgeSide, Mark, Target
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.context import Context, context_of
-from tabuleiro_client.tui.present.ink import GlyphSet, Row
+from tabuleiro_client.tui.present.glyphs import GlyphSet
+from tabuleiro_client.tui.present.ink import Row
 from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay
 from tabuleiro_client.tui.present.picture import board_rows, changed_rows, some_rows
@@ -35,7 +36,8 @@ Picture = tuple[BoardView, Layout, Overlay, GlyphSet]
 class Board(Widget, can_focus=True):
     """Draws what :meth:`show` was given last; ``cursor`` and ``hover`` are what is pointed at.
 
-    ``choose`` is called with what is clicked, or chosen by a key; keys do so only while ``can_choose``.
+    ``choose`` is called with what is clicked, or chosen by a key. Without ``can_choose`` there is nothing to
+    choose, and the arrows are left to the screen. With ``is_named`` the cursor is shown without the focus.
     ``pointed`` is called when the cursor or the mouse is somewhere else.
     """
 
@@ -57,6 +59,7 @@ class Board(Widget, can_focus=True):
         self._choose = choose
         self._pointed = pointed
         self.can_choose = True
+        self.is_named = False
         self.cursor: Target | None = None
         self.hover: Target | None = None
         self.layout_shown: Layout | None = None
@@ -100,7 +103,7 @@ class Board(Widget, can_focus=True):
         if self._view is None or not self.size.area:
             return
         self._find_layout(self._view)
-        self._overlay = self._make_overlay(self.cursor if self.has_focus else None, self.hover)
+        self._overlay = self._make_overlay(self.cursor if self.has_focus or self.is_named else None, self.hover)
         before, size_before, layout = self._drawn, self._drawn_size, self.layout_shown
         picture = None if layout is None else (self._view, layout, self._overlay, self.context.glyphs)
         self._drawn, self._drawn_size = picture, self.size
@@ -121,9 +124,9 @@ class Board(Widget, can_focus=True):
         changed = [y for y, row in rows.items() if row != self._rows[y]]
         for y in changed:
             self._rows[y] = rows[y]
-            self._strips.pop(y, None)
+            self._strips.pop(y + self._top, None)
         if changed:  # no region at all would mean the whole of it
-            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
+            self.refresh(*(Region(0, y + self._top, self.size.width, 1) for y in changed))
 
     def _find_layout(self, view: BoardView) -> None:
         """Lay the board out anew when its shape or the room for it has changed."""
@@ -150,7 +153,8 @@ class Board(Widget, can_focus=True):
         if self.layout_shown is None or self._view is None:
             return self._word_too_small(y)
         width, base = self.size.width, self.visual_style.rich_style
-        if y >= len(self._rows):
+        y -= self._top
+        if not 0 <= y < len(self._rows):
             return Strip.blank(width, base)
         style_on = self.context.brush(is_stone="b" in self._view.piece_names).style_on
         segments = [Segment(" " * self._left, base)]
@@ -164,15 +168,18 @@ class Board(Widget, can_focus=True):
         """The column at which the picture begins, so that it is in the middle of the room there is."""
         return 0 if self.layout_shown is None else max(0, (self.size.width - self.layout_shown.width) // 2)
 
+    @property
+    def _top(self) -> int:
+        """The line at which the picture begins, in the middle as well."""
+        return 0 if self.layout_shown is None else max(0, (self.size.height - self.layout_shown.height) // 2)
+
     def _word_too_small(self, y: int) -> Strip:
         lines: list[str] = []
         if self._view is not None:
-            need = smallest_layout(self._view)
-            lines = [
-                "The window is too small.",
-                f"The board needs {need.width} x {need.height},",
-                f"there is {self.size.width} x {self.size.height}.",
-            ]
+            need, window = smallest_layout(self._view), self.app.size
+            columns = window.width + max(0, need.width - self.size.width)
+            rows = window.height + max(0, need.height - self.size.height)
+            lines = ["The window is too small", "for this board. Make it", f"{columns} columns x {rows} rows."]
         base = self.visual_style.rich_style
         if y >= len(lines):
             return Strip.blank(self.size.width, base)
@@ -182,12 +189,12 @@ class Board(Widget, can_focus=True):
         """Return the target at column ``x`` of row ``y`` of this widget."""
         if self.layout_shown is None:
             return None
-        return self.layout_shown.hit(x - self._left, y)
+        return self.layout_shown.hit(x - self._left, y - self._top)
 
     def place_of(self, target: Target) -> tuple[int, int] | None:
         """Return the column and row of this widget at which ``target`` is drawn; ``None`` while it is not."""
         place = self.layout_shown.place(target) if self.layout_shown is not None else None
-        return None if place is None else (place[0] + self._left, place[1])
+        return None if place is None else (place[0] + self._left, place[1] + self._top)
 
     def on_resize(self) -> None:
         self._strips = {}
@@ -225,12 +232,24 @@ class Board(Widget, can_focus=True):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether a key does something now; the footer shows those that do."""
-        return self.can_choose or action not in ("choose", "jump_legal")
+        return self.can_choose or action not in ("choose", "jump_legal", "move")
 
     def action_choose(self) -> None:
         """Choose what is under the cursor."""
         if self.cursor is not None:
             self._choose(self.cursor)
+
+    def show_named(self, target: Target | None) -> None:
+        """Put the cursor on what is named while something is typed; ``None``: nothing is named any more."""
+        self.is_named = target is not None
+        if target is None:
+            self.redraw()
+        else:
+            self._put_cursor(target)
+
+    def action_point(self, dx: int, dy: int) -> None:
+        """Move the cursor by one cell, whatever the arrows do."""
+        self.action_move(dx, dy)
 
     def action_move(self, dx: int, dy: int) -> None:
         """Move the cursor by one cell, or onto an edge that may be entered and back."""

@@ -21,6 +21,9 @@ from tabuleiro_server.bots.engine.xero_g.plain import PlainXeroGSearcher
 SEARCHED_GAMES: Final = (VirusWars.name, XeroG.name, Iris.name, Minefield.name)
 """The games that have a compiled search."""
 
+PLAYOUT_GAMES: Final = (Iris.name, Minefield.name)
+"""Those of them in which it is a Monte-Carlo tree search; in the others it is alpha-beta."""
+
 
 def searcher(game: Game) -> Searcher:
     """Return the compiled search for ``game``; its kernels are compiled or loaded when it is first used.

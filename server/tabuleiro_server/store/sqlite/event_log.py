@@ -73,6 +73,11 @@ def select_events(connection: sqlite3.Connection, room: RoomCode, after_seq: Seq
     return events
 
 
+def delete_events(connection: sqlite3.Connection, room: RoomCode) -> None:
+    """Remove all events of a room."""
+    connection.execute("DELETE FROM events WHERE room = ?", (room,))
+
+
 def select_openings(connection: sqlite3.Connection, rooms: Sequence[RoomCode]) -> dict[RoomCode, StoredEvent]:
     """Return the first event of each of ``rooms``; a room whose first event is damaged or missing is left out."""
     openings: dict[RoomCode, StoredEvent] = {}

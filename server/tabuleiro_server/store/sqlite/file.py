@@ -128,10 +128,10 @@ class LockFile:
         if not is_serving:
             os.utime(self._touchable(), ns=(touched_ns, touched_ns))
 
-    def beat(self) -> None:
-        """Note that this process runs now; the next one reads it in `last_alive_ms`."""
+    def beat(self, now_ms: int) -> None:
+        """Note that this process runs at ``now_ms``; the next one reads it in `last_alive_ms`."""
         if self._is_held:
-            os.utime(self._touchable())
+            os.utime(self._touchable(), ns=(now_ms * 1_000_000, now_ms * 1_000_000))
 
     def _touchable(self) -> int | str:
         return self._descriptor if os.utime in os.supports_fd else self._path

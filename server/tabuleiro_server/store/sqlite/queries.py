@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from tabuleiro.ids import RoomCode
+from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro_server.store.port import MatchRow, PlayerRow, RoomRow
 from tabuleiro_server.store.sqlite.connection import insert_rows
 
@@ -128,6 +128,12 @@ def select_due_rooms(connection: sqlite3.Connection, before_ms: int) -> list[Roo
     """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first."""
     query = "SELECT code FROM rooms WHERE next_deadline_ms <= ? ORDER BY next_deadline_ms, code"
     return [code for (code,) in connection.execute(query, (before_ms,)).fetchall()]
+
+
+def select_newest_ms(connection: sqlite3.Connection) -> TimestampMs | None:
+    """Return the time of the newest event of any room, ``None`` before the first."""
+    (newest_ms,) = connection.execute("SELECT max(updated_at_ms) FROM rooms").fetchone()
+    return None if newest_ms is None else TimestampMs(newest_ms)
 
 
 def select_matches(connection: sqlite3.Connection, room: RoomCode) -> list[MatchRow]:

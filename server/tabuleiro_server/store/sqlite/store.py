@@ -26,12 +26,14 @@ from tabuleiro_server.store.port import (
 from tabuleiro_server.store.sqlite.accounts import SqliteAccounts
 from tabuleiro_server.store.sqlite.admin import copy_database
 from tabuleiro_server.store.sqlite.connection import ConnectionSettings, Reader, Synchronous, storage_error
-from tabuleiro_server.store.sqlite.event_log import select_events, select_openings
+from tabuleiro_server.store.sqlite.event_log import delete_events, select_events, select_openings
 from tabuleiro_server.store.sqlite.file import LockFile, ServedConnection, ServedFile
 from tabuleiro_server.store.sqlite.queries import (
+    delete_rows_of,
     select_codes,
     select_due_rooms,
     select_matches,
+    select_newest_ms,
     select_room,
     select_rooms,
 )
@@ -134,9 +136,13 @@ class SqliteStore(Store):
         """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new file."""
         return self._lock.last_alive_ms
 
-    def beat(self) -> None:
+    def beat(self, now_ms: TimestampMs) -> None:
         """Note on the lock file that the database is being served now."""
-        self._lock.beat()
+        self._lock.beat(now_ms)
+
+    async def newest_ms(self) -> TimestampMs | None:
+        """Return the time of the newest event of any room, ``None`` before the first."""
+        return await self.reader.read(select_newest_ms)
 
     def append(
         self, room: RoomCode, expected_seq: Seq, events: Sequence[StoredEvent], rows: Rows
@@ -146,6 +152,17 @@ class SqliteStore(Store):
             if event.seq != wanted:
                 raise ValueError(f"room {room}: event {event.seq} stands in the place of event {wanted}")
         return self.writer.append(Append(room, expected_seq, events, rows))
+
+    async def remove(self, rooms: Collection[RoomCode]) -> None:
+        """Remove rooms with their events and all rows."""
+
+        def delete(connection: sqlite3.Connection) -> None:
+            for room in rooms:
+                delete_events(connection, room)
+                delete_rows_of(connection, room)
+
+        await self.writer.call(delete)
+        self.writer.forget(rooms)
 
     async def load(self, room: RoomCode, after_seq: Seq = BEFORE_FIRST) -> list[StoredEvent]:
         """Return the room's events behind ``after_seq`` in order."""

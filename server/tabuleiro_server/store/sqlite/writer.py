@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -291,6 +291,11 @@ class Writer:
         for anything else that it raises; StorageUnavailableError.
         """
         return cast("T", await self._submit(Call(function)))
+
+    def forget(self, rooms: Collection[RoomCode]) -> None:
+        """Look for the last events of rooms again: they were removed."""
+        for room in rooms:
+            self._known_seqs.pop(room, None)
 
     def _submit(self, write: Write) -> asyncio.Future[Outcome]:
         if self._task is None or self._task.done() or self._is_stopping:
