@@ -16,7 +16,7 @@ from tabuleiro.errors import StoreError
 from tabuleiro.ids import SECOND_MS, TimestampMs
 from tabuleiro.protocol.addresses import format_server_url
 from tabuleiro.rules import registry
-from tabuleiro_server.bots.levels import level_names
+from tabuleiro_server.bots.levels import level_names, read_level
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.seats import BotSeats, suggest_turn
 from tabuleiro_server.config import Config
@@ -34,6 +34,7 @@ from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
+from tabuleiro_server.sessions.levels import Levels
 from tabuleiro_server.sessions.lifecycle import Janitor, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
@@ -203,7 +204,7 @@ async def _rooms(
         quota=quota,
         budgets=budgets,
         hints=hints,
-        levels=levels,
+        levels=Levels(levels, read_level),
         now_ms=now_ms,
         version=tabuleiro.__version__,
     )

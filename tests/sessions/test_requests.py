@@ -204,3 +204,45 @@ async def test_the_log_tells_which_program_says_hello(stage: Any) -> None:
         answer = await newcomer.ask(messages.Hello, name="ana", client="robo \x1b[31m1.0")
     told = [entry for entry in entries if entry["event"] == "hello"]
     assert [(entry["client"], entry["account"]) for entry in told] == [("robo 1.0", answer.account)]
+
+
+async def test_a_server_reads_the_names_of_the_reports_and_refuses_algorithms(stage: Any) -> None:
+    ana = stage.client("ana")
+    seats = (SeatRequest("me"), SeatRequest("bot", "Level 1"))
+    entered = await ana.ask(messages.CreateRoom, game="virus-wars", seats=seats)
+    assert entered.head.seats[1].holder.level == "random"
+    for level, told in (
+        ("alpha-beta depth=2", "plays on one's own machine only, expected one of random, "),
+        ("mcts playouts=9 eval=/etc/passwd.py", "plays on one's own machine only"),
+        (
+            "genius",
+            "level 'genius' is not possible, expected one of random, minimax-1, minimax-3, easy, ",
+        ),
+    ):
+        late = RoomSettings(late_bot=LateBot(level, 60_000))
+        for fields in ({"seats": (SeatRequest("me"), SeatRequest("bot", level))}, {"settings": late}):
+            refusal = await ana.ask(messages.CreateRoom, game="virus-wars", **fields)
+            assert (refusal.code, told in refusal.message) == ("unknown-level", True)
+        room = (await ana.ask(messages.CreateRoom, game="virus-wars")).head.room
+        for make, fields in (
+            (messages.SeatBot, {"seat": 1, "level": level}),
+            (messages.ChangeSettings, {"settings": late}),
+        ):
+            refusal = await ana.ask(make, room=room, **fields)
+            assert (refusal.code, told in refusal.message) == ("unknown-level", True)
+
+
+async def test_whoever_runs_the_server_for_themselves_may_choose_any_algorithm(stage: Any) -> None:
+    ana = stage.client("ana")
+    token = await stage.guests.vouch_for("ana", "ana")
+    owner = (await stage.guests.identify(None, token, "")).account
+    ana.session.account_id = owner.id
+    late = RoomSettings(late_bot=LateBot("Minimax depth=1", 60_000))
+    seats = (SeatRequest("me"), SeatRequest("bot", "Alpha-Beta  depth=2 weights=1,-1"))
+    entered = await ana.ask(messages.CreateRoom, game="virus-wars", seats=seats, settings=late)
+    assert entered.head.seats[1].holder.level == "alpha-beta depth=2 weights=1,-1"
+    assert entered.head.settings.late_bot == LateBot("minimax depth=1", 60_000)
+    refusal = await ana.ask(
+        messages.CreateRoom, game="virus-wars", seats=(SeatRequest("bot", "minimax"), SeatRequest())
+    )
+    assert (refusal.code, "depth= takes" in refusal.message) == ("unknown-level", True)
