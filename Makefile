@@ -27,8 +27,11 @@ test-slow: $(STAMP)
 
 KILLS ?= 200
 
-# The page in a real browser; skipped with a reason where there is no chromium.
+# The page in a real browser, skipped with a reason where there is no chromium; and its types, where there is npm.
 test-browser: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
+	@if command -v npx >/dev/null; then npx --yes --package typescript@5 tsc -p tests/browser/tsconfig.json; \
+		else echo "npm is not installed: the types of the page are not checked"; fi
 	$(BIN)/pytest -q -m browser $(OPTIONS) tests/browser
 
 torture: $(STAMP)

@@ -1,4 +1,4 @@
-"""The page in a real browser: matches to their end, watching, private rooms, chat, a killed server, the keyboard."""
+"""The page in a real browser: whole matches, watching, private rooms, chat, a killed server, the keyboard."""
 
 from __future__ import annotations
 
