@@ -34,6 +34,10 @@ MatchOption = Annotated[
     int | None,
     typer.Option("--match", metavar="N", min=1, help="Which match of the room or file; else the last one."),
 ]
+TurnOption = Annotated[
+    int | None,
+    typer.Option("--turn", metavar="N", min=1, help="The position before this turn; else the last one."),
+]
 ListedGameOption = Annotated[
     str | None, typer.Option("--game", metavar="GAME", help="The game of a list of moves that does not name it.")
 ]
