@@ -37,6 +37,7 @@ from tabuleiro_client.text.analysis import (
     progress_text,
     turns_of,
 )
+from tabuleiro_client.text.problems import missing_part
 from tabuleiro_client.text.standard_output import write_data
 
 ANALYSER_GROUP: Final = "tabuleiro.analysers"
@@ -56,14 +57,12 @@ def load_from_bots(command: str, name: str) -> object:
         except ModuleNotFoundError as error:
             if not (error.name or "").startswith("tabuleiro_server"):
                 raise
-    raise ConfigError(command, "the engine", "the server's side beside the client: pip install 'tabuleiro[bots]'")
+    raise ConfigError(command, "the engine", f"the server's side beside the client: {missing_part('bots')}")
 
 
 SECONDS_DEFAULT: Final = 5.0
 SECONDS_OF_EACH_DEFAULT: Final = 1.0
-_PLAIN_NOTICE: Final = (
-    "searched in plain Python, about a hundred times slower than the engine: pip install 'tabuleiro[bots]'"
-)
+_PLAIN_NOTICE: Final = "searched in plain Python, about a hundred times slower than the engine"
 
 
 def analyse(
@@ -146,7 +145,7 @@ def _result(search: Analyser, game: Game, state: State, seconds: float, lines: i
 
 def _tell_if_plain(analysis: Analysis) -> None:
     if not analysis.is_compiled:
-        typer.echo(_PLAIN_NOTICE, err=True)
+        typer.echo(f"{_PLAIN_NOTICE}: {missing_part('bots')}", err=True)
 
 
 def _judge(search: Analyser, game: Game, record: MatchRecord, seconds: float) -> list[JudgedTurn]:

@@ -96,7 +96,9 @@ def _run_reporting_errors(arguments: Sequence[str]) -> int:
         extra = extra_that_installs(error.name or "")
         if extra is None:
             raise
-        return _complain(f"this needs {error.name}, which is not installed: pip install 'tabuleiro[{extra}]'", 2)
+        from tabuleiro_client.text.problems import missing_part
+
+        return _complain(missing_part(extra), 2)
     except (ConfigError, GameOptionError) as error:
         return _complain(str(error), 2)
     except TabuleiroError as error:

@@ -89,7 +89,8 @@ def _side(game: Game, player: Player | None) -> str:
     return "nobody" if player is None else game.sides[player]
 
 
-_COLUMN_PX: Final = 190
+_COLUMN_PX: Final = 220
+_LETTER_PX: Final = 8
 _ROW_PX: Final = 20
 _LEFT_PX: Final = 24
 _TOP_PX: Final = 130
@@ -113,7 +114,11 @@ def tree_svg(game: Game, state: State, tree: SearchTree) -> str:
     drawing.draw(tree.root, 0)
     heads = _headlines(game, state, tree)[:4]
     heads.append("squares take the highest value, circles the lowest; green: where it comes from; red: cut")
-    width = _LEFT_PX + _COLUMN_PX * (tree.depth + 1) + max(0, 7 * max(map(len, heads)) - _COLUMN_PX * tree.depth)
+    width = (
+        _LEFT_PX
+        + _COLUMN_PX * (tree.depth + 1)
+        + max(0, _LETTER_PX * max(map(len, heads)) - _COLUMN_PX * tree.depth)
+    )
     height = _TOP_PX + _ROW_PX * (drawing.rows_count + 1)
     titles = [_text(_LEFT_PX, 24 + 20 * row, line, "" if row else "head") for row, line in enumerate(heads)]
     return "\n".join(
@@ -149,17 +154,18 @@ class _Drawing:
             self.nodes.append(_text(x + _COLUMN_PX, hidden_y + 4, f"+ {node.hidden_count} more", "hidden"))
             self.nodes[-1] = self.nodes[-1].replace("</text>", f"<title>{_hidden_text(node)}</title></text>")
         y = sum(heights) / len(heights) if heights else self._next_row()
+        text = f"{node.text} {_value_text(node)}".strip()
+        line_x = x + 14 + _LETTER_PX * len(text)
         for child, height in zip(node.children, heights, strict=True):
             kind = "cut" if child.is_cut else "best" if child.is_best else ""
             self.lines.append(
-                f'<line class="{kind}" x1="{x + 6}" y1="{y:g}" x2="{x + _COLUMN_PX - 6}" y2="{height:g}"/>'
+                f'<line class="{kind}" x1="{line_x}" y1="{y:g}" x2="{x + _COLUMN_PX - 6}" y2="{height:g}"/>'
             )
         shape = "most" if node.to_move == self._player else "least"
         if shape == "most":
             self.nodes.append(f'<rect class="most" x="{x - 6}" y="{y - 6:g}" width="12" height="12"/>')
         else:
             self.nodes.append(f'<circle class="least" cx="{x}" cy="{y:g}" r="6"/>')
-        text = f"{node.text} {_value_text(node)}".strip()
         self.nodes.append(_text(x + 10, y + 4, text, "cut-text" if node.is_cut else ""))
         return y
 
