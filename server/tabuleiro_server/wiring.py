@@ -16,7 +16,7 @@ from tabuleiro.errors import StoreError
 from tabuleiro.ids import SECOND_MS, TimestampMs
 from tabuleiro.protocol.addresses import format_server_url
 from tabuleiro.rules import registry
-from tabuleiro_server.bots.levels import level_names
+from tabuleiro_server.bots.levels import level_names, read_level
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.seats import BotSeats, suggest_turn
 from tabuleiro_server.config import Config
@@ -24,6 +24,7 @@ from tabuleiro_server.metrics import LoopLagProbe, NetMetrics
 from tabuleiro_server.metrics.exposition import ServerCollector, render_metrics
 from tabuleiro_server.net.addresses import is_everywhere
 from tabuleiro_server.net.http import HttpPages
+from tabuleiro_server.net.page import Page
 from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
@@ -33,6 +34,7 @@ from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
+from tabuleiro_server.sessions.levels import Levels
 from tabuleiro_server.sessions.lifecycle import Janitor, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
@@ -202,7 +204,7 @@ async def _rooms(
         quota=quota,
         budgets=budgets,
         hints=hints,
-        levels=levels,
+        levels=Levels(levels, read_level),
         now_ms=now_ms,
         version=tabuleiro.__version__,
     )
@@ -223,5 +225,6 @@ def _sockets(
         rooms_count=lambda: services.directory.rooms_count,
         bots=lambda: pool.counts,
     )
-    pages = HttpPages(config, lambda: render_metrics(collector))
+    page = Page(services.lobby.listed_room) if config.web else None
+    pages = HttpPages(config, lambda: render_metrics(collector), page)
     return WebSocketServer(requests, config, pages, metrics, clock.awake_s)

@@ -24,6 +24,7 @@ from tabuleiro_client.cli.options import (
     SecretOption,
     ServerOption,
     SourceArgument,
+    TurnOption,
     listed_game,
 )
 from tabuleiro_client.models.analysis import MatchJudge, load_analyser
@@ -35,21 +36,17 @@ from tabuleiro_client.text.analysis import (
     judged_lines,
     progress_text,
 )
+from tabuleiro_client.text.problems import missing_part
 from tabuleiro_client.text.standard_output import write_data
 
 SECONDS_DEFAULT: Final = 5.0
 SECONDS_OF_EACH_DEFAULT: Final = 1.0
-_PLAIN_NOTICE: Final = (
-    "searched in plain Python, about a hundred times slower than the engine: pip install 'tabuleiro[bots]'"
-)
+_PLAIN_NOTICE: Final = "searched in plain Python, about a hundred times slower than the engine"
 
 
 def analyse(
     source: SourceArgument,
-    turn: Annotated[
-        int | None,
-        typer.Option("--turn", metavar="N", min=1, help="The position before this turn; else the last one."),
-    ] = None,
+    turn: TurnOption = None,
     seconds: Annotated[
         float | None,
         typer.Option(
@@ -127,7 +124,7 @@ def _result(search: Analyser, game: Game, state: State, seconds: float, lines: i
 
 def _tell_if_plain(analysis: Analysis) -> None:
     if not analysis.is_compiled:
-        typer.echo(_PLAIN_NOTICE, err=True)
+        typer.echo(f"{_PLAIN_NOTICE}: {missing_part('bots')}", err=True)
 
 
 def _judge(search: Analyser, game: Game, record: MatchRecord, seconds: float) -> list[JudgedTurn]:

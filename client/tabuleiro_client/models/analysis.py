@@ -20,24 +20,28 @@ from tabuleiro.notation.record import RecordTurn
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.analysis import Analyser, Analysis
 from tabuleiro_client.text.analysis import JudgedTurn, turns_of
+from tabuleiro_client.text.problems import missing_part
 
 ANALYSER_GROUP: Final = "tabuleiro.analysers"
-"""The entry point group that holds the search, named ``engine``."""
+"""The entry point group that holds what the bots can tell: the search ``engine``, its ``tree``."""
 
 REPLY_MAX_BYTES: Final = 1 << 20
 
 
 def load_analyser() -> Analyser:
     """Load the search of this installation. Raises: ConfigError when there is none."""
-    for found in entry_points(group=ANALYSER_GROUP, name="engine"):
+    return cast(Analyser, load_from_bots("analyse", "engine"))
+
+
+def load_from_bots(command: str, name: str) -> object:
+    """Load what the bots of this installation have for ``command``. Raises: ConfigError when there is none."""
+    for found in entry_points(group=ANALYSER_GROUP, name=name):
         try:
-            return cast(Analyser, found.load())
+            return found.load()
         except ModuleNotFoundError as error:
             if not (error.name or "").startswith("tabuleiro_server"):
                 raise
-    raise ConfigError(
-        "analyse", "the engine", "the server's side beside the client: pip install 'tabuleiro[bots]'"
-    )
+    raise ConfigError(command, "the engine", f"the server's side beside the client: {missing_part('bots')}")
 
 
 class SearchJob(msgspec.Struct, frozen=True):
