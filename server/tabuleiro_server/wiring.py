@@ -24,6 +24,7 @@ from tabuleiro_server.metrics import LoopLagProbe, NetMetrics
 from tabuleiro_server.metrics.exposition import ServerCollector, render_metrics
 from tabuleiro_server.net.addresses import is_everywhere
 from tabuleiro_server.net.http import HttpPages
+from tabuleiro_server.net.page import Page
 from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
@@ -224,5 +225,6 @@ def _sockets(
         rooms_count=lambda: services.directory.rooms_count,
         bots=lambda: pool.counts,
     )
-    pages = HttpPages(config, lambda: render_metrics(collector))
+    page = Page(services.lobby.listed_room) if config.web else None
+    pages = HttpPages(config, lambda: render_metrics(collector), page)
     return WebSocketServer(requests, config, pages, metrics, clock.awake_s)

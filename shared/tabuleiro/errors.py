@@ -144,12 +144,15 @@ class RemoteProtocolError(ProtocolError):
 
 
 class CommandError(TabuleiroError):
-    """A refused command. ``code`` is one of :class:`tabuleiro.protocol.codes.ErrorCode`."""
+    """A refused command. ``code`` is one of :class:`tabuleiro.protocol.codes.ErrorCode`, for programs."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
         self.message = message
-        super().__init__(f"{code}: {message}")
+        super().__init__(message)
+
+    def __repr__(self) -> str:
+        return f"CommandError({self.code!r}, {self.message!r})"
 
 
 class StoreError(TabuleiroError):

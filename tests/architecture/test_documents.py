@@ -68,7 +68,7 @@ def test_the_two_commands_stay_in_the_readme() -> None:
 def test_the_host_is_told_what_the_page_about_hosting_shows() -> None:
     server: Any = SimpleNamespace(url="ws://127.0.0.1:8765", public_urls=["ws://192.0.2.7:8765"], port=8765)
     shown = [line.removeprefix("    ") for line in text_of("docs/hosting.md").splitlines()]
-    told = invitation_lines(server, is_guessed=True)
+    told = invitation_lines(server, is_guessed=True, has_page=True)
     start = shown.index(told[0])
     assert shown[start : start + len(told)] == told
     assert shown[start - 2] == f"tabuleiro listens on {server.url}"

@@ -273,6 +273,46 @@ def test_bytes_that_are_no_json_close_the_connection(frame: bytes) -> None:
     assert caught.value.close_code == 1007
 
 
+@pytest.mark.parametrize(
+    ("codec", "begin", "end"), [(JsonCodec(), b"[", b"]"), (MsgpackCodec(), b"\x91", b"")], ids=["json", "msgpack"]
+)
+def test_nesting_up_to_a_depth_is_refused_and_beyond_closes_the_connection(
+    codec: Codec, begin: bytes, end: bytes
+) -> None:
+    value = b"1" if codec.is_text else b"\x01"
+    with pytest.raises(RemoteProtocolError, match="a message is a map") as caught:
+        codec.decode_client(begin * 500 + value + end * 500)
+    assert caught.value.close_code is None
+    with pytest.raises(RemoteProtocolError, match="not a") as caught:
+        codec.decode_client(begin * 5_000 + value + end * 5_000)
+    assert caught.value.close_code == 1007
+
+
+@codecs
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        (("type", "list-rooms"), ("id", 1), ("id", 2)),
+        (("type", "list-rooms"), ("id", "x"), ("id", 2)),
+        (("type", "hello"), ("id", 2), ("type", "list-rooms")),
+    ],
+    ids=str,
+)
+def test_of_a_key_that_comes_twice_the_last_one_counts(codec: Codec, pairs: tuple[tuple[str, Any], ...]) -> None:
+    if codec.is_text:
+        members = ", ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in pairs)
+        assert codec.decode_client(b"{%b}" % members.encode()) == ListRooms(id=2)
+    else:
+        frame_bytes = bytes([0x80 + len(pairs)]) + b"".join(msgpack.packb(part) for pair in pairs for part in pair)
+        assert codec.decode_client(frame_bytes) == ListRooms(id=2)
+
+
+def test_half_of_a_surrogate_pair_is_no_text() -> None:
+    with pytest.raises(RemoteProtocolError, match="not a JSON message") as caught:
+        JsonCodec().decode_client(b'{"type": "list-rooms", "id": 1, "game": "\\ud800"}')
+    assert caught.value.close_code == 1007
+
+
 @codecs
 def test_a_frame_over_the_limit_closes_the_connection(codec: Codec) -> None:
     with pytest.raises(RemoteProtocolError, match="at most") as caught:

@@ -9,8 +9,8 @@ from structlog.testing import capture_logs
 
 from tabuleiro.errors import StorageUnavailableError
 from tabuleiro.protocol import messages
-from tabuleiro.protocol.events import ActionsPlayed, SeatDisconnected, Withheld
-from tabuleiro.protocol.messages import RoomEntered, SeatRequest, Update
+from tabuleiro.protocol.events import ActionsPlayed, RoomClosed, SeatDisconnected, Withheld
+from tabuleiro.protocol.messages import Ok, RoomEntered, SeatRequest, Update
 from tabuleiro.settings import LateBot, RoomSettings
 
 IN_A_ROOM: tuple[tuple[Any, dict[str, Any]], ...] = (
@@ -204,6 +204,38 @@ async def test_the_log_tells_which_program_says_hello(stage: Any) -> None:
         answer = await newcomer.ask(messages.Hello, name="ana", client="robo \x1b[31m1.0")
     told = [entry for entry in entries if entry["event"] == "hello"]
     assert [(entry["client"], entry["account"]) for entry in told] == [("robo 1.0", answer.account)]
+
+
+async def test_the_last_person_to_leave_closes_the_room_for_watchers_too(stage: Any) -> None:
+    ana, eva = stage.client("ana"), stage.client("eva")
+    seats = (SeatRequest("me"), SeatRequest("open"))
+    code = (await ana.create(seats=seats)).head.room
+    await eva.watch(code)
+    heard_count = len(ana.heard)
+    assert await ana.ask(messages.LeaveRoom, room=code) is None
+    assert await eva.hear_event(RoomClosed) == RoomClosed("everybody left")
+    await eva.hear_gone()
+    assert [type(said) for said in ana.heard[heard_count:]] == [Ok], "no room-gone for whoever left"
+    for client in (ana, eva):
+        assert (await client.ask(messages.LeaveRoom, room=code)).code == "no-such-room"
+
+
+async def test_leaving_a_room_that_one_is_not_in_changes_nothing(match_of: Any) -> None:
+    stage, _, _, code = match_of
+    seq = (await stage.room(code)).state.seq
+    assert await stage.client("eva").ask(messages.LeaveRoom, room=code) is None
+    assert (await stage.room(code)).state.seq == seq
+
+
+async def test_the_seat_told_on_entering_is_right_after_a_rematch(match_of: Any) -> None:
+    _, ana, rui, code = match_of
+    assert await rui.ask(messages.Resign, room=code, match=1) is None
+    await ana.ask(messages.Offer, room=code, kind="rematch")
+    await rui.ask(messages.Answer, room=code, kind="rematch", accept=True)
+    for client, seat in ((ana, 1), (rui, 0)):
+        entered = await client.watch(code)
+        assert entered.seat == seat
+        assert entered.head.seats[seat].holder.account == client.account
 
 
 async def test_a_server_reads_the_names_of_the_reports_and_refuses_algorithms(stage: Any) -> None:

@@ -193,8 +193,8 @@ class IdentityFolder:
         try:
             identity = msgspec.json.decode(content, type=Identity)
             parse_name(identity.name)
-        except (msgspec.DecodeError, UnicodeDecodeError, NotationError) as error:
-            self._set_aside(path, f"a saved name could not be read ({error})")
+        except (msgspec.DecodeError, UnicodeDecodeError, NotationError):
+            self._set_aside(path, "a saved name could not be read")
             return None
         return identity
 

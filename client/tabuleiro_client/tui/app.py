@@ -25,6 +25,7 @@ from textual.command import CommandPalette, Provider
 from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
+from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro_client.models.saved_matches import SavedMatches
 from tabuleiro_client.net.files import config_folder, data_folder
@@ -51,6 +52,8 @@ CRASH_REPORT_NAME: Final = "crash-report.txt"
 DAMAGE_SHOWN_S: Final = 20.0
 """How long it is told that a file cannot be read."""
 
+GREETING_SHOWN_S: Final = 10.0
+
 FirstScreen = Callable[[], Screen[Any]]
 
 
@@ -63,6 +66,7 @@ class TabuleiroApp(App[int]):
     """The terminal client. ``opening`` makes the first screen; when the last is left, so is the program.
 
     ``typed_lines`` are the lines typed on screens, by what they are for; ``typed_count`` counts what was typed.
+    ``farewells`` are said, by rooms, when the program has ended, ``greeting`` at its start; empty for nothing.
     ``now_ms`` reads the clock. ``session`` is the server this user is at, ``settings`` what is chosen;
     ``writing`` what may be written, ``input_queue`` what everything typed passes.
     """
@@ -107,6 +111,8 @@ class TabuleiroApp(App[int]):
         self.is_looked_at = True
         self.typed_lines: dict[str, LineHistory] = {}
         self.typed_count = 0
+        self.farewells: dict[RoomCode, str] = {}
+        self.greeting = ""
         self.title_bar = TerminalTitle(self._write, self.TITLE)
         self._opening = opening
         self._force_ascii = force_ascii
@@ -156,6 +162,8 @@ class TabuleiroApp(App[int]):
 
     def on_mount(self) -> None:
         self.push_screen(self._opening())
+        if self.greeting:
+            self.notify(showable(self.greeting, self.writing), timeout=GREETING_SHOWN_S, markup=False)
         if self._settings_file.problem:
             self._tell_of_damage(self._settings_file.problem)
 

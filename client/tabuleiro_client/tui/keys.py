@@ -245,7 +245,7 @@ ROOM: Final = (
     key("enter,m", "open_match", "board", "Look at the board of the match.", sign="Enter"),
     key("t", "chat", "chat", "Write to the room.", sign="t"),
     *CHAT,
-    RULES,
+    replace(RULES, show=False),
     key("M", "mute", "mute", "Mute somebody in this room, or let them chat again.", shown=False),
     MUTE,
 )
