@@ -27,9 +27,10 @@ def format_left(left_ms: int) -> str:
 def first_turn_text(left_ms: int, actor: str) -> str:
     """Return how long there still is for the first turn of ``actor``, before which the clock does not start.
 
-    >>> first_turn_text(24_900, "you"), first_turn_text(80_000_000, "ana")
-    ('the clock starts after both first turns; 24 s for your first turn',
-     "the clock starts after both first turns; 22:13:20 for ana's first turn")
+    >>> first_turn_text(24_900, "you")
+    'the clock starts after both first turns; 24 s for your first turn'
+    >>> first_turn_text(80_000_000, "ana")
+    "the clock starts after both first turns; 22:13:20 for ana's first turn"
     """
     left_ms = max(left_ms, 0)
     left = f"{left_ms // SECOND_MS} s" if left_ms < 2 * MINUTE_MS else format_left(left_ms)
