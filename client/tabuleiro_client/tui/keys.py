@@ -78,7 +78,7 @@ MENU_LETTERS: Final[Mapping[str, str]] = {
     "mute": "M",
     "go_to": "g",
     "branch": "v",
-    "autoplay": "a",
+    "autoplay": "o",
 }
 """The letters by which the menu picks actions; an action of another key that is a letter has that one."""
 
@@ -190,14 +190,15 @@ LOOKING: Final = (
 
 REPLAY: Final = (
     key("space", "autoplay", "play", "Play the record by itself, or stop.", sign="Space"),
-    key("a", "autoplay", "play", "Play the record by itself, or stop.", shown=False),
+    key("a", "evaluate", "value", "Show what the position is worth and the best turn; again: no more.", sign="a"),
+    key("A", "judge", "judge", "Judge every turn: a graph, the worst ones marked; again: stop.", shown=False),
     key("plus,equals_sign", "faster(1)", "faster", "Autoplay faster.", shown=False),
     key("minus", "faster(-1)", "slower", "Autoplay slower.", shown=False),
     MENU,
     key("f6,enter", "branch", "try", "Branch off here and try moves; again: back to the record.", sign="F6"),
     key("v", "branch", "try", "Branch off here and try moves; again: back to the record.", shown=False),
     key("backspace", "undo", "undo", "Undo the last move tried.", shown=False, sign="Bksp"),
-    RULES,
+    replace(RULES, show=False),
     key("e", "export", "save", "Write the record into a file.", sign="e"),
     key("m", "pick_match", "match", "Look through another match of this room.", shown=False, sign="m"),
     key("less_than_sign", "other_match(-1)", "match before", "The match of this room before.", shown=False),

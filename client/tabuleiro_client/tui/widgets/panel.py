@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar, Final
 
 from rich.cells import cell_len, set_cell_size
@@ -145,22 +146,28 @@ class Moves(LineList[MoveRow]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._shown: object = None
-        self._given: tuple[Sequence[RecordTurn], tuple[str, str], int] = ((), ("", ""), 0)
+        self._given: tuple[Sequence[RecordTurn], tuple[str, str], int, Mapping[int, str]] = ((), ("", ""), 0, {})
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)
         self._shown = None  # with other rows to see, the turn on the board may be out of sight
         self.show(*self._given)
 
-    def show(self, turns: Sequence[RecordTurn], glyphs: tuple[str, str], ply: int) -> None:
-        """List ``turns`` and mark the one that led to ``ply``."""
-        self._given = (turns, glyphs, ply)
+    def show(
+        self,
+        turns: Sequence[RecordTurn],
+        glyphs: tuple[str, str],
+        ply: int,
+        marks: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
+        """List ``turns`` with the ``marks`` behind them, by their numbers, and show which one led to ``ply``."""
+        self._given = (turns, glyphs, ply, marks)
         width = max(self.size.width - 1, 12)  # a column for the bar that scrolls
-        key = (tuple(turns), glyphs, ply, width)
+        key = (tuple(turns), glyphs, ply, width, tuple(marks.items()))
         if key == self._shown:
             return
         self._shown = key
-        rows = move_rows(turns, glyphs, ply, width)
+        rows = move_rows(turns, glyphs, ply, width, marks)
         self.show_entries(rows)
         shown = [place for place, row in enumerate(rows) if row.is_shown]
         self.scroll_so_that(shown[-1] if shown else 0)
