@@ -217,8 +217,8 @@ class LiveScreen(BoardScreen, RoomView):
             super().show_note()
 
     def banner_text(self) -> str:
-        """Return the banner of a question that waits for an answer; empty if there is none."""
-        return self.model.offer_text()
+        """Return the banner of an offer or a first turn that is waited for; empty if there is neither."""
+        return self.model.offer_text() or self.model.first_turn_text(self.room.server_now_ms())
 
     def _show_banner(self, name: str, text: str) -> bool:
         """Show a banner, or none for an empty text; return whether it is another than before."""
