@@ -40,7 +40,7 @@ from tabuleiro_client.models.play_options import levels_to_offer
 
 Opponent = Literal["person", "bot", "both", "bots"]
 
-CLOCK_EXAMPLES: Final = "5+3, 10m+5x30s, 3d/turn, none"
+CLOCK_EXAMPLES: Final = "5, 5+3, 10m+5x30s, 3d/turn, none"
 LATE: Final = "late-bot"
 USUAL: Final = "as usual"
 OWN: Final = "own choice"
