@@ -190,11 +190,14 @@ class LiveScreen(BoardScreen, RoomView):
         self.show_note()
 
     def _title(self, game: Game, head: RoomHead) -> str:
-        """Return the game with its options, and the room."""
+        """Return the game with its options, and the room; on this machine codes say nothing to anybody."""
         if self._titled is None or self._titled[0] is not game:
             # Kept, because to say options in few words takes making games of them.
-            options = brief_options_text(type(game), head.options)
-            self._titled = (game, f"{game.title} ({options})  room {head.room}")
+            venue = self.context.session.venue
+            is_here = venue is not None and venue.is_local
+            is_usual = is_here and game == type(game).from_options({})
+            options = "" if is_usual else f" ({brief_options_text(type(game), head.options)})"
+            self._titled = (game, f"{game.title}{options}" + ("" if is_here else f"  room {head.room}"))
         return self._titled[1]
 
     def next_steps(self) -> str:
