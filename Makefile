@@ -5,7 +5,7 @@ VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(call version,$(PYTHON)))
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow torture fairness swarm check format bench bench-rules bench-tui older structure trace strength dist clean always
+.PHONY: play test test-slow test-browser torture fairness swarm check format bench bench-rules bench-tui older structure trace strength picture dist clean always
 
 # Needs no tools of the developers: those come with what they are for.
 play:
@@ -20,12 +20,19 @@ TESTS ?= tests
 OPTIONS ?=
 
 test: $(STAMP)
-	$(BIN)/pytest -q -m "not slow" -n $(TEST_PROCESSES) --dist worksteal $(OPTIONS) $(TESTS)
+	$(BIN)/pytest -q -m "not slow and not browser" -n $(TEST_PROCESSES) --dist worksteal $(OPTIONS) $(TESTS)
 
 test-slow: $(STAMP)
-	$(BIN)/pytest -q -m slow -n $(TEST_PROCESSES) --dist worksteal $(OPTIONS) $(TESTS)
+	$(BIN)/pytest -q -m "slow and not browser" -n $(TEST_PROCESSES) --dist worksteal $(OPTIONS) $(TESTS)
 
 KILLS ?= 200
+
+# The page in a real browser, skipped with a reason where there is no chromium; and its types, where there is npm.
+test-browser: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
+	@if command -v npx >/dev/null; then npx --yes --package typescript@5 tsc -p tests/browser/tsconfig.json; \
+		else echo "npm is not installed: the types of the page are not checked"; fi
+	$(BIN)/pytest -q -m browser $(OPTIONS) tests/browser
 
 torture: $(STAMP)
 	$(BIN)/python -m tests.e2e.torture --kills $(KILLS)
@@ -73,6 +80,10 @@ structure:
 # The files of the product that one `play` passes through, from its frame to the disk and back.
 trace: $(STAMP)
 	@$(BIN)/python tools/trace_play.py
+
+# The moving picture of the README: a match is played and recorded on the screens.
+picture: $(STAMP)
+	@$(BIN)/python -m tools.moving_picture client/pictures/match.svg
 
 GAMES ?= 200
 RESULTS ?= build/strength.jsonl

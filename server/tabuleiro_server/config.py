@@ -54,6 +54,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Log lines for people (text), or one JSON object a line (json)."""
     metrics: Literal["off", "local", "all"] = "local"
     """Access to /metrics: nobody (off), this machine without a proxy in between (local), or everybody (all)."""
+    web: bool = True
+    """Whether browsers get the page for watching and playing on the same port."""
+    web_origins: tuple[str, ...] = ()
+    """Addresses of other pages that may connect from a browser, e.g. https://club.example.org; * for all."""
     bot_workers: Annotated[int, msgspec.Meta(ge=0, le=256)] = 0
     """Workers for people's bots, and half as many for bots alone; 0 means one less than there are cores."""
     bot_think_limit_ms: Milliseconds = 30_000

@@ -16,7 +16,7 @@ from tabuleiro.errors import StoreError
 from tabuleiro.ids import SECOND_MS, TimestampMs
 from tabuleiro.protocol.addresses import format_server_url
 from tabuleiro.rules import registry
-from tabuleiro_server.bots.levels import level_names
+from tabuleiro_server.bots.levels import level_names, read_level
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.seats import BotSeats, suggest_turn
 from tabuleiro_server.config import Config
@@ -24,6 +24,7 @@ from tabuleiro_server.metrics import LoopLagProbe, NetMetrics
 from tabuleiro_server.metrics.exposition import ServerCollector, render_metrics
 from tabuleiro_server.net.addresses import is_everywhere
 from tabuleiro_server.net.http import HttpPages
+from tabuleiro_server.net.page import Page
 from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
@@ -33,6 +34,7 @@ from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
+from tabuleiro_server.sessions.levels import Levels
 from tabuleiro_server.sessions.lifecycle import Janitor, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
@@ -139,7 +141,6 @@ async def running_server(
         services = await _rooms(config, store, bot_seats, hints, lifecycle, clock)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
-        at_the_end(hints.stop, "hints")
         stack.callback(services.lobby.stop)
         probe = LoopLagProbe()
         probe.start()
@@ -149,6 +150,8 @@ async def running_server(
         sockets = _sockets(config, services, store, pool, probe, clock)
         await sockets.start()
         at_the_end(sockets.stop, "connections")
+        # While there are connections to answer on.
+        at_the_end(hints.stop, "hints")
         janitor = Janitor(store, services.directory, services.guests, config, now_ms)
         janitor.start()
         at_the_end(janitor.stop, "the janitor")
@@ -194,9 +197,10 @@ async def _rooms(
 
     now_ms = clock.now_ms
     last_alive_ms = TimestampMs(store.last_alive_ms or now_ms())
+    levels = {name: level_names(name) for name in registry.names()}
     return Services(
         config=config,
-        guests=Guests(store.accounts, budgets, now_ms),
+        guests=Guests(store.accounts, budgets, now_ms, {level for game in levels.values() for level in game}),
         directory=Directory(journal, config, now_ms, on_change, last_alive_ms, on_unload),
         lobby=lobby,
         archive=Archive(journal),
@@ -204,7 +208,7 @@ async def _rooms(
         quota=quota,
         budgets=budgets,
         hints=hints,
-        levels={name: level_names(name) for name in registry.names()},
+        levels=Levels(levels, read_level),
         now_ms=now_ms,
         version=tabuleiro.__version__,
     )
@@ -225,5 +229,6 @@ def _sockets(
         rooms_count=lambda: services.directory.rooms_count,
         bots=lambda: pool.counts,
     )
-    pages = HttpPages(config, lambda: render_metrics(collector))
+    page = Page(services.lobby.listed_room) if config.web else None
+    pages = HttpPages(config, lambda: render_metrics(collector), page)
     return WebSocketServer(requests, config, pages, metrics, clock.awake_s)

@@ -18,7 +18,7 @@ NO: Final = "no"
 NONE: Final = "none"
 """The text of a setting without a value: no clock, no bot."""
 
-LEVEL_MAX_CHARS: Final = 30
+LEVEL_MAX_CHARS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,12 +144,15 @@ class RemoteProtocolError(ProtocolError):
 
 
 class CommandError(TabuleiroError):
-    """A refused command. ``code`` is one of :class:`tabuleiro.protocol.codes.ErrorCode`."""
+    """A refused command. ``code`` is one of :class:`tabuleiro.protocol.codes.ErrorCode`, for programs."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
         self.message = message
-        super().__init__(f"{code}: {message}")
+        super().__init__(message)
+
+    def __repr__(self) -> str:
+        return f"CommandError({self.code!r}, {self.message!r})"
 
 
 class StoreError(TabuleiroError):
@@ -205,11 +208,12 @@ class DamagedRoomError(StoreError):
 
 
 class NameTakenError(StoreError):
-    """Another account has this name, or one that differs only in case."""
+    """Another account has this name, or one that differs only in case; ``is_alike``: one that looks like it."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, is_alike: bool = False) -> None:
         self.name = name
-        super().__init__(f"the name {shown(name)} is taken, choose another")
+        fault = "looks like one that is taken" if is_alike else "is taken"
+        super().__init__(f"the name {shown(name)} {fault}, choose another")
 
 
 class BotError(TabuleiroError):
@@ -231,14 +235,15 @@ class ClientError(TabuleiroError):
 
 
 class GuestNameTakenError(ClientError):
-    """The ``name`` wanted on the server at ``url`` is that of a guest whose token is not on this machine."""
+    """The ``name`` wanted on the server at ``url`` is somebody else's or looks like it; ``told`` says so."""
 
-    def __init__(self, name: str, url: str) -> None:
+    def __init__(self, name: str, url: str, told: str) -> None:
         self.name = name
         self.url = url
+        self.told = told
         super().__init__(
-            f"{shown(name)} is somebody else on {url}, or you on another computer: choose another name with "
-            "--name, or bring yours here by `tabuleiro identity export` there and `tabuleiro identity import` here"
+            f"{url}: {told} with --name. If it is yours on another computer, take it with you: "
+            "`tabuleiro identity export` there, `tabuleiro identity import` here"
         )
 
 

@@ -15,13 +15,17 @@ from tabuleiro_client.cli.main import make_app
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (
     "README.md",
+    "docs/playing.md",
+    "docs/hosting.md",
+    "docs/bots.md",
+    "docs/records.md",
     "CONTRIBUTING.md",
     "server/BOTS.md",
     "deploy/README.md",
     "deploy/tabuleiro.service",
     "deploy/compose.yaml",
 )
-PLACEHOLDERS = {"YOUR-ADDRESS": "192.0.2.7", "CODE": "K7MQ4"}
+PLACEHOLDERS = {"YOUR-ADDRESS": "192.0.2.7", "CODE": "K7MQ4", "SECRET": "s3cr3t"}
 
 
 def shown_commands() -> list[tuple[str, str]]:
@@ -29,7 +33,7 @@ def shown_commands() -> list[tuple[str, str]]:
     found = []
     for document in DOCUMENTS:
         for line in (ROOT / document).read_text(encoding="utf-8").splitlines():
-            match = re.match(r"^(?:ExecStart=|\s{4,}|\$ |> )(?:\S*/)?tabuleiro ([a-z].*)$", line)
+            match = re.match(r"^(?:ExecStart=|\s{4,}|\$ |> )(?:\S*/)?tabuleiro (?!listens )([a-z].*)$", line)
             if match is not None:
                 command = re.sub(r"\s+(#|>|\|).*", "", match[1])
                 found.append((document, command))

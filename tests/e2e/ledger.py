@@ -76,6 +76,8 @@ class StoredRooms:
         game: Game | None = None
         line: list[State] = []
         played: list[int] = []
+        times_ms = [sequenced.at_ms for sequenced in events]
+        assert times_ms == sorted(times_ms), f"room {code}: events go back in time"
         for seq, event in ((sequenced.seq, sequenced.event) for sequenced in events):
             match event:
                 case RoomOpened():

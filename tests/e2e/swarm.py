@@ -1,5 +1,8 @@
 """The swarm: many rooms on one server, played and watched over a network that cuts, delays and goes silent.
 
+The clock of the server's machine is set all the time, and its server stands still now and then, as far as that
+clock can tell.
+
 ``make swarm`` runs the long form over 200 seeds and stops at the first that fails, telling how to run that one
 again; ``test_swarm`` is the short form. The same seed gives the same games, wishes and faults as far as the order
 of things in one busy process allows.
@@ -25,13 +28,16 @@ import structlog
 
 from tabuleiro.clock import ByoYomi, Correspondence, Fischer, FixedTurn, NoClock, TimeControl
 from tabuleiro.errors import ConnectionLostError
-from tabuleiro.ids import RoomCode
+from tabuleiro.ids import DAY_MS, HOUR_MS, MINUTE_MS, RoomCode
+from tabuleiro.protocol.events import MatchEnded, MatchStarted
+from tabuleiro.rules.base import Termination
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.library import Client, connect
 from tabuleiro_client.net.link import Backoff, LinkSettings
 from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_server.config import Config
 from tabuleiro_server.rooms import live_room
+from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.wiring import RunningServer, running_server
 from tests.budgets import NO_BUDGETS
 from tests.e2e.faulty_network import FaultyNetwork, faulty_network
@@ -41,6 +47,7 @@ from tests.e2e.swarm_people import EnoughError, Player, Visit
 from tests.net.wire_client import raw_request
 
 ROOM_COUNT: Final = 50
+START_MS: Final = 1_767_225_600_000
 LIMIT_S: Final = 300.0
 """How long one seed may take before it counts as hanging."""
 
@@ -88,6 +95,42 @@ _LINK: Final = LinkSettings(
 )
 
 
+class Machine:
+    """The clocks of a bad machine: the time of day is set at any moment, and the other one jumps.
+
+    ``jumps`` are the beginnings and the ends of the jumps.
+    """
+
+    def __init__(self, chance: random.Random) -> None:
+        self.jumps: list[tuple[int, int]] = []
+        self._chance = chance
+        self._jumped_ms = 0
+        self._next_ms = self._drawn_next_ms()
+
+    def wall_ms(self) -> int:
+        """Return the time of day, which is another one at each look."""
+        return START_MS + self._chance.choice((-61 * DAY_MS, -HOUR_MS, 0, MINUTE_MS, 61 * DAY_MS))
+
+    def elapsed_ms(self) -> int:
+        """Return what has passed, with all that passed in jumps."""
+        now_ms = time.monotonic_ns() // 1_000_000
+        if now_ms >= self._next_ms:
+            jump_ms = self._chance.randint(1_500, 40_000)
+            since_ms = now_ms + self._jumped_ms
+            self.jumps.append((since_ms, since_ms + jump_ms))
+            self._jumped_ms += jump_ms
+            self._next_ms = self._drawn_next_ms()
+        return now_ms + self._jumped_ms
+
+    def _drawn_next_ms(self) -> int:
+        return time.monotonic_ns() // 1_000_000 + self._chance.randint(500, 3_000)
+
+    def awake_ms(self, since_ms: int, until_ms: int) -> int:
+        """Return the time between two moments that did not pass in jumps."""
+        overlaps_ms = (min(end_ms, until_ms) - max(start_ms, since_ms) for start_ms, end_ms in self.jumps)
+        return until_ms - since_ms - sum(max(overlap_ms, 0) for overlap_ms in overlaps_ms)
+
+
 class Swarm:
     """One run: a server, the bad way to it, the tables, and what all of them were told."""
 
@@ -96,6 +139,8 @@ class Swarm:
         self.counts: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self.matches: dict[RoomCode, int] = {}
+        self.times_ms: dict[RoomCode, int] = {}
+        """The time of each player in rooms where there is one for the whole match."""
         self.ends: list[Visit] = []
         self.url = ""
         self._db = folder / "rooms.db"
@@ -103,6 +148,7 @@ class Swarm:
         self._seed = seed
         self._chance = random.Random(seed)
         self._room_count = room_count
+        self._machine = Machine(random.Random(seed))
 
     @property
     def command(self) -> str:
@@ -118,10 +164,12 @@ class Swarm:
 
     async def run(self) -> StoredRooms:
         """Let everybody play to the end, and check what is left and what is stored; return that."""
+        clock = RunClock(self._machine.wall_ms, self._machine.elapsed_ms)
+        ahead_ms = clock.now_ms() - self._machine.elapsed_ms()
         with nothing_above_info(), patch.object(live_room, "DEPARTURE_INTERVAL_MS", DEPARTURE_INTERVAL_MS):
             async with (
                 asyncio.timeout(LIMIT_S),
-                running_server(Config(db=str(self._db), port=0, **_SERVER)) as server,
+                running_server(Config(db=str(self._db), port=0, **_SERVER), clock=clock) as server,
             ):
                 own_tasks = asyncio.all_tasks()
                 telling = asyncio.get_running_loop().call_later(LIMIT_S - TELLING_S, tell_what_waits, own_tasks)
@@ -132,6 +180,7 @@ class Swarm:
                 telling.cancel()
         stored = await self.ledger.check(self._db, self._folder, is_thorough=True)
         self._check_ends(stored)
+        self._check_flags(stored, ahead_ms)
         return stored
 
     async def _play(self) -> None:
@@ -172,6 +221,22 @@ class Swarm:
             assert (match.winner, match.termination) == (end.winner, end.termination), key
             assert match.digest == stored.lines[key][-1][-1].digest() == visit.room.mirror.state.digest(), key
 
+    def _check_flags(self, stored: StoredRooms, ahead_ms: int) -> None:
+        """Who lost on time had that time: ``ahead_ms`` is how far the server's clock is ahead of its machine's."""
+        for (code, number), end in stored.ended.items():
+            if end.termination != Termination.TIMEOUT or end.winner is None or code not in self.times_ms:
+                continue
+            had_ms, is_running, before = 0, False, stored.events[code][0]
+            for sequenced in stored.events[code]:
+                if is_running and stored.positions[code][before.seq].to_move != end.winner:
+                    had_ms += self._machine.awake_ms(before.at_ms - ahead_ms, sequenced.at_ms - ahead_ms)
+                match sequenced.event:
+                    case MatchStarted() | MatchEnded() if sequenced.event.match == number:
+                        is_running = isinstance(sequenced.event, MatchStarted)
+                before = sequenced
+            assert had_ms >= self.times_ms[code], f"match {number} of room {code}: the flag fell after {had_ms} ms"
+            self.counts["flags checked"] += 1
+
 
 def tell_what_waits(apart_from: set[asyncio.Task[object]]) -> None:
     """Print where each task waits: a run that comes to its limit is to be understood afterwards."""
@@ -208,6 +273,8 @@ class Table:
             invite, watch = (None, None) if secrets is None else (secrets.invite, secrets.watch)
             second = await self._enter(stack, lambda: guest.join(code, secret=invite))
             self._swarm.matches[code] = self._matches_count
+            if isinstance(settings.time_control, Fischer) and not settings.time_control.increment_ms:
+                self._swarm.times_ms[code] = settings.time_control.initial_ms
             async with asyncio.TaskGroup() as others:
                 for name, client in (("host", host), ("guest", guest)):
                     if self._chance.random() < 0.4:

@@ -1,5 +1,8 @@
 """The kill harness: many rooms are played over real connections while the server is killed again and again.
 
+Now and then it is stopped for a moment instead, and the clock of its machine may be set at any time. Neither may
+cost a player time.
+
 ``python -m tests.e2e.torture --kills 200 [--seed N]`` runs the long form; ``test_torture`` the short one. A run
 is repeated with the seed it printed, as far as the order of things in two processes allows.
 """
@@ -10,6 +13,7 @@ import argparse
 import asyncio
 import random
 import secrets
+import signal
 import sys
 import tempfile
 import time
@@ -18,6 +22,7 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Final
 
+from tabuleiro.clock import NO_CLOCK, Fischer
 from tabuleiro.errors import (
     CommandError,
     ConnectionLostError,
@@ -29,6 +34,8 @@ from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, Play, SeatRequest, WatchRoom
 from tabuleiro.rules import State
+from tabuleiro.rules.base import Termination
+from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings, LinkState
 from tabuleiro_client.net.room import EnteredRoom, EntryRequest, Happened, Restored, enter
 from tabuleiro_client.net.subscription import LinkRestored
@@ -43,6 +50,14 @@ SHORT_KILL_COUNT: Final = 10
 
 MOMENTS: Final = ("in play", "last action", "bot thinks", "resuming")
 """When the server is killed. The middle two are kills soon after a client has sent or seen just that."""
+
+STALL_CHANCE: Final = 0.3
+"""Of a standstill before a kill; a server that is stopped for longer than a second has to notice it."""
+
+STALLS_S: Final = (0.3, 1.1, 1.6, 2.5)
+
+CLOCKS: Final = (NO_CLOCK, Fischer(initial_ms=60_000, increment_ms=5_000))
+"""Nobody here thinks: nobody loses on time."""
 
 _SERVER: Final = {
     "bot_workers": 1,
@@ -64,6 +79,7 @@ class Torture:
         self.codes: set[RoomCode] = set()
         self.links: list[Link] = []
         self.kills: Counter[str] = Counter()
+        self.stalls_count = 0
         self._db = folder / "rooms.db"
         self._folder = folder
         self._chance = random.Random(seed)
@@ -87,6 +103,8 @@ class Torture:
                     await table.open(stack)
                     tables.create_task(table.play())
                 for _ in range(self._kill_count):
+                    if self._chance.random() < STALL_CHANCE:
+                        await self._stall()
                     await self._kill(self._chance.choice(MOMENTS))
                     await self._start()
                 self.is_over = True
@@ -99,6 +117,8 @@ class Torture:
         stored = await self.ledger.check(self._db, self._folder, is_thorough=True)
         unfinished = [key for key in stored.lines if key[0] in self.codes and key not in stored.ended]
         assert not unfinished, f"these matches did not end: {unfinished}"
+        late = [key for key, end in stored.ended.items() if end.termination == Termination.TIMEOUT]
+        assert not late, f"these matches were lost on time: {late}"
         verifying = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "tabuleiro_client", "db", "verify", "--db", str(self._db)),
             stdout=asyncio.subprocess.PIPE,
@@ -140,6 +160,15 @@ class Torture:
         is_thorough = done_count <= SHORT_KILL_COUNT or done_count % SHORT_KILL_COUNT == 0
         await self.ledger.check(self._db, self._folder, is_thorough=is_thorough)
 
+    async def _stall(self) -> None:
+        """Stop the server where it is, and let it go on after a while."""
+        assert self._server is not None
+        self._server.signal(signal.SIGSTOP)
+        # Not a wait for anything either.
+        await asyncio.sleep(self._chance.choice(STALLS_S))
+        self._server.signal(signal.SIGCONT)
+        self.stalls_count += 1
+
     def _check_log(self) -> None:
         assert self._server is not None
         bad = [line for line in self._server.log if "[error" in line or "Traceback" in line]
@@ -175,7 +204,8 @@ class Table:
     async def _play_match(self, game: str, options: Options, level: str) -> None:
         other = SeatRequest("bot", level) if self._has_bot else SeatRequest()
         seats = (SeatRequest("me"), other) if self._chance.random() < 0.5 else (other, SeatRequest("me"))
-        message = CreateRoom(id=0, game=game, options=options, seats=seats)
+        settings = RoomSettings(time_control=self._chance.choice(CLOCKS))
+        message = CreateRoom(id=0, game=game, options=options, seats=seats, settings=settings)
         host, *others = self._links
         async with AsyncExitStack() as stack, asyncio.TaskGroup() as people:
             room = await self._enter(stack, host, message)
@@ -330,7 +360,9 @@ def main() -> None:
         stored = asyncio.run(torture.run())
     ledger = torture.ledger
     told_count = sum(len(events) for events in ledger.announced.values())
-    print(f"{sum(torture.kills.values())} kills in {time.monotonic() - started_s:.0f} s: {dict(torture.kills)}")
+    lasted_s = time.monotonic() - started_s
+    print(f"{sum(torture.kills.values())} kills in {lasted_s:.0f} s: {dict(torture.kills)}")
+    print(f"{torture.stalls_count} standstills")
     print(f"{len(stored.ended)} matches ended in {len(stored.events)} rooms")
     print(
         f"acknowledged {len(ledger.acknowledged)} moves, {len(ledger.said)} lines; refused {len(ledger.refused)}"

@@ -155,7 +155,7 @@ async def test_a_target_in_absolute_form_names_the_host_too(server: RunningServe
         "http://evil.example?/metrics": "421",
         "http:///metrics": "421",
         "http://localhost/health": "200",
-        "ftp://localhost/metrics": "426",
+        "ftp://localhost/metrics": "404",
     }
     for target, status in targets.items():
         assert await status_of(server.port, asked(target, "localhost")) == status, target

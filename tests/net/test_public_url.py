@@ -22,11 +22,15 @@ async def told(server: RunningServer) -> str | None:
 async def test_the_address_that_the_host_has_set_is_told_to_everybody(start_server: StartServer) -> None:
     async with start_server(public_url="play.example.org") as server:
         assert await told(server) == "ws://play.example.org:8765"
-        assert invitation_lines(server, is_guessed=False) == [
+        assert invitation_lines(server, is_guessed=False, has_page=False) == [
             "Your friends play with:",
             "  tabuleiro play --server ws://play.example.org:8765",
             "and find matches to watch with:",
             "  tabuleiro rooms --server ws://play.example.org:8765",
+        ]
+        assert invitation_lines(server, is_guessed=False, has_page=True)[:2] == [
+            "Your friends play and watch in a browser at:",
+            "  http://play.example.org:8765",
         ]
 
 
@@ -37,7 +41,7 @@ async def test_who_is_on_the_machine_of_a_server_for_others_is_told_its_address_
     async with start_server(host="0.0.0.0") as server:
         assert server.url == f"ws://127.0.0.1:{server.port}"
         assert await told(server) == f"ws://192.0.2.7:{server.port}"
-        lines = invitation_lines(server, is_guessed=True)
+        lines = invitation_lines(server, is_guessed=True, has_page=True)
     assert f"  tabuleiro play --server ws://192.0.2.7:{server.port}" in lines
     assert any(line.endswith(f"ws://10.0.0.7:{server.port}") for line in lines)
     assert "0.0.0.0" not in " ".join(lines)
@@ -54,7 +58,8 @@ async def test_who_comes_from_elsewhere_is_told_nothing_that_is_only_guessed(
 
 async def test_a_server_of_one_machine_says_so(server: RunningServer) -> None:
     assert await told(server) is None
-    first, command = invitation_lines(server, is_guessed=True)
+    first, page, command = invitation_lines(server, is_guessed=True, has_page=True)
+    assert page == f"  http://127.0.0.1:{server.port} in a browser, or"
     assert first.startswith("Only this machine can connect")
     assert command == f"  tabuleiro play --server {server.url}"
 

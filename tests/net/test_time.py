@@ -16,6 +16,7 @@ from tabuleiro.ids import DAY_MS, HOUR_MS, MINUTE_MS
 from tabuleiro.protocol.events import MatchEnded, RoomResumed
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, Ok, Play, Say, WatchRoom
 from tabuleiro.settings import RoomSettings
+from tabuleiro_server.cli.serve import clock_line
 from tabuleiro_server.config import Config
 from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.wiring import RunningServer, running_server
@@ -147,3 +148,9 @@ async def test_a_start_before_the_newest_event_is_told_and_time_goes_on_from_the
             machine.elapsed_ms += 400
             head = (await rui.do(JoinRoom, room=room)).head
             assert head.match.clock.since_ms == START_MS + 400
+
+
+def test_a_host_whose_clock_is_behind_reads_by_how_much() -> None:
+    assert clock_line(HOUR_MS + MINUTE_MS).startswith(
+        "This machine's clock is 1 hour 1 minute behind the newest event"
+    )

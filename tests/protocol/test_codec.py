@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, get_args
 
 import msgpack
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabuleiro.clock import Fischer
+from tabuleiro.clock import ByoYomi, Fischer
 from tabuleiro.errors import LocalProtocolError, RemoteProtocolError
 from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES, Codec, JsonCodec, MsgpackCodec, codec_for
 from tabuleiro.protocol.messages import (
@@ -50,7 +51,7 @@ from tabuleiro.protocol.messages import (
     WatchRoom,
 )
 from tabuleiro.protocol.version import SUBPROTOCOLS
-from tabuleiro.settings import RoomSettings
+from tabuleiro.settings import LateBot, RoomSettings
 
 EXAMPLES: tuple[ClientMessage, ...] = (
     Hello(id=1, name="ana"),
@@ -141,6 +142,69 @@ def test_a_wrong_type_is_named(codec: Codec, message: ClientMessage, wrong: Any)
         assert caught.value.close_code is None
 
 
+def with_fractions(value: Any) -> Any:
+    """The same value as a program writes it that knows no whole numbers."""
+    if isinstance(value, dict):
+        return {key: with_fractions(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [with_fractions(item) for item in value]
+    return float(value) if type(value) is int else value
+
+
+NUMBERS_EVERYWHERE: tuple[ClientMessage, ...] = (
+    *EXAMPLES,
+    CreateRoom(
+        id=0,
+        game="xero-g",
+        options={"seed": 7},
+        settings=RoomSettings(
+            time_control=ByoYomi(60_000, 10_000, 3), late_bot=LateBot("random", 5_000), away_after_ms=6_000
+        ),
+    ),
+    Resign(id=2**53 - 1, room="ABCDE", match=1, seat=0),
+)
+
+
+@codecs
+@pytest.mark.parametrize("message", NUMBERS_EVERYWHERE, ids=lambda message: type(message).__name__)
+def test_whole_numbers_may_be_written_as_fractions_everywhere(codec: Codec, message: ClientMessage) -> None:
+    frame = pack(codec, with_fractions(plain(message)))
+    assert codec.decode_client(frame) == message
+    for field, value in plain(codec.decode_client(frame)).items():
+        assert type(value) is not float, field
+
+
+@codecs
+@pytest.mark.parametrize("wrong", [1.5, -1.0, 2.0**53, 1e300, 0.999999999999])
+def test_a_number_that_is_no_whole_one_in_its_range_is_refused(codec: Codec, wrong: float) -> None:
+    with pytest.raises(RemoteProtocolError, match="Expected `int`") as caught:
+        codec.decode_client(pack(codec, {"type": "unsubscribe-lobby", "id": wrong}))
+    assert (caught.value.close_code, caught.value.request_id) == (None, None)
+    with pytest.raises(RemoteProtocolError, match="Expected `int`") as caught:
+        codec.decode_client(pack(codec, {"type": "play", "id": 4.0, "room": "A", "match": wrong - 1, "ply": 0}))
+    assert (caught.value.close_code, caught.value.request_id) == (None, 4)
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
+def test_what_is_no_number_at_all_is_refused(wrong: float) -> None:
+    with pytest.raises(RemoteProtocolError, match="Expected `int`") as caught:
+        MsgpackCodec().decode_client(msgpack.packb({"type": "unsubscribe-lobby", "id": wrong}))
+    assert caught.value.close_code is None
+
+
+@pytest.mark.parametrize("zero", ["0", "-0", "0.0", "-0.0", "0e5"])
+def test_every_way_to_write_zero_is_zero(zero: str) -> None:
+    frame = b'{"type": "undo", "id": 1e0, "room": "A", "match": 1.0, "ply": %b}' % zero.encode()
+    assert JsonCodec().decode_client(frame) == Undo(id=1, room="A", match=1, ply=0)
+
+
+@pytest.mark.parametrize("number", [b"1e400", b"-1e400", b"9" * 30, b"1" + b"0" * 400])
+def test_json_with_a_number_out_of_all_ranges_is_refused_and_the_connection_lives(number: bytes) -> None:
+    with pytest.raises(RemoteProtocolError, match=r"range|Expected `int`") as caught:
+        JsonCodec().decode_client(b'{"type": "unsubscribe-lobby", "id": ' + number + b"}")
+    assert caught.value.close_code is None
+
+
 @codecs
 def test_a_truth_value_is_no_number(codec: Codec) -> None:
     with pytest.raises(RemoteProtocolError, match="Expected `int`, got `bool`"):
@@ -206,6 +270,46 @@ def test_bytes_that_are_no_msgpack_close_the_connection(frame: bytes) -> None:
 def test_bytes_that_are_no_json_close_the_connection(frame: bytes) -> None:
     with pytest.raises(RemoteProtocolError, match="not a JSON message") as caught:
         JsonCodec().decode_client(frame)
+    assert caught.value.close_code == 1007
+
+
+@pytest.mark.parametrize(
+    ("codec", "begin", "end"), [(JsonCodec(), b"[", b"]"), (MsgpackCodec(), b"\x91", b"")], ids=["json", "msgpack"]
+)
+def test_nesting_up_to_a_depth_is_refused_and_beyond_closes_the_connection(
+    codec: Codec, begin: bytes, end: bytes
+) -> None:
+    value = b"1" if codec.is_text else b"\x01"
+    with pytest.raises(RemoteProtocolError, match="a message is a map") as caught:
+        codec.decode_client(begin * 500 + value + end * 500)
+    assert caught.value.close_code is None
+    with pytest.raises(RemoteProtocolError, match="not a") as caught:
+        codec.decode_client(begin * 5_000 + value + end * 5_000)
+    assert caught.value.close_code == 1007
+
+
+@codecs
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        (("type", "list-rooms"), ("id", 1), ("id", 2)),
+        (("type", "list-rooms"), ("id", "x"), ("id", 2)),
+        (("type", "hello"), ("id", 2), ("type", "list-rooms")),
+    ],
+    ids=str,
+)
+def test_of_a_key_that_comes_twice_the_last_one_counts(codec: Codec, pairs: tuple[tuple[str, Any], ...]) -> None:
+    if codec.is_text:
+        members = ", ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in pairs)
+        assert codec.decode_client(b"{%b}" % members.encode()) == ListRooms(id=2)
+    else:
+        frame_bytes = bytes([0x80 + len(pairs)]) + b"".join(msgpack.packb(part) for pair in pairs for part in pair)
+        assert codec.decode_client(frame_bytes) == ListRooms(id=2)
+
+
+def test_half_of_a_surrogate_pair_is_no_text() -> None:
+    with pytest.raises(RemoteProtocolError, match="not a JSON message") as caught:
+        JsonCodec().decode_client(b'{"type": "list-rooms", "id": 1, "game": "\\ud800"}')
     assert caught.value.close_code == 1007
 
 

@@ -47,9 +47,11 @@ def test_nothing_that_moves_a_cursor_is_kept(said: str, kept: str) -> None:
     assert line.text == kept
 
 
-@pytest.mark.parametrize("text", ["", "   ", "\x1b\x00", "\u202e\u200b"])
+@pytest.mark.parametrize(
+    "text", ["", "   ", "\x1b\x00", "\u202e\u200b", "\u3164\u2800", "\x1b[31m\x1b[0m", "\ud800"]
+)
 def test_nothing_is_not_said(text: str) -> None:
-    assert playing().refused(Say(ANA, "ana", text)) == "not-allowed"
+    assert playing().refused(Say(ANA, "ana", text)) == "bad-text"
 
 
 def test_a_flood_is_stopped_and_others_may_still_talk() -> None:

@@ -17,6 +17,7 @@ from tabuleiro.protocol import messages
 from tabuleiro.protocol.codec import MsgpackCodec
 from tabuleiro.protocol.events import Event, SeatTaken, SequencedEvent
 from tabuleiro.protocol.messages import Ok, RoomEntered, RoomGone, SeatRequest, Update
+from tabuleiro_server.bots.levels import read_level
 from tabuleiro_server.config import Config
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
@@ -25,6 +26,7 @@ from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
+from tabuleiro_server.sessions.levels import Levels
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
@@ -187,13 +189,14 @@ class Stage:
         self.suggested: asyncio.Queue[messages.HintGiven | Exception] = asyncio.Queue()
         self.hints = Hints(self._suggest, self.clock)
         budgets = Budgets(config)
+        self.guests = Guests(store.accounts, budgets, self.clock)
         services = Services(
             config=config,
-            guests=Guests(store.accounts, budgets, self.clock),
+            guests=self.guests,
             budgets=budgets,
             directory=self.directory,
             lobby=self.lobby,
-            levels={"virus-wars": ("random",)},
+            levels=Levels({"virus-wars": ("random",)}, read_level),
             now_ms=self.clock,
             version="test",
             archive=Archive(self.journal),

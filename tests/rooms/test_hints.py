@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from tabuleiro.errors import BotError
 from tabuleiro.protocol import messages
@@ -116,8 +117,52 @@ async def test_a_hint_for_somebody_who_has_gone_is_not_noted(hinting: Any) -> No
     assert (await stage.room(code)).state.seq == seq
 
 
+async def test_whoever_leaves_the_room_is_told_that_there_is_no_hint(hinting: Any) -> None:
+    """Symptom: nobody wanted the hint any more, and so the request was never answered."""
+    stage, ana, _, code = hinting
+    asked = await wish(ana, code)
+    assert await ana.ask(messages.LeaveRoom, room=code) is None
+    assert (await answer_to(ana, asked)).code == "not-watching"
+    await ana.watch(code)
+    stage.suggested.put_nowait(HINT)
+    assert await ana.ask(messages.TakeHint, room=code, match=1, ply=0) == HINT
+
+
+async def test_a_hint_that_is_found_while_its_player_leaves_is_refused(hinting: Any) -> None:
+    stage, ana, _, code = hinting
+    asked = await wish(ana, code)
+    assert await ana.ask(messages.LeaveRoom, room=code) is None
+    stage.suggested.put_nowait(HINT)
+    assert (await answer_to(ana, asked)).code == "not-watching"
+    assert (await stage.room(code)).state.match.hinted_at_ms == (None, None)
+
+
+async def test_a_hint_that_is_being_stored_is_given_whatever_follows(hinting: Any) -> None:
+    stage, ana, _, code = hinting
+    asked = await wish(ana, code)
+    stage.store.gate.clear()
+    stage.suggested.put_nowait(HINT)
+    await stage.store.reached()
+    leaving = asyncio.create_task(ana.ask(messages.LeaveRoom, room=code))
+    stopping = asyncio.create_task(stage.hints.stop())
+    await asyncio.sleep(0)
+    stage.store.gate.set()
+    assert await leaving is None
+    await stopping
+    assert (await answer_to(ana, asked)).result == HINT
+
+
+async def test_a_fault_in_finding_a_hint_is_logged_and_answered(hinting: Any) -> None:
+    stage, ana, _, code = hinting
+    stage.suggested.put_nowait(ZeroDivisionError())
+    with capture_logs() as entries:
+        assert (await ana.ask(messages.TakeHint, room=code, match=1, ply=0)).code == "busy"
+    assert [entry["event"] for entry in entries if entry["log_level"] == "error"] == ["hint failed"]
+
+
 async def test_hints_end_with_the_server(hinting: Any) -> None:
     stage, ana, _, code = hinting
     asked = await wish(ana, code)
     await stage.hints.stop()
     assert (await answer_to(ana, asked)).code == "shutting-down"
+    assert (await ana.ask(messages.TakeHint, room=code, match=1, ply=0)).code == "shutting-down"

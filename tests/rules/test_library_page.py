@@ -1,4 +1,4 @@
-"""What docs/rules-library.md shows is what happens."""
+"""What docs/library.md shows is what happens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import re
 from pathlib import Path
 
-PAGE = (Path(__file__).parents[2] / "docs" / "rules-library.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text(encoding="utf-8")
 
 
 def test_the_example_of_the_page_prints_what_the_page_says() -> None:
@@ -15,5 +15,5 @@ def test_the_example_of_the_page_prints_what_the_page_says() -> None:
     (expected,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(source, "rules-library.md", "exec"), {})
+        exec(compile(source, "library.md", "exec"), {})
     assert printed.getvalue() == expected

@@ -9,8 +9,8 @@ from structlog.testing import capture_logs
 
 from tabuleiro.errors import StorageUnavailableError
 from tabuleiro.protocol import messages
-from tabuleiro.protocol.events import ActionsPlayed, SeatDisconnected, Withheld
-from tabuleiro.protocol.messages import RoomEntered, SeatRequest, Update
+from tabuleiro.protocol.events import ActionsPlayed, RoomClosed, SeatDisconnected, Withheld
+from tabuleiro.protocol.messages import Ok, RoomEntered, SeatRequest, Update
 from tabuleiro.settings import LateBot, RoomSettings
 
 IN_A_ROOM: tuple[tuple[Any, dict[str, Any]], ...] = (
@@ -204,3 +204,77 @@ async def test_the_log_tells_which_program_says_hello(stage: Any) -> None:
         answer = await newcomer.ask(messages.Hello, name="ana", client="robo \x1b[31m1.0")
     told = [entry for entry in entries if entry["event"] == "hello"]
     assert [(entry["client"], entry["account"]) for entry in told] == [("robo 1.0", answer.account)]
+
+
+async def test_the_last_person_to_leave_closes_the_room_for_watchers_too(stage: Any) -> None:
+    ana, eva = stage.client("ana"), stage.client("eva")
+    seats = (SeatRequest("me"), SeatRequest("open"))
+    code = (await ana.create(seats=seats)).head.room
+    await eva.watch(code)
+    heard_count = len(ana.heard)
+    assert await ana.ask(messages.LeaveRoom, room=code) is None
+    assert await eva.hear_event(RoomClosed) == RoomClosed("everybody left")
+    await eva.hear_gone()
+    assert [type(said) for said in ana.heard[heard_count:]] == [Ok], "no room-gone for whoever left"
+    for client in (ana, eva):
+        assert (await client.ask(messages.LeaveRoom, room=code)).code == "no-such-room"
+
+
+async def test_leaving_a_room_that_one_is_not_in_changes_nothing(match_of: Any) -> None:
+    stage, _, _, code = match_of
+    seq = (await stage.room(code)).state.seq
+    assert await stage.client("eva").ask(messages.LeaveRoom, room=code) is None
+    assert (await stage.room(code)).state.seq == seq
+
+
+async def test_the_seat_told_on_entering_is_right_after_a_rematch(match_of: Any) -> None:
+    _, ana, rui, code = match_of
+    assert await rui.ask(messages.Resign, room=code, match=1) is None
+    await ana.ask(messages.Offer, room=code, kind="rematch")
+    await rui.ask(messages.Answer, room=code, kind="rematch", accept=True)
+    for client, seat in ((ana, 1), (rui, 0)):
+        entered = await client.watch(code)
+        assert entered.seat == seat
+        assert entered.head.seats[seat].holder.account == client.account
+
+
+async def test_a_server_reads_the_names_of_the_reports_and_refuses_algorithms(stage: Any) -> None:
+    ana = stage.client("ana")
+    seats = (SeatRequest("me"), SeatRequest("bot", "Level 1"))
+    entered = await ana.ask(messages.CreateRoom, game="virus-wars", seats=seats)
+    assert entered.head.seats[1].holder.level == "random"
+    for level, told in (
+        ("alpha-beta depth=2", "plays on one's own machine only, expected one of random, "),
+        ("mcts playouts=9 eval=/etc/passwd.py", "plays on one's own machine only"),
+        (
+            "genius",
+            "level 'genius' is not possible, expected one of random, minimax-1, minimax-3, easy, ",
+        ),
+    ):
+        late = RoomSettings(late_bot=LateBot(level, 60_000))
+        for fields in ({"seats": (SeatRequest("me"), SeatRequest("bot", level))}, {"settings": late}):
+            refusal = await ana.ask(messages.CreateRoom, game="virus-wars", **fields)
+            assert (refusal.code, told in refusal.message) == ("unknown-level", True)
+        room = (await ana.ask(messages.CreateRoom, game="virus-wars")).head.room
+        for make, fields in (
+            (messages.SeatBot, {"seat": 1, "level": level}),
+            (messages.ChangeSettings, {"settings": late}),
+        ):
+            refusal = await ana.ask(make, room=room, **fields)
+            assert (refusal.code, told in refusal.message) == ("unknown-level", True)
+
+
+async def test_whoever_runs_the_server_for_themselves_may_choose_any_algorithm(stage: Any) -> None:
+    ana = stage.client("ana")
+    token = await stage.guests.vouch_for("ana", "ana")
+    owner = (await stage.guests.identify(None, token, "")).account
+    ana.session.account_id = owner.id
+    late = RoomSettings(late_bot=LateBot("Minimax depth=1", 60_000))
+    seats = (SeatRequest("me"), SeatRequest("bot", "Alpha-Beta  depth=2 weights=1,-1"))
+    entered = await ana.ask(messages.CreateRoom, game="virus-wars", seats=seats, settings=late)
+    assert entered.head.seats[1].holder.level == "alpha-beta depth=2 weights=1,-1"
+    assert entered.head.settings.late_bot == LateBot("minimax depth=1", 60_000)
+    refusal = await ana.ask(
+        messages.CreateRoom, game="virus-wars", seats=(SeatRequest("bot", "minimax"), SeatRequest())
+    )
+    assert (refusal.code, "depth= takes" in refusal.message) == ("unknown-level", True)

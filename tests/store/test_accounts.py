@@ -50,6 +50,15 @@ async def test_name_that_differs_only_in_case_or_form_is_taken(accounts: Account
     await accounts.create(RUI, "Angela", b"2", NOW)
 
 
+async def test_name_that_looks_like_another_is_taken(accounts: Accounts) -> None:
+    await accounts.create(ANA, "scope", b"1", NOW)
+    for alike in ("ѕсоре", "sc0pe", "Scope"):
+        with pytest.raises(NameTakenError, match=r"is taken, choose another"):
+            await accounts.create(RUI, alike, b"2", NOW)
+    await accounts.free_unused(TimestampMs(2_000))
+    await accounts.create(RUI, "sc0pe", b"2", NOW)
+
+
 async def test_of_two_guests_with_one_name_at_one_moment_one_gets_it(accounts: Accounts) -> None:
     results = await asyncio.gather(
         accounts.create(ANA, "Ana", b"1", NOW), accounts.create(RUI, "ana", b"2", NOW), return_exceptions=True

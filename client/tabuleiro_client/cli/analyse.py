@@ -25,6 +25,7 @@ from tabuleiro_client.cli.options import (
     SecretOption,
     ServerOption,
     SourceArgument,
+    TurnOption,
     listed_game,
 )
 from tabuleiro_client.text.analysis import (
@@ -36,38 +37,37 @@ from tabuleiro_client.text.analysis import (
     progress_text,
     turns_of,
 )
+from tabuleiro_client.text.problems import missing_part
 from tabuleiro_client.text.standard_output import write_data
 
 ANALYSER_GROUP: Final = "tabuleiro.analysers"
-"""The entry point group that holds the search, named ``engine``."""
+"""The entry point group that holds what the bots can tell: the search ``engine``, its ``tree``."""
 
 
 def load_analyser() -> Analyser:
     """Load the search of this installation. Raises: ConfigError when there is none."""
-    for found in entry_points(group=ANALYSER_GROUP, name="engine"):
+    return cast(Analyser, load_from_bots("analyse", "engine"))
+
+
+def load_from_bots(command: str, name: str) -> object:
+    """Load what the bots of this installation have for ``command``. Raises: ConfigError when there is none."""
+    for found in entry_points(group=ANALYSER_GROUP, name=name):
         try:
-            return cast(Analyser, found.load())
+            return found.load()
         except ModuleNotFoundError as error:
             if not (error.name or "").startswith("tabuleiro_server"):
                 raise
-    raise ConfigError(
-        "analyse", "the engine", "the server's side beside the client: pip install 'tabuleiro[bots]'"
-    )
+    raise ConfigError(command, "the engine", f"the server's side beside the client: {missing_part('bots')}")
 
 
 SECONDS_DEFAULT: Final = 5.0
 SECONDS_OF_EACH_DEFAULT: Final = 1.0
-_PLAIN_NOTICE: Final = (
-    "searched in plain Python, about a hundred times slower than the engine: pip install 'tabuleiro[bots]'"
-)
+_PLAIN_NOTICE: Final = "searched in plain Python, about a hundred times slower than the engine"
 
 
 def analyse(
     source: SourceArgument,
-    turn: Annotated[
-        int | None,
-        typer.Option("--turn", metavar="N", min=1, help="The position before this turn; else the last one."),
-    ] = None,
+    turn: TurnOption = None,
     seconds: Annotated[
         float | None,
         typer.Option(
@@ -145,7 +145,7 @@ def _result(search: Analyser, game: Game, state: State, seconds: float, lines: i
 
 def _tell_if_plain(analysis: Analysis) -> None:
     if not analysis.is_compiled:
-        typer.echo(_PLAIN_NOTICE, err=True)
+        typer.echo(f"{_PLAIN_NOTICE}: {missing_part('bots')}", err=True)
 
 
 def _judge(search: Analyser, game: Game, record: MatchRecord, seconds: float) -> list[JudgedTurn]:

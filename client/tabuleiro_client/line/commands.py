@@ -289,7 +289,7 @@ class RoomCommands:
     def _bot(self, level: str) -> None:
         seats = self._mirror.head.seats
         free = [player for player in PLAYERS if seats[player].holder.kind == "open"]
-        if level not in self._levels:
+        if not level:
             self._screen.say(f"bots here: {', '.join(self._levels) or 'none'}; e.g. bot LEVEL")
         elif not free:
             self._screen.say("there is no free seat")

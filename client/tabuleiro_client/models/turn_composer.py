@@ -6,6 +6,7 @@ action is more than a cell: its ships are chosen by :mod:`tabuleiro_client.model
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,6 +15,7 @@ from tabuleiro.errors import IllegalActionError, MatchOverError, NotationError, 
 from tabuleiro.notation.actions import format_turn, parse_turn
 from tabuleiro.rules import State
 from tabuleiro.rules.games.iris import IrisState
+from tabuleiro.rules.games.xero_g.actions import target_name
 from tabuleiro.rules.games.xero_g.moves import BASE
 from tabuleiro.rules.games.xero_g.state import XeroGState
 from tabuleiro.rules.view import BoardView, EdgeSide, Target
@@ -30,10 +32,10 @@ class Choice:
     action: str
 
 
-UNDO: Final = Choice("u", "undo", "undo")
-SEND: Final = Choice("s", "send now", "send")
+UNDO: Final = Choice("Bksp", "undo", "undo")
+SEND: Final = Choice("^e", "send now", "send")
 SEND_TURN: Final = Choice("Enter", "send", "send")
-PASS: Final = Choice("p", "pass", "pass_turn")
+PASS: Final = Choice("F6", "pass", "pass_turn")
 PASS_TEXT: Final = "pass"
 
 
@@ -77,6 +79,11 @@ class TurnComposer:
     def can_step_back(self) -> bool:
         """True if :meth:`step_back` would do something."""
         return bool(self.actions)
+
+    @property
+    def is_asking(self) -> bool:
+        """True if one of :meth:`choices` has to be made before anything else."""
+        return False
 
     def texts(self) -> list[str]:
         """Return the canonical texts of the actions composed so far."""
@@ -166,10 +173,12 @@ class TurnComposer:
     def prompt(self) -> str:
         """Return the next thing to do, as a sentence."""
         if self.is_complete:
-            return f"turn complete: {' '.join(self.texts())} - Enter sends it, u undoes"
+            return f"Turn complete: {' '.join(self.texts())}. Enter sends it, Backspace undoes"
         if not self.actions:
-            return "choose a cell"
-        return f"{' '.join(self.texts())} - go on, or s sends it now"
+            return "Choose a cell: type its name, or use the arrows and Enter"
+        left = self.view.actions_left
+        more = "" if left is None else f" {left} more"
+        return f"{' '.join(self.texts())} chosen. Choose{more}, or ^e sends the turn as it is"
 
     def picked(self) -> frozenset[int]:
         """Return the cells that the composed actions changed."""
@@ -192,8 +201,12 @@ class TurnComposer:
         self.state = state
 
 
-BOOST: Final = Choice("f", "boost", "boost")
-REPROGRAM: Final = Choice("x", "reprogram", "reprogram")
+BOOST: Final = Choice("b", "boost", "boost")
+REPROGRAM: Final = Choice("r", "reprogram", "reprogram")
+
+
+_CELL_ALONE: Final = re.compile(r"[a-f][1-6]|base")
+_CELLS_ALONE: Final = re.compile(rf"(?:{_CELL_ALONE.pattern})(?:[-x,\s]+(?:{_CELL_ALONE.pattern}))*")
 
 
 class ShipComposer(TurnComposer):
@@ -214,6 +227,10 @@ class ShipComposer(TurnComposer):
     @property
     def can_step_back(self) -> bool:
         return self.ship is not None or super().can_step_back
+
+    @property
+    def is_asking(self) -> bool:
+        return self.ship is not None and self.ship.is_undecided
 
     def rebase(self, base: State) -> bool:
         if base != self.base:
@@ -283,11 +300,32 @@ class ShipComposer(TurnComposer):
         return super().add_text(text)
 
     def add_turn(self, text: str) -> bool:
-        self._let_go()
-        return super().add_turn(text)
+        """Add typed actions as :meth:`TurnComposer.add_turn`; cells alone are chosen one after the other.
+
+        So a digit is the value to place next, and ``b1``, or ``b1xc1`` without what becomes of the ship there,
+        leaves the rest to be chosen.
+        """
+        if self.position.is_setup and text.strip() in ("1", "2", "3"):
+            return self.set_value(int(text))
+        is_alone = _CELLS_ALONE.fullmatch(text.strip().lower())
+        names = _CELL_ALONE.findall(text.lower()) if is_alone else []
+        if self.ship is None or len(names) != 1:
+            self._let_go()
+            if super().add_turn(text):
+                return True
+        squares: dict[str, Target] = {cell.name: cell.index for cell in self.view.cells}
+        is_chosen = False
+        for name in names:
+            self.column = None
+            is_chosen = self.choose(self._base_edge if name == target_name(BASE) else squares[name])
+            if not is_chosen:
+                break
+        if not is_chosen and len(names) > 1:
+            self._let_go()
+        return is_chosen
 
     def choices(self) -> Sequence[Choice]:
-        if self.ship is not None and self.ship.is_undecided:
+        if self.is_asking:
             return [BOOST, REPROGRAM, UNDO]
         if self.position.is_setup and not self.is_complete:
             supply = self.position.supply()
@@ -308,9 +346,9 @@ class ShipComposer(TurnComposer):
         if self.is_complete and not self.is_single:
             return super().prompt()
         if self.position.is_setup:
-            return f"place a ship of value {self.next_value()} on your row (1 2 3 choose the value)"
+            return f"Place a ship of value {self.next_value()} on your row; e.g. 2 and Enter choose value 2"
         if self.ship is None:
-            return "choose a ship of your home row (<)"
+            return "Choose a ship of your home row (<)"
         own = self.view.cells[self.ship.start]
         ship = f"{own.piece} on {own.name}"
         if self._is_circling:
@@ -323,7 +361,7 @@ class ShipComposer(TurnComposer):
                 return f"{ship} takes {other.name}: choose a square for the {other.piece}"
             case "boost":
                 return f"{ship}, boosted by {other.piece} on {other.name}: choose where it lands"
-        return f"{ship} lands on {other.piece} on {other.name}: f boosts on, x reprograms it"
+        return f"{ship} lands on {other.piece} on {other.name}: b boosts on, r reprograms it"
 
     def picked(self) -> frozenset[int]:
         ship = self.ship

@@ -24,7 +24,7 @@ from tabuleiro.errors import ClientError, CommandError, ConfigError, GuestNameTa
 from tabuleiro.ids import ROOM_CODE_LETTERS
 from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.names import name_key, parse_name
+from tabuleiro.protocol.names import check_new_name, name_key, parse_name
 from tabuleiro_client.net.files import replacement
 from tabuleiro_client.net.link import Link, LinkSettings, check_reachable
 
@@ -32,7 +32,9 @@ from tabuleiro_client.net.link import Link, LinkSettings, check_reachable
 def login_name() -> str:
     """Return the login name of this user as a guest name, or ``player`` if it cannot be one."""
     try:
-        return parse_name(getpass.getuser())
+        name = parse_name(getpass.getuser())
+        check_new_name(name)
+        return name
     except (NotationError, OSError, KeyError, ImportError):
         return "player"
 
@@ -191,8 +193,8 @@ class IdentityFolder:
         try:
             identity = msgspec.json.decode(content, type=Identity)
             parse_name(identity.name)
-        except (msgspec.DecodeError, UnicodeDecodeError, NotationError) as error:
-            self._set_aside(path, f"a saved name could not be read ({error})")
+        except (msgspec.DecodeError, UnicodeDecodeError, NotationError):
+            self._set_aside(path, "a saved name could not be read")
             return None
         return identity
 
@@ -317,7 +319,7 @@ async def _new_guest(
             if error.code not in (ErrorCode.NAME_TAKEN, ErrorCode.BAD_NAME):
                 raise
             if wanted is not None and error.code == ErrorCode.NAME_TAKEN:
-                raise GuestNameTakenError(name, url) from error
+                raise GuestNameTakenError(name, url, error.message) from error
             if wanted is not None:
                 raise ClientError(error.message) from error
             why = error.message

@@ -7,13 +7,15 @@ again after a lost connection is left to :mod:`tabuleiro_client.net.room`.
 from __future__ import annotations
 
 import asyncio
+import errno
 import ipaddress
 import random
+import re
 import socket
 import ssl
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -24,7 +26,16 @@ from urllib.parse import urlsplit
 
 import msgspec
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.exceptions import (
+    ConnectionClosed,
+    InvalidHandshake,
+    InvalidMessage,
+    InvalidProxy,
+    InvalidStatus,
+    ProxyError,
+    SecurityError,
+    WebSocketException,
+)
 from websockets.typing import Subprotocol
 
 from tabuleiro import __version__
@@ -154,17 +165,120 @@ def own_now_ms() -> int:
     return elapsed_ms() + _AHEAD_MS
 
 
+PROBE_LIMIT_S: Final = 3.0
+"""How long it may take to find out that the other scheme of addresses is the right one."""
+
+_SETTING: Final = re.compile(r"^[a-z]+(_[a-z]+)+: ")
+
+_HTTP_GATEWAYS: Final = frozenset({502, 503, 504})
+
+_OF_ERRNO: Final[dict[int, str]] = {
+    errno.ECONNREFUSED: "no server listens there",
+    errno.ETIMEDOUT: "it does not answer",
+    errno.EHOSTUNREACH: "there is no way to it from here; is it on, and in reach of this network?",
+    errno.ENETUNREACH: "there is no way to it from here; is this computer online?",
+    errno.ENETDOWN: "this computer is not online",
+    errno.ECONNRESET: "it hung up at once; is that a tabuleiro server?",
+    errno.ECONNABORTED: "it hung up at once; is that a tabuleiro server?",
+    errno.EPIPE: "it hung up at once; is that a tabuleiro server?",
+    errno.EACCES: "this computer does not allow it; perhaps a firewall forbids it",
+    errno.EPERM: "this computer does not allow it; perhaps a firewall forbids it",
+    errno.EADDRNOTAVAIL: "there is no such address",
+    errno.EINVAL: "there is no such address",
+    errno.EAFNOSUPPORT: "this computer knows no addresses of that kind",
+    errno.EMFILE: "this program has too many open files",
+}
+
+_OF_CERTIFICATE: Final[dict[int, str]] = {
+    9: "its certificate is not valid yet; is the clock of this computer right?",
+    10: "its certificate has expired; is the clock of this computer right?",
+    18: "nobody whom this computer trusts has signed its certificate",
+    19: "nobody whom this computer trusts has signed its certificate",
+    20: "nobody whom this computer trusts has signed its certificate",
+    21: "nobody whom this computer trusts has signed its certificate",
+    62: "its certificate is for another name",
+    64: "its certificate is for another address",
+}
+"""By the numbers of OpenSSL's X509_V_ERR."""
+
+
 def connecting_reason(error: Exception) -> str:
-    """Why a connection could not be made, as the end of a sentence."""
-    if isinstance(error, ConnectionRefusedError):
-        return "no server listens there"
-    if isinstance(error, TimeoutError):
-        return "it does not answer"
-    if isinstance(error, socket.gaierror):
-        return "there is no such host"
-    if isinstance(error, ssl.SSLError):
-        return f"no secure connection: {strip_controls(error.reason or str(error))}"
-    return strip_controls(str(error)) or type(error).__name__
+    """Why a connection could not be made, as the end of a sentence; nothing of it is a library's."""
+    match error:
+        case TimeoutError():
+            return "it does not answer"
+        case socket.gaierror() if error.errno == socket.EAI_AGAIN:
+            return "its name cannot be looked up now; is this computer online?"
+        case socket.gaierror() | UnicodeError():  # the latter for a name with a part that is empty or too long
+            return "there is no such host"
+        case ssl.SSLCertVerificationError():
+            return _OF_CERTIFICATE.get(error.verify_code, "its certificate is not valid")
+        case ssl.SSLError():
+            return "no secure connection comes about"
+        case OSError():
+            return next((_OF_ERRNO[n] for n in _errnos(error) if n in _OF_ERRNO), "it cannot be reached")
+        case ImportError():
+            return "this computer is set to use a SOCKS proxy, which needs python-socks to be installed"
+        case ProxyError() | InvalidProxy():
+            return "the proxy that this computer is set to use does not let it through"
+        case InvalidStatus() if error.response.status_code in _HTTP_GATEWAYS:
+            return "a web server answers there, but no tabuleiro server runs behind it"
+        case SecurityError():
+            return "it sends us on to an address without TLS"
+    return "this is no tabuleiro server"
+
+
+def _errnos(error: OSError) -> list[int]:
+    """Return the numbers of an error; a host with several addresses has one for each in the text alone."""
+    return [error.errno] if error.errno else [int(number) for number in re.findall(r"\[Errno (\d+)\]", str(error))]
+
+
+async def _reason_at(url: str, error: Exception) -> str:
+    """Why a connection to ``url`` could not be made; looks there once more if the scheme may be the wrong one."""
+    parts = urlsplit(url)
+    is_secure = parts.scheme == "wss"
+    host, port = parts.hostname or "", parts.port or (443 if is_secure else 80)
+    is_refused = isinstance(error, ssl.SSLCertVerificationError)  # there is TLS, of the wrong kind
+    hung_up = isinstance(error, OSError) and not {errno.ECONNRESET, errno.EPIPE}.isdisjoint(_errnos(error))
+    may_lack_tls = (
+        is_secure
+        and not is_refused
+        and (isinstance(error, ssl.SSLError | InvalidMessage | TimeoutError) or hung_up)
+    )
+    if may_lack_tls and await _answers(host, port, _speaks_http):
+        return f"no TLS there, try {_other_scheme(url, 'ws')}"
+    may_want_tls = not is_secure and (isinstance(error, InvalidHandshake) or hung_up)
+    if may_want_tls and await _answers(host, port, _speaks_tls):
+        return f"this server wants wss://, try {_other_scheme(url, 'wss')}"
+    return connecting_reason(error)
+
+
+def _other_scheme(url: str, scheme: str) -> str:
+    return f"{scheme}://{url.partition('://')[2].rstrip('/')}"
+
+
+async def _answers(host: str, port: int, speaks: Callable[[str, int], Awaitable[bool]]) -> bool:
+    with suppress(OSError, TimeoutError, UnicodeError):
+        async with asyncio.timeout(PROBE_LIMIT_S):
+            return await speaks(host, port)
+    return False
+
+
+async def _speaks_tls(host: str, port: int) -> bool:
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # nothing is sent there
+    _, writer = await asyncio.open_connection(host, port, ssl=context)
+    writer.close()
+    return True
+
+
+async def _speaks_http(host: str, port: int) -> bool:
+    reader, writer = await asyncio.open_connection(host, port)
+    try:
+        writer.write(f"GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+        return (await reader.read(5)).startswith(b"HTTP/")
+    finally:
+        writer.close()
 
 
 def is_loopback(url: str) -> bool:
@@ -392,7 +506,7 @@ class Link:
                 welcome = await self._greet(connection)
         except (TimeoutError, ConnectionClosed) as error:
             await connection.close()
-            reason = _closing_reason(error) if isinstance(error, ConnectionClosed) else "no answer to hello"
+            reason = _closing_reason(error) if isinstance(error, ConnectionClosed) else "it does not answer"
             raise ConnectionLostError(f"cannot connect to {self.url}: {reason}") from error
         except BaseException:
             await connection.close()
@@ -418,7 +532,7 @@ class Link:
                 self._clock.bound(asked_ms, welcome.now_ms)
                 return welcome
             if isinstance(message, Error):
-                raise CommandError(message.code, strip_controls(message.message))
+                raise CommandError(message.code, _for_people(message.message))
 
     async def _read_until_lost(self, connection: ClientConnection) -> str:
         """Take in messages until the connection ends, and return why it did."""
@@ -443,7 +557,7 @@ class Link:
         elif isinstance(message, Error) and message.id is not None:
             answer = self._pending.get(message.id)
             if answer is not None and not answer.done():
-                answer.set_exception(CommandError(message.code, strip_controls(message.message)))
+                answer.set_exception(CommandError(message.code, _for_people(message.message)))
         else:
             if isinstance(message, Update):
                 self._clock.hear(own_now_ms(), message.head.now_ms)
@@ -480,8 +594,8 @@ async def _open(url: str, settings: LinkSettings) -> ClientConnection:
             ping_timeout=settings.ping_interval_s,
             max_size=SERVER_FRAME_MAX_BYTES,
         )
-    except (OSError, WebSocketException, TimeoutError) as error:
-        raise ConnectionLostError(f"cannot connect to {url}: {connecting_reason(error)}") from error
+    except (OSError, WebSocketException, TimeoutError, UnicodeError, ImportError) as error:
+        raise ConnectionLostError(f"cannot connect to {url}: {await _reason_at(url, error)}") from error
     if connection.subprotocol is None:
         await connection.close()
         raise ConnectionLostError(f"cannot connect to {url}: this is no tabuleiro server")
@@ -498,5 +612,10 @@ def result_of(ok: Ok, kind: type[ResultT]) -> ResultT:
 def _closing_reason(error: ConnectionClosed) -> str:
     if error.rcvd is None:
         return "the connection broke"
-    reason = strip_controls(error.rcvd.reason) or f"code {error.rcvd.code}"
-    return f"the server closed the connection: {reason}"
+    reason = _for_people(error.rcvd.reason)
+    return f"the server closed the connection: {reason}" if reason else "the server closed the connection"
+
+
+def _for_people(message: str) -> str:
+    """Return a message of a server without the name of the setting that some begin with."""
+    return _SETTING.sub("", strip_controls(message))

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from tabuleiro.errors import ConnectionLostError
-from tabuleiro.ids import Phase
-from tabuleiro.protocol.messages import Announcement, LobbyUpdate, RoomList
+from tabuleiro.errors import ConnectionLostError, GameOptionError
+from tabuleiro.ids import AccountId, Phase, RoomCode
+from tabuleiro.protocol.events import SeatInfo
+from tabuleiro.protocol.messages import (
+    Announcement,
+    CreateRoom,
+    LobbyUpdate,
+    RoomList,
+    RoomSummary,
+    SeatRequest,
+)
+from tabuleiro.rules import registry
 from tabuleiro_client.net.link import Link
+from tabuleiro_client.net.room import EntryRequest
 from tabuleiro_client.net.subscription import LinkLost, LinkRestored, Missed, Subscription
 
 LobbyNews = RoomList | LobbyUpdate | Announcement | LinkLost
@@ -45,3 +55,48 @@ async def _iter_news(
                 yield await link.follow_lobby(game, phases)
             except ConnectionLostError:
                 continue  # the subscription tells what becomes of it
+
+
+async def own_room(link: Link, request: EntryRequest) -> RoomCode | None:
+    """Return the listed room, not over yet, that such a request of this guest has made; ``None`` for none.
+
+    Somebody whose terminal was closed repeats a command, and wants to be in the same room again.
+
+    Raises: CommandError, ConnectionLostError.
+    """
+    if not isinstance(request, CreateRoom):
+        return None
+    listed = await link.list_rooms(request.game)
+    made = [room for room in listed.rooms if _is_made_by(request, room, link.account)]
+    return max(made, key=lambda room: room.created_at_ms).room if made else None
+
+
+def _is_made_by(request: CreateRoom, room: RoomSummary, account: AccountId) -> bool:
+    orders = (room.seats, room.seats[::-1]) if request.settings.first == "draw" else (room.seats,)
+    is_seated = any(
+        all(_is_on_seat(wanted, seat, account) for wanted, seat in zip(request.seats, order, strict=True))
+        for order in orders
+    )
+    return is_seated and room.settings == request.settings and _are_options(request, room)
+
+
+def _is_on_seat(wanted: SeatRequest, seat: SeatInfo, account: AccountId) -> bool:
+    match wanted.kind:
+        case "me":
+            return seat.account == account
+        case "bot":
+            return seat.kind == "bot" and seat.level == wanted.level
+        case _:
+            return seat.kind in ("open", "person") and seat.account != account
+
+
+def _are_options(request: CreateRoom, room: RoomSummary) -> bool:
+    """Return whether the room has the options asked for; a seed that was left out may be any."""
+    try:
+        wanted = dict(registry.load(request.game, request.options).options)
+    except GameOptionError:
+        return False
+    drawn = set() if "seed" in request.options else {"seed"}
+    return {name: wanted[name] for name in wanted.keys() - drawn} == {
+        name: room.options[name] for name in room.options.keys() - drawn
+    }

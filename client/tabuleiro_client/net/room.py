@@ -7,7 +7,8 @@ left to others.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
@@ -38,7 +39,6 @@ from tabuleiro.protocol.messages import (
     HintGiven,
     JoinRoom,
     LeaveRoom,
-    MatchView,
     Mute,
     Offer,
     Ok,
@@ -258,59 +258,51 @@ class EnteredRoom:
         After a lost connection they are sent again for the same ply, which the server recognises; without one they
         wait for it.
         """
-        match, place = self._match(), self._place
-        message = Play(
-            id=0,
-            room=self.code,
-            match=match.number,
-            ply=len(self.mirror.actions),
-            actions=tuple(actions),
-            revision=match.revision,
-        )
+        places = (self._place, self._place_to_act)
+        match, ply, revision = self._place_to_act
+        message = Play(id=0, room=self.code, match=match, ply=ply, actions=tuple(actions), revision=revision)
         while True:
             await self._wait_while(lambda: not self._is_in)
             try:
-                await self._send(message)
+                with self._in_a_match():
+                    await self._send(message)
                 break
             except UnknownOutcomeError:
                 continue
         # The place only: clocks and connections change the match view too, and mean nothing here.
-        await self._wait_while(lambda: self._place == place)
+        await self._wait_while(lambda: self._place in places)
 
     async def consider(self, actions: Sequence[str]) -> Considered:
         """Ask for the position after unplayed actions of the own turn. Source: PROTOCOL.md."""
-        match = self._match()
-        message = Consider(
-            id=0,
-            room=self.code,
-            match=match.number,
-            ply=len(self.mirror.actions),
-            actions=tuple(actions),
-            revision=match.revision,
-        )
-        return result_of(await self._ask(message), Considered)
+        match, ply, revision = self._place_to_act
+        message = Consider(id=0, room=self.code, match=match, ply=ply, actions=tuple(actions), revision=revision)
+        return result_of(await self._ask_in_match(message), Considered)
 
     async def undo(self, ply: int) -> None:
         """Undo own actions of the turn in progress: ``ply`` actions are left."""
-        await self._ask(Undo(id=0, room=self.code, match=self._match().number, ply=ply))
+        match, _, _ = self._place_to_act
+        await self._ask_in_match(Undo(id=0, room=self.code, match=match, ply=ply))
 
     async def take_hint(self) -> HintGiven:
         """Ask what to play now, which everybody in the room is told; it takes a few seconds."""
-        match, ply = self._match(), len(self.mirror.actions)
-        message = TakeHint(id=0, room=self.code, match=match.number, ply=ply, revision=match.revision)
-        return result_of(await self._ask(message), HintGiven)
+        match, ply, revision = self._place_to_act
+        message = TakeHint(id=0, room=self.code, match=match, ply=ply, revision=revision)
+        return result_of(await self._ask_in_match(message), HintGiven)
 
     async def resign(self, seat: Player | None = None) -> None:
         """Resign; ``seat`` says for whom when both are ours, ``None``: for who is to move."""
-        await self._ask(Resign(id=0, room=self.code, match=self._match().number, seat=seat))
+        match, _, _ = self._place_to_act
+        await self._ask_in_match(Resign(id=0, room=self.code, match=match, seat=seat))
 
     async def abort(self) -> None:
         """End a match without a result that not both have made an action in."""
-        await self._ask(Abort(id=0, room=self.code, match=self._match().number))
+        match, _, _ = self._place_to_act
+        await self._ask_in_match(Abort(id=0, room=self.code, match=match))
 
     async def claim_win(self) -> None:
         """Claim the win because the opponent stays away."""
-        await self._ask(ClaimWin(id=0, room=self.code, match=self._match().number))
+        match, _, _ = self._place_to_act
+        await self._ask_in_match(ClaimWin(id=0, room=self.code, match=match))
 
     async def offer(self, kind: OfferKind) -> None:
         """Offer a draw or a rematch, or ask for a takeback; accept the other's offer of the same."""
@@ -344,11 +336,28 @@ class EnteredRoom:
         """Tell the server that we leave: gives an own seat up before the match, keeps it later."""
         await self._ask(LeaveRoom(id=0, room=self.code))
 
-    def _match(self) -> MatchView:
-        match = self.mirror.match
-        if match is None:
-            raise ClientError("no match is being played here")
-        return match
+    @property
+    def _place_to_act(self) -> tuple[int, int, int]:
+        """The place that a request about the match is for: before the first match is known of, its beginning.
+
+        News of that one may be on the way; only the server knows.
+        """
+        return self._place or (1, 0, 0)
+
+    @contextmanager
+    def _in_a_match(self) -> Iterator[None]:
+        """Raise ClientError for the refusal of a request in a room whose first match has not begun."""
+        try:
+            yield
+        except CommandError as error:
+            if error.code != ErrorCode.WRONG_PHASE or self.mirror.match is not None:
+                raise
+            raise ClientError("no match is being played here") from error
+
+    async def _ask_in_match(self, message: ClientMessage) -> Ok:
+        """Send a request about a match, as :meth:`_ask` does."""
+        with self._in_a_match():
+            return await self._ask(message)
 
     @property
     def _place(self) -> tuple[int, int, int] | None:

@@ -141,7 +141,7 @@ class Venue:
         back = f"tabuleiro play --server {shlex.quote(self.url)} --room {code}"
         back += f" --name {shlex.quote(self.link.welcome.name)}"
         if self.is_local:
-            back = "tabuleiro play   (and there: continue a match on this machine)"
+            back = "tabuleiro play"
         if is_private and secrets is None:
             return Signposts("", "", back)
         url = self._url_for_others()

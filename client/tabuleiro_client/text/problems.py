@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from tabuleiro import __version__
 from tabuleiro.errors import CommandError, GuestNameTakenError, TabuleiroError, UnknownOutcomeError
 
 
@@ -13,11 +16,20 @@ def problem_text(error: TabuleiroError | ModuleNotFoundError) -> str:
         case UnknownOutcomeError():
             return f"the connection was lost before the answer ({error.reason}): not known whether it was done"
         case GuestNameTakenError():
-            return (
-                f"{error.name} is somebody else on {error.url}, or you on another computer: connect there under "
-                "another name, or bring yours here with `tabuleiro identity export`"
-            )
+            return f"{error.told}; if it is yours on another computer: `tabuleiro identity export` there"
         case ModuleNotFoundError():
-            return f"this needs {error.name}, which is not installed: pip install 'tabuleiro[server]'"
+            return missing_part("server")
         case _:
             return str(error)
+
+
+_PARTS: Final = {"server": ("the server part", "server"), "bots": ("the compiled bots", "server,bots")}
+
+
+def missing_part(extra: str) -> str:
+    """Say that an extra of the distribution is not installed, and how to install it."""
+    part, extras = _PARTS[extra]
+    wheel = f"./tabuleiro-{__version__}-py3-none-any.whl[{extras}]"
+    return (
+        f"this needs {part} of tabuleiro, which is not installed; with the wheel: pipx install --force '{wheel}'"
+    )

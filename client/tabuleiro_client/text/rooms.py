@@ -100,6 +100,17 @@ def _invitation(signposts: Signposts, verb: str, command: str) -> str:
     return f"{who} {verb} with\n{command}" if command else ""
 
 
+def kept_seat_text(head: RoomHead, way_back: str, *, is_local: bool) -> str:
+    """Return what becomes of an own seat after leaving, with the command that leads back to it."""
+    kept = "kept on this machine" if is_local else "kept for a while" if head.phase == "waiting" else "kept"
+    return f"Your seat in {head.room} is {kept}. To continue, run: {way_back}"
+
+
+def back_in_room_text(code: RoomCode, url: str) -> str:
+    """Return the word to somebody whose command to make a room led back to one made before."""
+    return f"Back in your room {code}. For another one: tabuleiro play --server {url}, then new"
+
+
 def seat_lines(game: Game, head: RoomHead, own_seats: tuple[Player, ...], style: TextStyle) -> list[str]:
     """Return a line for each seat, in the order of play."""
     cast = Cast(game, seats_of(head), own_seats, style)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import sys
 import time
 import traceback
@@ -24,6 +25,7 @@ from textual.command import CommandPalette, Provider
 from textual.screen import Screen
 
 from tabuleiro.errors import ClientError
+from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro_client.models.saved_matches import SavedMatches
 from tabuleiro_client.net.files import config_folder, data_folder
@@ -33,10 +35,12 @@ from tabuleiro_client.text.terminal import is_east_asian, showable
 from tabuleiro_client.tui.keys import EVERYWHERE
 from tabuleiro_client.tui.line_history import LineHistory
 from tabuleiro_client.tui.pacing import InputQueue, Typed
-from tabuleiro_client.tui.palette import PaletteCommands
+from tabuleiro_client.tui.palette import PaletteCommands, commands_of
+from tabuleiro_client.tui.places import PLACES, travel
 from tabuleiro_client.tui.present.glyphs import ASCII, EAST_ASIAN, UNICODE, GlyphSet
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.page import PageScreen
+from tabuleiro_client.tui.screens.questions import MenuScreen
 from tabuleiro_client.tui.session import Session
 from tabuleiro_client.tui.settings import Settings, SettingsFile
 from tabuleiro_client.tui.terminal.output import TerminalTitle
@@ -47,6 +51,8 @@ CRASH_REPORT_NAME: Final = "crash-report.txt"
 
 DAMAGE_SHOWN_S: Final = 20.0
 """How long it is told that a file cannot be read."""
+
+GREETING_SHOWN_S: Final = 10.0
 
 FirstScreen = Callable[[], Screen[Any]]
 
@@ -60,6 +66,7 @@ class TabuleiroApp(App[int]):
     """The terminal client. ``opening`` makes the first screen; when the last is left, so is the program.
 
     ``typed_lines`` are the lines typed on screens, by what they are for; ``typed_count`` counts what was typed.
+    ``farewells`` are said, by rooms, when the program has ended, ``greeting`` at its start; empty for nothing.
     ``now_ms`` reads the clock. ``session`` is the server this user is at, ``settings`` what is chosen;
     ``writing`` what may be written, ``input_queue`` what everything typed passes.
     """
@@ -104,6 +111,8 @@ class TabuleiroApp(App[int]):
         self.is_looked_at = True
         self.typed_lines: dict[str, LineHistory] = {}
         self.typed_count = 0
+        self.farewells: dict[RoomCode, str] = {}
+        self.greeting = ""
         self.title_bar = TerminalTitle(self._write, self.TITLE)
         self._opening = opening
         self._force_ascii = force_ascii
@@ -153,6 +162,8 @@ class TabuleiroApp(App[int]):
 
     def on_mount(self) -> None:
         self.push_screen(self._opening())
+        if self.greeting:
+            self.notify(showable(self.greeting, self.writing), timeout=GREETING_SHOWN_S, markup=False)
         if self._settings_file.problem:
             self._tell_of_damage(self._settings_file.problem)
 
@@ -194,6 +205,28 @@ class TabuleiroApp(App[int]):
             self.pop_screen()
         else:
             self.push_screen(HelpScreen())
+
+    def action_rules(self) -> None:
+        """Open the rules of the game on the present screen."""
+        travel(self, PLACES["rules"][2](self))
+
+    def action_menu(self) -> None:
+        """List the commands of the present screen, and do what is picked."""
+        commands = commands_of(self.screen)
+
+        def picked(action: str | None) -> None:
+            for command in commands:
+                if command.binding.action == action:
+                    self.call_later(self.run_action, action, command.node)
+
+        self.push_screen(MenuScreen(commands), picked)
+
+    def action_suspend_process(self) -> None:
+        """Go back to the shell, with all processes that it started for this."""
+        if not hasattr(os, "getsid") or os.getsid(0) == os.getpgrp():
+            self.tell("there is no shell to go back to")
+        elif self._driver is not None and self._driver.can_suspend:
+            os.killpg(os.getpgrp(), signal.SIGTSTP)
 
     def is_host_of(self, head: RoomHead) -> bool:
         """Return True if this user is the host of a room of the present server."""

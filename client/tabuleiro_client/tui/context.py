@@ -7,6 +7,7 @@ from typing import Protocol, cast
 
 from textual.dom import DOMNode
 
+from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro_client.models.saved_matches import SavedMatches
 from tabuleiro_client.net.identity import IdentityFolder
@@ -23,7 +24,8 @@ class Context(Protocol):
 
     ``session`` is the server this user is at, ``settings`` what is chosen, ``identities`` the guests and
     ``saved_matches`` the matches of this user. ``typed_lines`` are the lines typed on screens, by what they are
-    for; ``typed_count`` counts what was typed. ``now_ms`` reads the clock of this machine.
+    for; ``typed_count`` counts what was typed. ``now_ms`` reads the clock of this machine. ``farewells`` are said,
+    by rooms, when the program has ended: the way back to a seat that is kept.
     """
 
     settings: Settings
@@ -33,6 +35,7 @@ class Context(Protocol):
     typed_lines: dict[str, LineHistory]
     typed_count: int
     now_ms: Callable[[], int]
+    farewells: dict[RoomCode, str]
 
     @property
     def writing(self) -> TextStyle:

@@ -1,10 +1,14 @@
 """The key map: what every key does, by the screens on which it works.
 
-The footer shows the short text of a key, the help page on ``?`` its sentence.
+The footer shows the short text of a key, the help page on ``F1`` its sentence. Over a board letters and digits
+are typed: there a command has a function key, a key with Ctrl, or a letter in the menu. No key needs AltGr on the
+keyboards of Europe without another beside it, and none is a control code that terminals send for Enter, Tab,
+Backspace or Esc.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -22,12 +26,72 @@ def key(
     return Binding(keys, action, label, show=shown, tooltip=sentence, key_display=sign)
 
 
+_SIGNS: Final = {
+    "question_mark": "?",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "comma": ",",
+    "full_stop": ".",
+    "slash": "/",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "dollar_sign": "$",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
+    "colon": "a-z 0-9 :",
+    "escape": "Esc",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+}
+
+
+def key_sign(binding: Binding) -> str:
+    """Return the name of a binding's key for people."""
+    name = binding.key
+    if name in _SIGNS or len(name) == 1:
+        return _SIGNS.get(name, name)
+    if name.startswith("ctrl+") and len(name) == len("ctrl+") + 1:
+        return f"^{name[-1]}"
+    return "-".join(part.capitalize() for part in name.split("+"))
+
+
+MENU_LETTERS: Final[Mapping[str, str]] = {
+    "app.rules": "i",
+    "send": "s",
+    "undo": "u",
+    "pass_turn": "p",
+    "why": "w",
+    "hint": "H",
+    "chat": "t",
+    "offer('draw')": "d",
+    "offer('takeback')": "b",
+    "offer('rematch')": "r",
+    "answer(True)": "y",
+    "answer(False)": "n",
+    "resign": "R",
+    "abort": "A",
+    "claim": "C",
+    "copy_code": "c",
+    "mute": "M",
+    "go_to": "g",
+    "branch": "v",
+    "autoplay": "a",
+}
+"""The letters by which the menu picks actions; an action of another key that is a letter has that one."""
+
 _HELP = "Show the keys that work here."
+_MENU = "List the commands of this screen; a letter picks one."
 
 EVERYWHERE: Final = (
     key("question_mark", "help", "help", _HELP, sign="?"),
     # A line of text takes the question mark for a letter, and a dialog has no keys but its own.
     replace(key("f1", "help", "help", _HELP, sign="F1"), priority=True),
+    key("f2", "rules", "rules", "Open the rules of the games.", shown=False),
+    key("f9,ctrl+o", "menu", "menu", _MENU, shown=False),
+    key("ctrl+z", "suspend_process", "suspend", "Suspend: go to the shell; fg continues.", shown=False, sign="^z"),
     key(
         "ctrl+q", "quit", "quit", "Leave the program; seats in running matches stay yours.", shown=False, sign="^q"
     ),
@@ -41,105 +105,103 @@ DIALOG_HELP: Final = key("question_mark", "app.help", "help", _HELP, sign="?")
 BACK: Final = key("escape", "back", "back", "Go back one step, or to the screen before.", sign="Esc")
 
 BOARD: Final = (
-    key("left,h", "move(-1, 0)", "left", "Move the cursor left.", shown=False),
-    key("down,j", "move(0, 1)", "down", "Move the cursor down.", shown=False),
-    key("up,k", "move(0, -1)", "up", "Move the cursor up.", shown=False),
-    key("right,l", "move(1, 0)", "right", "Move the cursor right.", shown=False),
-    key("home,shift+tab", "jump_legal(-1)", "before", "Jump to the cell before that can be chosen.", shown=False),
-    key("end,tab", "jump_legal(1)", "next", "Jump to the next cell that can be chosen.", shown=False),
+    key("left", "move(-1, 0)", "left", "Move the cursor left.", shown=False, sign="<-"),
+    key("down", "move(0, 1)", "down", "Move the cursor down.", shown=False),
+    key("up", "move(0, -1)", "up", "Move the cursor up.", shown=False),
+    key("right", "move(1, 0)", "right", "Move the cursor right.", shown=False, sign="->"),
+    key("home,shift+tab", "jump_legal(-1)", "before", "Go to the previous cell that can be chosen.", shown=False),
+    key("end,tab", "jump_legal(1)", "next", "Go to the next cell that can be chosen.", shown=False),
     key("enter,space", "choose", "choose", "Choose the cell under the cursor, as a click does.", sign="Enter"),
+    key("shift+left", "point(-1, 0)", "left", "Move the cursor left.", shown=False),
+    key("shift+down", "point(0, 1)", "down", "Move the cursor down.", shown=False),
+    key("shift+up", "point(0, -1)", "up", "Move the cursor up.", shown=False),
+    key("shift+right", "point(1, 0)", "right", "Move the cursor right.", shown=False),
 )
 
-MUTE: Final = key(
-    "M", "mute", "mute", "Mute somebody in this room, or let them talk again.", shown=False, sign="M"
+MENU: Final = key("f9", "app.menu", "menu", _MENU, sign="F9")
+RULES: Final = key("f2", "app.rules", "rules", "Open the rules of this game.", sign="F2")
+CHAT: Final = (
+    key("f4", "chat", "chat", "Write to the room.", sign="F4"),
+    key("ctrl+t", "chat", "chat", "Write to the room.", shown=False),
 )
+ANSWERS: Final = (
+    key("f7", "answer(True)", "yes", "Accept the offer on the banner.", sign="F7"),
+    key("ctrl+y", "answer(True)", "yes", "Accept the offer on the banner.", shown=False),
+    key("f8", "answer(False)", "no", "Decline the offer on the banner, or withdraw your own.", sign="F8"),
+    key("ctrl+n", "answer(False)", "no", "Decline the offer on the banner, or withdraw your own.", shown=False),
+)
+REMATCH: Final = key("ctrl+r", "offer('rematch')", "rematch", "Offer a rematch once the match is over.", sign="^r")
+COPY_CODE: Final = key("ctrl+k", "copy_code", "copy code", "Copy the code of the room.", shown=False)
+MUTE: Final = key("ctrl+l", "mute", "mute", "Mute somebody in this room, or let them chat again.", shown=False)
+WHY: Final = key("f3", "why", "why?", "Explain this cell (why it cannot be played).", sign="F3")
 
 MATCH: Final = (
-    key("u,backspace", "undo", "undo", "Undo the last step of your turn.", sign="u"),
-    key("s", "send", "send", "Send what is composed of the turn now.", sign="s"),
-    key("p", "pass_turn", "pass", "Pass, where the game has it.", sign="p"),
-    key("i,colon", "type", "type", "Type actions, e.g. c3 d4.", shown=False, sign="i"),
-    key(
-        "w",
-        "why",
-        "why?",
-        "Say what is known of a cell, and why it is forbidden.",
-        sign="w",
-    ),
-    key("H", "hint", "hint", "Ask what to play, if this room gives hints; everybody is told.", sign="H"),
-    key("t", "chat", "chat", "Write to the room.", sign="t"),
-    key("d", "offer('draw')", "draw", "Offer a draw.", shown=False),
-    key("b", "offer('takeback')", "take back", "Ask to take your last turn back.", shown=False),
-    key("r", "offer('rematch')", "rematch", "Offer a rematch once the match is over.", sign="r"),
-    key("y", "answer(True)", "yes", "Accept the offer on the banner.", shown=False),
-    key("n", "answer(False)", "no", "Decline the offer on the banner, or withdraw your own.", shown=False),
-    key("R", "resign", "resign", "Give the match up, after a question.", shown=False, sign="R"),
-    key("A", "abort", "abort", "End a match hardly begun without a result.", shown=False, sign="A"),
-    key("C", "claim", "claim", "Claim the win over an opponent who stays away.", shown=False, sign="C"),
-    key("c", "copy_code", "copy code", "Copy the code of the room.", shown=False),
+    key("colon", "type", "type", "Any letter or digit begins a line: type cells, e.g. c3 d4.", shown=False),
+    key("ctrl+e", "send", "send", "Send the actions chosen so far, before the turn is complete.", sign="^e"),
+    key("backspace", "undo", "undo", "Undo the last step of your turn.", sign="Bksp"),
+    MENU,
+    *ANSWERS,
+    key("f7", "claim", "claim", "Claim the win over an absent opponent.", sign="F7"),
+    REMATCH,
+    RULES,
+    WHY,
+    *CHAT,
+    key("f5", "hint", "hint", "Ask for a hint, if this room gives hints; everybody is told.", sign="F5"),
+    key("f6", "pass_turn", "pass", "Pass, where the game has it; you are asked first.", sign="F6"),
+    key("ctrl+d", "offer('draw')", "draw", "Offer a draw; you are asked first.", shown=False),
+    key("ctrl+u", "offer('takeback')", "take back", "Ask to take your last turn back.", shown=False),
+    key("ctrl+x", "resign", "resign", "Resign the match; you are asked first.", shown=False),
+    key("ctrl+a", "abort", "abort", "End a match that has hardly begun, without a result.", shown=False),
+    COPY_CODE,
     MUTE,
-    key(
-        "left_square_bracket",
-        "scroll(-1)",
-        "earlier",
-        "Look at the position one action earlier.",
-        shown=False,
-        sign="[",
-    ),
-    key(
-        "right_square_bracket",
-        "scroll(1)",
-        "later",
-        "Look at the position one action later.",
-        shown=False,
-        sign="]",
-    ),
 )
 
-SHIPS: Final = (
-    key("1", "ship(1)", "1", "Place a ship of value 1.", shown=False),
-    key("2", "ship(2)", "2", "Place a ship of value 2.", shown=False),
-    key("3", "ship(3)", "3", "Place a ship of value 3.", shown=False),
-    key("f", "boost", "boost", "Rocket Boost: run on by the value of the ship landed on.", shown=False),
-    key("x", "reprogram", "reprogram", "Reprogram Coordinates: put the ship landed on elsewhere.", shown=False),
+CHOOSER: Final = (
+    key("b,f", "screen.boost", "boost", "Rocket Boost: run on by the value of the ship landed on."),
+    key("r,x", "screen.reprogram", "reprogram", "Reprogram Coordinates: put the ship landed on elsewhere."),
+    key("backspace,u,escape", "screen.undo", "undo", "Land somewhere else.", sign="Bksp"),
 )
+"""The keys of the choice that a ship landed on another leaves open; while it stands it has the focus."""
 
 STEPPING: Final = (
-    key("left_square_bracket,comma", "scroll(-1)", "step", "One action back.", sign="[ ]"),  # for the next as well
-    key("right_square_bracket,full_stop", "scroll(1)", "step on", "One action on.", shown=False, sign="]"),
-    key("left_curly_bracket,pageup", "scroll_turn(-1)", "turn back", "One turn back.", shown=False, sign="{"),
-    key("right_curly_bracket,pagedown", "scroll_turn(1)", "turn on", "One turn on.", shown=False, sign="}"),
-    key("0", "scroll_to_start", "start", "To the start.", shown=False),
+    key("left", "scroll(-1)", "step", "One action back.", sign="<- ->"),  # for the next as well
+    key("left_square_bracket,comma,ctrl+left", "scroll(-1)", "step", "One action back.", shown=False),
+    key("right,right_square_bracket,full_stop,ctrl+right", "scroll(1)", "step on", "One action on.", shown=False),
+    key("pageup,up,left_curly_bracket", "scroll_turn(-1)", "turn back", "One turn back.", shown=False),
+    key("pagedown,down,right_curly_bracket", "scroll_turn(1)", "turn on", "One turn on.", shown=False),
+    key("home,ctrl+home", "scroll_to_start", "start", "To the start.", shown=False),
     key(
-        "dollar_sign,9",
+        "end,ctrl+end,dollar_sign",
         "scroll_to_end",
         "end",
-        "To the end; in a running match: live again.",
+        "To the end; in a running match: the present.",
         shown=False,
-        sign="$",
     ),
-    key("g", "go_to", "go to", "Go to a turn, e.g. 5, or to an action, e.g. a34.", shown=False, sign="g"),
+    key("ctrl+g", "go_to", "go to", "Go to a turn, e.g. 5, or to an action, e.g. a34.", shown=False),
 )
+"""Stepping through what was played. Over a board whose cursor the arrows move, Ctrl and Page keys do it."""
+
+LOOKING: Final = (
+    key("0", "scroll_to_start", "start", "To the start.", shown=False),
+    key("9", "scroll_to_end", "end", "To the end; in a running match: the present.", shown=False),
+    key("g", "go_to", "go to", "Go to a turn, e.g. 5, or to an action, e.g. a34.", shown=False),
+)
+"""Keys of a replay alone: over a board to play on they are typed."""
 
 REPLAY: Final = (
-    key("a", "autoplay", "play", "Play the record by itself, or stop.", sign="a"),
-    key("plus,equals_sign", "faster(1)", "faster", "Autoplay faster.", shown=False, sign="+"),
-    key("minus", "faster(-1)", "slower", "Autoplay slower.", shown=False, sign="-"),
-    key("v", "branch", "try", "Branch off here and try moves; again: back to the record.", sign="v"),
-    key("u,backspace", "undo", "undo", "Undo the last move tried.", shown=False, sign="u"),
+    key("space", "autoplay", "play", "Play the record by itself, or stop.", sign="Space"),
+    key("a", "autoplay", "play", "Play the record by itself, or stop.", shown=False),
+    key("plus,equals_sign", "faster(1)", "faster", "Autoplay faster.", shown=False),
+    key("minus", "faster(-1)", "slower", "Autoplay slower.", shown=False),
+    MENU,
+    key("f6,enter", "branch", "try", "Branch off here and try moves; again: back to the record.", sign="F6"),
+    key("v", "branch", "try", "Branch off here and try moves; again: back to the record.", shown=False),
+    key("backspace", "undo", "undo", "Undo the last move tried.", shown=False, sign="Bksp"),
+    RULES,
     key("e", "export", "save", "Write the record into a file.", sign="e"),
     key("m", "pick_match", "match", "Look through another match of this room.", shown=False, sign="m"),
-    key(
-        "less_than_sign",
-        "other_match(-1)",
-        "match before",
-        "The match of this room before.",
-        shown=False,
-        sign="<",
-    ),
-    key(
-        "greater_than_sign", "other_match(1)", "next match", "The next match of this room.", shown=False, sign=">"
-    ),
+    key("less_than_sign", "other_match(-1)", "match before", "The match of this room before.", shown=False),
+    key("greater_than_sign", "other_match(1)", "next match", "The next match of this room.", shown=False),
 )
 
 HOME: Final = (
@@ -160,8 +222,9 @@ LOBBY: Final = (
     key("w", "watch_room", "watch", "Watch the room.", sign="w"),
     key("n", "new_room", "new", "Make a room.", sign="n"),
     key("q", "quick_play", "quick", "Play with whoever waits for the same game, or wait.", sign="q"),
-    key("c", "by_code", "code", "Join or watch a room by its code.", sign="c"),
-    key("slash", "find", "find", "Show the rooms whose code, game or names have what you type.", sign="/"),
+    key("j", "by_code", "join", "Join or watch a room by its code.", sign="j"),
+    key("f3", "find", "find", "Show the rooms whose code, game or names have what you type.", sign="F3"),
+    key("slash", "find", "find", "Show the rooms whose code, game or names have what you type.", shown=False),
     key("g", "next_game", "game", "Show the rooms of the next game, or of every game.", shown=False),
     key("f", "next_state", "state", "Show other rooms: waiting, being played, over.", shown=False),
     key("escape", "find_all", "all", "Look for nothing any more: show all rooms again.", sign="Esc"),
@@ -176,10 +239,14 @@ ROOM: Final = (
     key("s", "swap", "swap", "Let the players change seats.", sign="s"),
     key("e", "change_settings", "setup", "Change the settings for the matches to come.", sign="e"),
     key("r", "rematch", "rematch", "Offer a rematch.", sign="r"),
+    *ANSWERS,
     key("y", "answer(True)", "yes", "Accept the offer on the banner.", shown=False),
     key("n", "answer(False)", "no", "Decline the offer on the banner, or withdraw your own.", shown=False),
     key("enter,m", "open_match", "board", "Look at the board of the match.", sign="Enter"),
     key("t", "chat", "chat", "Write to the room.", sign="t"),
+    *CHAT,
+    replace(RULES, show=False),
+    key("M", "mute", "mute", "Mute somebody in this room, or let them chat again.", shown=False),
     MUTE,
 )
 

@@ -11,10 +11,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from tabuleiro.errors import TabuleiroError
-from tabuleiro.protocol.messages import WatchRoom
+from tabuleiro.protocol.messages import JoinRoom, WatchRoom
 from tabuleiro_client.models.play_options import PlayOptions
 from tabuleiro_client.net.addresses import default_server, named_room
+from tabuleiro_client.net.lobby import own_room
 from tabuleiro_client.net.room import enter
+from tabuleiro_client.text.rooms import back_in_room_text
 from tabuleiro_client.text.terminal import detect_style
 from tabuleiro_client.tui.app import FirstScreen, TabuleiroApp
 from tabuleiro_client.tui.entrance import screen_of_room
@@ -75,7 +77,11 @@ async def _asked_screen(app: TabuleiroApp, options: PlayOptions, name: str | Non
         from tabuleiro_client.tui.screens.lobby import LobbyScreen
 
         return lambda: LobbyScreen(venue)
-    room = await enter(venue.link, options.request(is_local=venue.is_local))
+    request = options.request(is_local=venue.is_local)
+    again = await own_room(venue.link, request) if is_far else None
+    if again is not None:
+        app.greeting = back_in_room_text(again, venue.url)
+    room = await enter(venue.link, request if again is None else JoinRoom(id=0, room=again))
     return lambda: screen_of_room(venue, room, app.writing, is_to_watch=False)
 
 
@@ -137,6 +143,8 @@ async def run(app: TabuleiroApp) -> int:
                     loop.remove_signal_handler(number)
             status = 128 + stopping[0] if stopping else app.return_code or status or 0
             end_process_within(LEAVING_LIMIT_S, status)
+            with suppress(OSError):  # the terminal may be gone
+                print(*app.farewells.values(), sep="\n", end="\n" if app.farewells else "", flush=True)
             with suppress(TabuleiroError):
                 await app.session.leave()
     return status

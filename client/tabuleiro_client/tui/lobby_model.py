@@ -121,7 +121,7 @@ class LobbyModel:
                 f'Nothing has "{wanted}" in its code, its game or its names,',
                 f"of the {many}{of_game} ({self.state}).",
                 "",
-                "Esc shows them all, / looks for something else, c enters a room by its code.",
+                "Esc shows them all, F3 looks for something else, j joins a room by its code.",
             ]
         what = f"No room of {self._game_title}" if self.game else "No room"
         others = ["g and f show others.", ""] if self.game or self.phases else []

@@ -351,15 +351,15 @@ class MatchModel:
         """Return the banner of an offer; empty when none waits."""
         offer = self.offer_to_answer()
         if offer is not None:
-            return f"{self.cast.offer(offer.kind, offer.player)}: y accepts, n declines"
+            return f"{self.cast.offer(offer.kind, offer.player)}: F7 accepts, F8 declines"
         offer = self.own_offer()
-        return "" if offer is None else f"{self.cast.offer(offer.kind, offer.player)}: n withdraws"
+        return "" if offer is None else f"{self.cast.offer(offer.kind, offer.player)}: F8 withdraws"
 
     def turn_text(self) -> str:
         """Return the player to move, or the thing that the room waits for."""
         head = self.mirror.head
         if not self.is_live:
-            return f"looking back: action {self.ply} of {self.timeline.last_ply} ($ shows the present)"
+            return f"looking back: action {self.ply} of {self.timeline.last_ply} (Ctrl-End shows the present)"
         if self.is_sending:
             return "sending your turn" if self.is_linked else "your turn is sent as soon as the connection is back"
         if head.phase == "waiting":

@@ -7,7 +7,9 @@ from functools import partial
 from typing import Any
 
 from textual.app import App
+from textual.binding import ActiveBinding
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.screen import Screen
 
 from tabuleiro_client.tui.context import context_of
 from tabuleiro_client.tui.places import PLACES, travel
@@ -15,16 +17,26 @@ from tabuleiro_client.tui.themes import THEMES
 
 _KEYS_ONLY = (
     "move(",
+    "point(",
     "jump_legal(",
     "cursor_",
-    "app.",
+    "app.focus",
+    "app.help",
+    "app.menu",
+    "app.quit",
     "back",
     "help",
     "quit",
+    "rules",
+    "menu",
+    "suspend_process",
     "open(",
     "choose",
-    "scroll(",
-    "answer(",
+    "scroll",
+    "older",
+    "newer",
+    "give_up",
+    "screen.",
     "command_palette",
 )
 """How the actions begin that make no sense as commands, or are in the list anyway."""
@@ -36,6 +48,16 @@ _SWITCHES = {
     "rings_bell": "bell on your turn",
     "changes_title": "window title on your turn",
 }
+
+
+def commands_of(screen: Screen[Any]) -> list[ActiveBinding]:
+    """Return what can be done on ``screen`` now, each once."""
+    commands: dict[str, ActiveBinding] = {}
+    for active in screen.active_bindings.values():
+        binding = active.binding
+        if binding.tooltip and active.enabled and not binding.action.startswith(_KEYS_ONLY):
+            commands.setdefault(binding.action, active)  # several keys may do the same
+    return list(commands.values())
 
 
 class PaletteCommands(Provider):
@@ -54,14 +76,9 @@ class PaletteCommands(Provider):
 
     def _commands(self) -> Iterator[tuple[str, str, Callable[[], Any]]]:
         app, context = self.app, context_of(self.app)
-        told: set[str] = set()
-        for active in self.screen.active_bindings.values():
-            binding = active.binding
-            is_command = bool(binding.tooltip) and active.enabled and not binding.action.startswith(_KEYS_ONLY)
-            if is_command and binding.action not in told:
-                told.add(binding.action)  # several keys may do the same
-                run = partial(app.run_action, binding.action, active.node)
-                yield f"here: {binding.description}", binding.tooltip, run
+        for node, binding, _, sentence in commands_of(self.screen):
+            run = partial(app.run_action, binding.action, node)
+            yield f"here: {binding.description}", sentence, run
         for title, sentence, way in PLACES.values():
             yield f"go to: {title}", sentence, partial(_go, app, way)
         for theme in THEMES.values():

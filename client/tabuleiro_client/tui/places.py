@@ -153,7 +153,9 @@ async def _replays(app: App[Any]) -> None:
 async def _rules(app: App[Any]) -> None:
     from tabuleiro_client.tui.screens.rules import RulesScreen
 
-    app.push_screen(RulesScreen())
+    if not isinstance(app.screen, RulesScreen):
+        games = (getattr(screen, "game_name", None) for screen in reversed(app.screen_stack))
+        app.push_screen(RulesScreen(next((game for game in games if isinstance(game, str)), None)))
 
 
 async def _settings(app: App[Any]) -> None:

@@ -105,7 +105,7 @@ class ReplayModel:
         self.message = ""
         if self._left_branch is not None and self._left_branch[0] == self.ply:
             self.branch = self._left_branch[1]
-            self.message = "here are the moves you tried before: u undoes them"
+            self.message = "here are the moves you tried before: Backspace undoes them"
         else:
             self.branch = Timeline(self.game, self.timeline.actions[: self.ply])
             if self.branch.states[-1].to_move is None:

@@ -81,8 +81,9 @@ class Field:
 class RoomForm:
     """The form. ``values`` are the texts by the names of the fields, also of those not asked for now.
 
-    ``levels`` are the bots of each game, empty until the server has told; ``is_local`` leaves out
-    what makes no sense on a server that is for this terminal alone, ``is_quick`` what whoever waits has decided.
+    ``levels`` are the bots of each game, empty until the server has told; until then ``why_no_bots`` says why.
+    ``is_local`` leaves out what makes no sense on a server that is for this terminal alone, ``is_quick`` what
+    whoever waits has decided.
     """
 
     submit_label = "start"
@@ -94,6 +95,7 @@ class RoomForm:
         if is_quick:
             self.submit_label = "play"
         self.levels: Mapping[str, Sequence[str]] = {}
+        self.why_no_bots = "starting the server ..."
         self.values: dict[str, str] = {
             "game": registry.names()[0],
             "opponent": opponent,
@@ -154,7 +156,7 @@ class RoomForm:
                 name = LATE + _AFTER if isinstance(setting, LateBotSetting) else setting.key
                 found[name] = f"expected {error.expected}"
         if self.opponent in ("bot", "bots") and not self.levels.get(self.game.name):
-            found["opponent"] = "this server has no bots" if self.levels else "starting the server ..."
+            found["opponent"] = "this server has no bots" if self.levels else self.why_no_bots
         return found
 
     def request(self) -> CreateRoom | QuickPlay:

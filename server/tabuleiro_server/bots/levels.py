@@ -98,6 +98,25 @@ def level_names(game: str) -> tuple[str, ...]:
     return tuple(level.name for level in LEVELS.get(registry.game_type(game).name, (RANDOM,)))
 
 
+def read_level(game: str, text: str, *, is_own_machine: bool) -> str:
+    """Return the name of the level called ``text``; algorithms are for one's own machine, where they may take all.
+
+    Raises: BotError for an algorithm elsewhere, or one that is wrong, and for no level; GameOptionError for an
+    unknown game.
+
+    >>> read_level("iris", "Level 2", is_own_machine=False)
+    'greedy'
+    """
+    if is_own_machine:
+        return find_level(game, text).name
+    found = _level_of_game(game, text)
+    if found is None:
+        names = ", ".join(level_names(game))
+        problem = "plays on one's own machine only" if names_algorithm(text) else "is not possible"
+        raise BotError(f"level {shown(text)} {problem}, expected one of {names}")
+    return found.name
+
+
 def find_level(game: str, text: str) -> Level:
     """Return the level called ``text``: one of the game, by its name or that of the reports, or an algorithm.
 
@@ -108,6 +127,17 @@ def find_level(game: str, text: str) -> Level:
     >>> find_level("minefield", "Smart").name, find_level("virus-wars", "Level 2").name
     ('greedy', 'minimax-1')
     """
+    found = _level_of_game(game, text)
+    if found is not None:
+        return found
+    if names_algorithm(text):
+        return read_algorithm(game, text)
+    names = ", ".join(level_names(game))
+    raise BotError(f"level {shown(text)} is not possible, expected one of {names}, or {ALGORITHMS_TEXT}")
+
+
+def _level_of_game(game: str, text: str) -> Level | None:
+    """Return a level by its name or that of the reports; ``None`` for another text."""
     levels = LEVELS.get(registry.game_type(game).name, (RANDOM,))
     name = " ".join(text.split()).lower()
     found = next((level for level in levels if level.name == name), None)
@@ -116,10 +146,7 @@ def find_level(game: str, text: str) -> Level:
     place = _REPORT_NAMES.get(re.sub(r"level[ _-]?(?=\d)", "level ", name))
     if place is not None and place < len(levels) and not isinstance(levels[place], SearchLevel):
         return levels[place]
-    if names_algorithm(text):
-        return read_algorithm(game, text)
-    names = ", ".join(level.name for level in levels)
-    raise BotError(f"level {shown(text)} is not possible, expected one of {names}, or {ALGORITHMS_TEXT}")
+    return None
 
 
 def choose_turn(state: State, level: str, seed: int, budget_ms: int | None) -> tuple[int, ...]:

@@ -77,7 +77,7 @@ async def _serve(settings: Config) -> None:
         _collect_garbage_seldom()
         measured = await measure_database(settings)
         lines = [database_line(settings.db, measured)]
-        lines += invitation_lines(server, is_guessed=not settings.public_url)
+        lines += invitation_lines(server, is_guessed=not settings.public_url, has_page=settings.web)
         # For programs, too, which find the address for this machine at the end of the first line.
         print(f"tabuleiro listens on {server.url}", *lines, sep="\n", flush=True)
         if server.clock_behind_ms >= SECOND_MS:
@@ -113,19 +113,31 @@ def database_line(db: str, measured: tuple[int, Mapping[str, int]] | None) -> st
     return f"{line} ({size_bytes // BYTES_PER_KIB} KiB, {rooms})"
 
 
-def invitation_lines(server: RunningServer, *, is_guessed: bool) -> list[str]:
+def page_url(server_url: str) -> str:
+    """Return the address of the page in the browser.
+
+    >>> page_url("wss://play.example.org")
+    'https://play.example.org'
+    """
+    return "http" + server_url.removeprefix("ws")
+
+
+def invitation_lines(server: RunningServer, *, is_guessed: bool, has_page: bool) -> list[str]:
     """Return what the host sends to friends: each command on a line of its own, to be copied whole.
 
     With ``is_guessed`` the addresses are those of this machine, and nobody has said that others reach them.
+    With ``has_page`` a browser is a way in, and named first.
     """
     if not server.public_urls:
         return [
             "Only this machine can connect; --host 0.0.0.0 lets others in. On this machine:",
+            *([f"  {page_url(server.url)} in a browser, or"] if has_page else []),
             f"  tabuleiro play --server {server.url}",
         ]
     best, *others = server.public_urls
     lines = [
-        "Your friends play with:",
+        *(["Your friends play and watch in a browser at:", f"  {page_url(best)}"] if has_page else []),
+        "In a terminal they play with:" if has_page else "Your friends play with:",
         f"  tabuleiro play --server {best}",
         "and find matches to watch with:",
         f"  tabuleiro rooms --server {best}",
@@ -147,7 +159,7 @@ async def embedded_server(db: Path) -> AsyncIterator[RunningServer]:
     Raises: as :func:`running_server`.
     """
     configure_logs("error")
-    async with running_server(Config(db=str(db), port=0)) as server:
+    async with running_server(Config(db=str(db), port=0, web=False)) as server:
         yield server
 
 

@@ -49,6 +49,9 @@ DISCARDED_MAX_BYTES: Final = 64 * 1024
 CLOSE_REASON_MAX_BYTES: Final = 120
 """RFC 6455 allows 123."""
 
+_TLS_HANDSHAKE: Final = b"\x16\x03"
+"""How a client begins that expects TLS; the end of a head would never come."""
+
 _END_OF_HEAD: Final = b"\r\n\r\n"
 
 # Members of enumerations take long to look up.
@@ -269,6 +272,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def _receive_head(self, data: bytearray) -> None:
         self._head += data
+        if self._head.startswith(_TLS_HANDSHAKE):
+            self._refuse_head(HTTPStatus.BAD_REQUEST, "there is no TLS here; connect with ws://\n")
+            return
         end = self._head.find(_END_OF_HEAD) + len(_END_OF_HEAD)
         if end < len(_END_OF_HEAD):
             if len(self._head) > HEAD_MAX_BYTES:

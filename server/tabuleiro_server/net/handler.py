@@ -75,6 +75,7 @@ class Handler:
         # Of each message its bytes, whether it is text, and whether it is refused.
         self._waiting: deque[tuple[bytes, bool, bool]] = deque()
         self._underway: asyncio.Future[Any] | None = None
+        self._last_words: tuple[CloseCode, str] | None = None
         self._ending: tuple[CloseCode, str] | None = None
         self._is_lost = False
         self._hello_limit: Limit | None = Limit(config.hello_timeout_ms / 1000, self._miss_hello)
@@ -98,6 +99,14 @@ class Handler:
             self._close()
         else:
             self._drain_limit = self._loop.call_later(self._config.close_timeout_ms / 1000, self._close)
+
+    def end_after_answers(self, code: CloseCode, reason: str) -> None:
+        """Read no more, answer what was read, and close the connection then."""
+        if self._underway is None:
+            self.end(code, reason)
+        elif self._last_words is None:
+            self._last_words = (code, reason)
+            self._connection.pause_reading()
 
     def cut(self) -> None:
         """End the connection without a word, and what is being answered with it."""
@@ -170,9 +179,11 @@ class Handler:
         self._underway = None
         while self._waiting and self._underway is None:
             data, is_text, is_refused = self._waiting.popleft()
-            if not self._waiting:
+            if not self._waiting and self._last_words is None:
                 self._connection.resume_reading()
             self._answer(data, is_text, is_refused)
+        if self._underway is None and self._last_words is not None:
+            self.end(*self._last_words)
         self._finish_if_idle()
 
     def _finish_if_idle(self) -> None:

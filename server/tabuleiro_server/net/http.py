@@ -1,4 +1,4 @@
-"""The few plain HTTP pages on the port of the game: /health, /metrics, and a word to lost browsers.
+"""Plain HTTP on the port of the game: /health, /metrics, and the page in the browser.
 
 A connection answers one request and is closed. What the metrics say is up to `metrics`.
 """
@@ -9,11 +9,13 @@ from collections.abc import Callable
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import urlsplit
 
 from websockets.http11 import Request
 
 from tabuleiro_server.config import Config
 from tabuleiro_server.net.addresses import is_local_host, is_loopback
+from tabuleiro_server.net.page import File, Page
 
 TEXT_CONTENT_TYPE: Final = "text/plain; charset=utf-8"
 METRICS_CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -29,11 +31,17 @@ _PROXY_HEADERS: Final = (
 
 
 class HttpPages:
-    """Answers requests that ask for no WebSocket. ``render_metrics`` writes Prometheus' text format."""
+    """Answers requests that ask for no WebSocket.
 
-    def __init__(self, config: Config, render_metrics: Callable[[], str]) -> None:
+    ``render_metrics`` writes Prometheus' text format; ``page`` is ``None`` where browsers get none.
+    """
+
+    def __init__(self, config: Config, render_metrics: Callable[[], str], page: Page | None = None) -> None:
         self._config = config
         self._render_metrics = render_metrics
+        self._page = page
+        known = filter(None, (*config.web_origins, config.public_url))
+        self._origin_hosts = {urlsplit(address).netloc.lower() for address in known}
 
     def answer(self, request: Request, peer_address: str) -> bytes | None:
         """Return the answer to a plain request, or ``None`` to go on with the WebSocket handshake.
@@ -46,7 +54,10 @@ class HttpPages:
         path = target.partition("?")[0]
         is_page = path in ("/health", "/metrics")
         if not is_page and request.method == "GET" and "Upgrade" in request.headers:
-            return None
+            if self._may_connect(request):
+                return None
+            text = "pages of other sites may not connect here; see the config key web_origins\n"
+            return response(HTTPStatus.FORBIDDEN, text)
         if request.method not in ("GET", "HEAD"):
             text = "pages can be read, with GET or HEAD, and nothing else\n"
             return response(HTTPStatus.METHOD_NOT_ALLOWED, text, headers=(("Allow", "GET, HEAD"),))
@@ -56,9 +67,22 @@ class HttpPages:
         if path == "/metrics":
             hosts = [*request.headers.get_all("Host"), *authority]
             return self._metrics(request, peer_address, hosts, has_body=has_body)
+        if self._page is not None:
+            file = self._page.find(path)
+            if file is None:
+                return response(HTTPStatus.NOT_FOUND, "there is no such page; start at /\n", has_body=has_body)
+            return _file_response(file, request, has_body=has_body)
         text = "this is a tabuleiro game server: use a client, e.g. tabuleiro play --server ADDRESS\n"
         upgrade = (("Connection", "Upgrade"), ("Upgrade", "websocket"))
         return response(HTTPStatus.UPGRADE_REQUIRED, text, headers=upgrade, has_body=has_body)
+
+    def _may_connect(self, request: Request) -> bool:
+        """Return True unless a browser says that another site wants to connect; programs name no origin."""
+        origins = request.headers.get_all("Origin")
+        if not origins or "*" in self._config.web_origins:
+            return True
+        hosts = self._origin_hosts | {host.lower() for host in request.headers.get_all("Host")}
+        return all(urlsplit(origin).netloc.lower() in hosts for origin in origins)
 
     def _metrics(self, request: Request, peer_address: str, hosts: list[str], *, has_body: bool) -> bytes:
         if not self._may_see_metrics(request, peer_address):
@@ -90,9 +114,16 @@ def _split_target(target: str) -> tuple[list[str], str]:
     return [authority], slash + path
 
 
+def _file_response(file: File, request: Request, *, has_body: bool) -> bytes:
+    is_zipped = "gzip" in ",".join(request.headers.get_all("Accept-Encoding"))
+    headers = (*file.headers, ("Content-Encoding", "gzip")) if is_zipped else file.headers
+    body = file.zipped if is_zipped else file.plain
+    return response(HTTPStatus.OK, body, file.content_type, headers=headers, has_body=has_body)
+
+
 def response(
     status: HTTPStatus,
-    text: str,
+    text: str | bytes,
     content_type: str = TEXT_CONTENT_TYPE,
     *,
     headers: tuple[tuple[str, str], ...] = (),
@@ -102,12 +133,12 @@ def response(
 
     Args:
         status: Its status.
-        text: Its body.
+        text: Its body; bytes are sent as they are.
         content_type: The type of the body.
         headers: Further headers.
         has_body: False for the answer to HEAD, which tells the length of the body and leaves it out.
     """
-    body = text.encode()
+    body = text.encode() if isinstance(text, str) else text
     lines = [
         f"HTTP/1.1 {status.value} {status.phrase}",
         f"Date: {formatdate(usegmt=True)}",

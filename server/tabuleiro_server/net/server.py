@@ -101,7 +101,7 @@ class WebSocketServer:
         for connection in self._handshakes.waiting:
             connection.cut()
         for handler in tuple(self._addresses):
-            handler.end(CloseCode.SERVICE_RESTART, "the server restarts; connect again and resume")
+            handler.end_after_answers(CloseCode.SERVICE_RESTART, "the server restarts; connect again and resume")
         try:
             await self._until_all_finished()
         finally:

@@ -26,7 +26,7 @@ def decide_say(room: RoomState, command: commands.Say, now_ms: int) -> Events:
         refuse(ErrorCode.MUTED, f"{room.host_name} has muted you in room {room.code}")
     text = strip_controls(command.text)
     if not text:
-        refuse(ErrorCode.NOT_ALLOWED, f"nothing to say: expected 1 to {CHAT_MAX_CHARS} characters")
+        refuse(ErrorCode.BAD_TEXT, f"nothing to say: expected 1 to {CHAT_MAX_CHARS} characters that can be seen")
     # Lines ahead of now are from before the machine's clock was set back.
     recent = [
         line

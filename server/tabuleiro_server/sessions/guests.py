@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +16,7 @@ import structlog
 from tabuleiro.errors import CommandError, NameTakenError, NotationError, StorageUnavailableError, StoreError
 from tabuleiro.ids import AccountId, RoomCode, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.names import parse_name
+from tabuleiro.protocol.names import check_new_name, parse_name
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.refusals import unavailable
 from tabuleiro_server.sessions.budgets import Budgets
@@ -79,9 +79,16 @@ class Identified:
 
 
 class Guests:
-    """Makes guests and recognises them."""
+    """Makes guests and recognises them. ``levels`` are the names of the bots' levels, which no guest may have."""
 
-    def __init__(self, accounts: Accounts, budgets: Budgets, now_ms: Callable[[], TimestampMs]) -> None:
+    def __init__(
+        self,
+        accounts: Accounts,
+        budgets: Budgets,
+        now_ms: Callable[[], TimestampMs],
+        levels: Collection[str] = (),
+    ) -> None:
+        self._levels = levels
         self._accounts = accounts
         self._budgets = budgets
         self._now_ms = now_ms
@@ -145,6 +152,10 @@ class Guests:
         self._vouched_for[token] = known
         return token
 
+    def owns_machine(self, account_id: AccountId) -> bool:
+        """Return True for a guest that was vouched for: the person who runs this server for themselves."""
+        return any(account.id == account_id for account in self._vouched_for.values())
+
     async def _find(self, token: str, address: str) -> Account:
         account = self._vouched_for.get(token) or await self._accounts.find_by_token_hash(_hash(token))
         if account is None:
@@ -163,6 +174,7 @@ class Guests:
             raise CommandError(ErrorCode.BAD_NAME, "hello needs a name, or the token of a guest")
         try:
             checked = parse_name(name)
+            check_new_name(checked, self._levels)
         except NotationError as error:
             raise CommandError(ErrorCode.BAD_NAME, str(error)) from error
         return Identified(*await self._create(checked))

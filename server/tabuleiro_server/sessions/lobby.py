@@ -130,6 +130,11 @@ class Lobby:
                 found.append(line.summary)
         return tuple(found), False
 
+    def listed_room(self, code: str) -> RoomSummary | None:
+        """Return the line of a room, ``None`` if it is not listed."""
+        self._freshen()
+        return self._summaries.get(RoomCode(code))
+
     def open_rooms(self, game: str) -> list[RoomSummary]:
         """Return the rooms of ``game`` with a free seat, oldest first."""
         self._freshen()

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable
 from typing import Any, Final, assert_never, get_args
 
+import msgspec
 import structlog
 
 from tabuleiro.clock import Correspondence
@@ -39,6 +40,7 @@ from tabuleiro_server.room.playing import consider
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import board_in, event_for, is_chooser, layout_in, snapshot_of, viewer_of
 from tabuleiro_server.rooms.live_room import LiveRoom, Missed, new_chance
+from tabuleiro_server.sessions.levels import levels_in
 from tabuleiro_server.sessions.lobby import RoomFilter
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.sessions.session import Answering, Session
@@ -113,7 +115,7 @@ class Requests:
             name=account.name,
             server=self._services.version,
             now_ms=self._services.now_ms(),
-            levels=dict(self._services.levels),
+            levels=dict(self._services.levels.offered),
             token=identified.token,
             public_url=session.public_url,
         )
@@ -163,6 +165,9 @@ class Requests:
     ) -> LiveRoom:
         self._services.lifecycle.check_is_running()
         self._check_may_enter(session, None)
+        seats = (self._with_level(session, game, seats[0]), self._with_level(session, game, seats[1]))
+        settings = self._with_levels(session, game, settings)
+        named = [seat.level for seat in seats]
         command = commands.OpenRoom(
             code=await self._services.directory.new_code(),
             account=session.account_id,
@@ -172,7 +177,7 @@ class Requests:
             seats=seats,
             settings=settings,
             limits=self._services.config.room_limits(),
-            bot_levels=self._services.levels.get(game, ()),
+            bot_levels=self._services.levels.known(game, *named, *levels_in(settings)),
             secrets=RoomSecrets(secrets.token_urlsafe(SECRET_BYTES), secrets.token_urlsafe(SECRET_BYTES)),
             chance=new_chance(),
         )
@@ -310,9 +315,41 @@ class Requests:
     def _ask(self, session: Session, room: LiveRoom, message: RoomRequest) -> asyncio.Future[RoomState]:
         actions_count = len(message.actions) if isinstance(message, messages.Play) else 0
         self._spend_event(session, message, 1 + actions_count // ACTIONS_PER_EVENT_COUNT)
-        bot_levels = self._services.levels.get(room.state.game.name, ())
-        command = _command(session, message, bot_levels)
+        command = _command(session, *self._with_bot_levels(session, room.state.game.name, message))
         return room.perform(command, lambda state: session.send(Ok(message.id, seq=state.seq)))
+
+    def _with_level(self, session: Session, game: str, seat: SeatRequest) -> SeatRequest:
+        """Return a wish for a seat with the name of its level. Raises: CommandError, unknown-level."""
+        if seat.kind != "bot" or seat.level is None or not self._has_bots(game):
+            return seat
+        return msgspec.structs.replace(seat, level=self._read_level(session, game, seat.level))
+
+    def _with_levels(self, session: Session, game: str, settings: RoomSettings) -> RoomSettings:
+        if not self._has_bots(game) or levels_in(settings) == (None, None):
+            return settings
+        is_own = self._services.guests.owns_machine(session.account_id)
+        return self._services.levels.read_settings(game, settings, is_own_machine=is_own)
+
+    def _with_bot_levels(
+        self, session: Session, game: str, message: RoomRequest
+    ) -> tuple[RoomRequest, tuple[str, ...]]:
+        """Return a request with the names of its levels, and the levels that its command may name."""
+        named: tuple[str | None, ...] = ()
+        if isinstance(message, messages.SeatBot) and message.level is not None:
+            message = msgspec.structs.replace(message, level=self._read_level(session, game, message.level))
+            named = (message.level,)
+        elif isinstance(message, messages.ChangeSettings):
+            settings = self._with_levels(session, game, message.settings)
+            message, named = msgspec.structs.replace(message, settings=settings), levels_in(settings)
+        return message, self._services.levels.known(game, *named)
+
+    def _read_level(self, session: Session, game: str, text: str) -> str:
+        is_own = self._services.guests.owns_machine(session.account_id)
+        return self._services.levels.read(game, text, is_own_machine=is_own)
+
+    def _has_bots(self, game: str) -> bool:
+        # The room refuses an unknown game, with the names of those that there are.
+        return game in self._services.levels.offered
 
 
 def _command(session: Session, message: RoomRequest, bot_levels: tuple[str, ...]) -> commands.Command:

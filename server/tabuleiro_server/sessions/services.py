@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tabuleiro.ids import TimestampMs
@@ -12,13 +12,14 @@ from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
+from tabuleiro_server.sessions.levels import Levels
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The parts of a running server that sessions use. ``levels`` are the bots' levels of each game."""
+    """The parts of a running server that sessions use."""
 
     config: Config
     guests: Guests
@@ -29,6 +30,6 @@ class Services:
     quota: RoomQuota
     budgets: Budgets
     hints: Hints
-    levels: Mapping[str, tuple[str, ...]]
+    levels: Levels
     now_ms: Callable[[], TimestampMs]
     version: str

@@ -100,7 +100,7 @@ class Accounts(Protocol):
     """The guests: a name, a hashed token, and when they were last seen.
 
     Making ids, tokens and hashes, and checking names, is up to the caller. A name is unique here, whatever its
-    case or its Unicode form.
+    case or its Unicode form, and a new one does not look like one that is there.
     """
 
     async def create(self, id: AccountId, name: str, token_hash: bytes, now_ms: TimestampMs) -> Account:

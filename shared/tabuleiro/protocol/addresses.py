@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -18,10 +19,10 @@ def parse_server_url(text: str, source: str = "--server") -> str:
 
     Raises: ConfigError, naming ``source``, when it is no address.
 
-    >>> parse_server_url("192.168.0.7"), parse_server_url("https://games.example.org/")
-    ('ws://192.168.0.7:8765', 'wss://games.example.org')
+    >>> parse_server_url("192.168.0.7"), parse_server_url("https://games.example.org/"), parse_server_url("::1")
+    ('ws://192.168.0.7:8765', 'wss://games.example.org', 'ws://[::1]:8765')
     """
-    stripped = text.strip()
+    stripped = _with_brackets(text.strip())
     whole = stripped if "://" in stripped else f"ws://{stripped}"
     wrong = ConfigError(source, shown(text), "an address like ws://HOST:PORT or wss://HOST")
     if not whole.isascii() or not whole.isprintable() or " " in whole:
@@ -36,6 +37,17 @@ def parse_server_url(text: str, source: str = "--server") -> str:
     if port is None and whole != stripped:
         port = DEFAULT_PORT
     return format_server_url(host, port, _SCHEMES[parts.scheme]) + parts.path.rstrip("/")
+
+
+def _with_brackets(text: str) -> str:
+    """Put an IPv6 address into the brackets that belong to it, where somebody typed it without."""
+    scheme, separator, rest = text.rpartition("://")
+    host, slash, path = rest.partition("/")
+    try:
+        ipaddress.IPv6Address(host)
+    except ValueError:
+        return text
+    return f"{scheme}{separator}[{host}]{slash}{path}"
 
 
 def format_server_url(host: str, port: int | None, scheme: str = "ws") -> str:

@@ -1,8 +1,9 @@
 """Bytes <-> messages, with limits. Reads nothing from the network and keeps no state.
 
 A message is packed directly, and a frame of a client is read directly into the closed union. Only a frame that
-does not fit goes through plain values, with every length bounded, to find out what is wrong with it; nothing of a
-wrong shape gets past this module.
+does not fit goes through plain values, with every length bounded: for whole numbers written as fractions, since
+the JSON of some languages knows no others, and to find out what is wrong with it. Nothing of a wrong shape gets
+past this module.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ CLIENT_FRAME_MAX_BYTES: Final = 16 * 1024
 
 SERVER_FRAME_MAX_BYTES: Final = 4 * 1024 * 1024
 """Largest frame a server may send: a snapshot of a very long match fits."""
+
+MESSAGE_LEVELS_COUNT: Final = 8
+"""Levels of maps and lists that are looked through for numbers: more than any message of a client has."""
 
 REASON_MAX_CHARS: Final = 200
 """Longest reason that a client is told for a message of a wrong shape."""
@@ -153,11 +157,32 @@ def _read_json(frame: bytes, limit_bytes: int) -> Any:
     _check_size(frame, limit_bytes)
     try:
         return msgspec.json.decode(frame)
+    except msgspec.ValidationError as error:
+        # It is JSON, with a number that no computer holds, e.g. 1e400.
+        raise RemoteProtocolError(f"not a message: {error}") from error
     except (ValueError, RecursionError) as error:
         raise RemoteProtocolError(f"not a JSON message: {error}", CloseCode.INVALID_DATA) from error
 
 
+def _with_whole_numbers(value: Any, levels_count: int = MESSAGE_LEVELS_COUNT) -> Any:
+    """Return a value with whole numbers in the place of fractions that are whole, as 1.0 is.
+
+    Beyond 2^53 a fraction may stand for another number than the sender meant, and is left alone. So is what is
+    nested deeper than any message.
+    """
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) <= 2**53 else value
+    if not levels_count:
+        return value
+    if isinstance(value, dict):
+        return {key: _with_whole_numbers(item, levels_count - 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_whole_numbers(item, levels_count - 1) for item in value]
+    return value
+
+
 def _to_client_message(value: Any) -> ClientMessage:
+    value = _with_whole_numbers(value)
     if not isinstance(value, dict):
         raise RemoteProtocolError(f"a message is a map, got {type(value).__name__}")
     request_id = value.get("id")

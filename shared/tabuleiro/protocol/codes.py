@@ -33,6 +33,8 @@ class ErrorCode(StrEnum):
     """There is no such offer to answer, or it was made already."""
     NOT_ALLOWED = "not-allowed"
     """The settings of the room, or the state of the match, do not allow this."""
+    BAD_TEXT = "bad-text"
+    """Nothing is left of the text once it is cleaned."""
     MUTED = "muted"
     NOT_WATCHING = "not-watching"
     """This connection has not entered the room."""

@@ -141,7 +141,7 @@ def test_what_cannot_be_analysed_is_one_clear_message(quick_search, file, argume
 
 def test_a_client_without_the_servers_side_says_what_to_install(monkeypatch):
     monkeypatch.setattr(analyse, "entry_points", lambda **_: ())
-    with pytest.raises(ConfigError, match=r"pip install 'tabuleiro\[bots\]'"):
+    with pytest.raises(ConfigError, match=r"pipx install .*\.whl\[server,bots\]'"):
         load_analyser()
 
 
@@ -162,7 +162,7 @@ async def test_without_the_compiled_search_the_plain_one_is_used_and_says_so(tmp
     )
     assert status == 0
     assert "1. +1.00 wins in 1 turn" in output
-    assert "pip install 'tabuleiro[bots]'" in errors
+    assert ".whl[server,bots]'" in errors
 
 
 async def test_a_match_of_a_room_is_analysed(tmp_path, monkeypatch):

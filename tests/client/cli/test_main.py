@@ -119,7 +119,8 @@ def test_a_missing_extra_is_one_line_and_status_2(
     monkeypatch.setitem(sys.modules, "aiosqlite", None)
     assert cli.exit_status([command]) == 2
     assert capsys.readouterr().err == (
-        "tabuleiro: this needs aiosqlite, which is not installed: pip install 'tabuleiro[server]'\n"
+        "tabuleiro: this needs the server part of tabuleiro, which is not installed; "
+        f"with the wheel: pipx install --force './tabuleiro-{__version__}-py3-none-any.whl[server]'\n"
     )
 
 

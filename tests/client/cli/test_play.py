@@ -52,9 +52,8 @@ async def test_without_the_server_extra_one_line_says_what_to_install(environmen
     )
     process = await start(environment, command=[sys.executable, "-c", without_extra])
     output, errors = await process.communicate(b"")
-    assert errors.decode() == (
-        "tabuleiro: this needs aiosqlite, which is not installed: pip install 'tabuleiro[server]'\n"
-    )
+    assert errors.decode().startswith("tabuleiro: this needs the server part of tabuleiro, which is not installed")
+    assert errors.decode().endswith(".whl[server]'\n")
     assert (output, process.returncode) == (b"", 2)
 
 
@@ -83,3 +82,15 @@ async def test_wrong_wishes_are_one_line_and_status_2(arguments, message):
     assert message in errors
     assert errors.count("\n") == 1
     assert (output, status) == ("", 2)
+
+
+async def test_a_bot_here_may_be_an_algorithm_with_a_value_function_of_ones_own(environment, tmp_path):
+    (tmp_path / "mine.py").write_text("def value(state, player): return state.stones[0] >> 12 & 1")
+    bot = f"alpha-beta depth=1 eval={tmp_path / 'mine.py'}"
+    arguments = ["--plain", "--game", "minefield", "--option", "size=5", "--seat", "second", "--bot", bot]
+    process = await start(environment, "play", *arguments)
+    while b"-bot played" not in (line := await process.stdout.readline()):
+        assert line, (await process.stderr.read()).decode()
+    process.stdin.close()
+    await process.wait()
+    assert line.endswith(b"played c3\n")

@@ -133,7 +133,7 @@ async def test_a_third_person_finds_the_seats_taken(real_server, person):
     playing = ana.play(server=real_server.url, level="random", options=SMALL)
     await ana.shows("your turn")
     code = re.findall(r"room (\w+):", ana.text)[-1]
-    with pytest.raises(CommandError, match="seat-taken"):
+    with pytest.raises(CommandError, check=lambda error: error.code == "seat-taken"):
         await eva.play(server=real_server.url, room=code)
     ana.type("quit")
     await playing

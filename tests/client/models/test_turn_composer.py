@@ -47,7 +47,7 @@ def test_a_turn_of_several_actions_is_collected_until_it_is_complete():
     assert composer.targets() == frozenset()
     assert composer.picked() == {cell(composer, "b4"), cell(composer, "c3")}
     assert list(composer.choices()) == [SEND_TURN, UNDO]
-    assert composer.prompt() == "turn complete: b4 c3 - Enter sends it, u undoes"
+    assert composer.prompt() == "Turn complete: b4 c3. Enter sends it, Backspace undoes"
     assert choose(composer, "d4") == [False]
     assert composer.message == "the turn is complete: send it, or undo"
 
@@ -153,6 +153,39 @@ def test_landing_on_a_ship_asks_whether_to_boost_or_to_reprogram():
     assert choose(composer, "b1") == [False]
     assert choose(composer, "f4") == [True]
     assert composer.texts() == ["a1xa2@f4"]
+
+
+@pytest.mark.parametrize("text", ["a1xa2", "a1-a2", "A1 x A2", "a1 a2"])
+def test_a_typed_landing_that_leaves_something_open_asks_as_a_click_does(text):
+    composer = composer_for(start("xero-g", position=BOOSTABLE))
+    assert isinstance(composer, ShipComposer)
+    assert composer.add_turn(text)
+    assert composer.is_asking
+    assert composer.reprogram()
+    assert composer.add_turn("f4")
+    assert composer.texts() == ["a1xa2@f4"]
+
+
+def test_a_typed_cell_is_chosen_and_a_wrong_one_says_why():
+    composer = composer_for(start("xero-g", position=BOOSTABLE))
+    assert isinstance(composer, ShipComposer)
+    assert composer.add_turn("a1")
+    assert composer.ship is not None
+    assert not composer.add_turn("f6")
+    assert composer.message == "no run of this ship ends there"
+    assert composer.ship is not None
+    assert not composer.add_turn("a1xf6")
+    assert composer.ship is None
+
+
+def test_ships_are_placed_by_typing_with_or_without_a_value():
+    composer = composer_for(start("xero-g"))
+    assert isinstance(composer, ShipComposer)
+    assert composer.add_turn("3")
+    assert composer.next_value() == 3
+    assert composer.add_turn("a1")
+    assert composer.add_turn("2b1 1@c1")
+    assert composer.texts() == ["3@a1", "2@b1", "1@c1"]
 
 
 def test_a_boosted_run_ends_on_an_empty_square():

@@ -19,6 +19,9 @@ from tabuleiro_client.net.addresses import DEFAULT_SERVER, default_server
         ("wss://Example.org/play/", "wss://example.org/play"),
         ("http://example.org", "ws://example.org"),
         ("[::1]:8765", "ws://[::1]:8765"),
+        ("::1", "ws://[::1]:8765"),
+        ("ws://::1", "ws://[::1]"),
+        ("2001:db8::7/play", "ws://[2001:db8::7]:8765/play"),
     ],
 )
 def test_what_people_type_becomes_one_url(typed, url):

@@ -45,7 +45,7 @@ async def test_answers_find_their_requests_though_they_come_in_another_order(ser
         first = asyncio.create_task(link.list_rooms("one"))
         second = asyncio.create_task(link.list_rooms("two"))
         assert (await second).is_cut
-        with pytest.raises(CommandError, match="busy: first"):
+        with pytest.raises(CommandError, match=r"^first$"):
             await first
 
 
@@ -139,10 +139,10 @@ async def test_a_token_that_is_refused_on_return_ends_the_link_with_the_reason(s
         server.on_message = lambda message, connection: Error(message.id, "bad-token", "no such guest")
         await server.cut()
         assert isinstance(await anext(told), LinkLost)
-        with pytest.raises(CommandError, match="bad-token"):
+        with pytest.raises(CommandError, check=lambda error: error.code == "bad-token"):
             await anext(told)
         assert link.state is LinkState.CLOSED
-        with pytest.raises(CommandError, match="bad-token"):
+        with pytest.raises(CommandError, check=lambda error: error.code == "bad-token"):
             await link.list_rooms()
 
 

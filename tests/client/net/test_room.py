@@ -24,9 +24,11 @@ from tabuleiro.protocol.messages import (
     Ok,
     Play,
     Resign,
+    RoomEntered,
     RoomGone,
     Say,
     SeatBot,
+    Snapshot,
     SwapSeats,
     TakeHint,
     Undo,
@@ -108,6 +110,64 @@ async def test_a_move_in_flight_when_the_connection_breaks_is_sent_again_and_mad
         assert [type(await anext(room)) for _ in range(3)] == [Lost, Happened, Restored]
 
 
+@pytest.fixture
+def waiting(server):
+    """A server that has told nothing yet of the match that has begun."""
+
+    def entered(message, _):
+        if not isinstance(message, WatchRoom):
+            return None
+        head = msgspec.structs.replace(server.room.head(), seq=0, phase="waiting", match=None)
+        return Ok(message.id, RoomEntered(head, 0, Snapshot(())))
+
+    server.on_message = entered
+    return entered
+
+
+async def test_a_move_waits_for_news_of_a_match_that_has_begun_meanwhile(server, link, waiting):
+    """Symptom: "no match is being played here", because the update was still on its way."""
+
+    def play_and_tell_all(message, connection):
+        if not isinstance(message, Play):
+            return waiting(message, connection)
+        assert (message.match, message.ply, message.revision) == (1, 0, 0)
+        server.room.play(0, *message.actions)
+        server.update_to_tell = Update(server.room.head(), tuple(server.room.events))
+        return Ok(message.id)
+
+    server.on_message = play_and_tell_all
+    async with await enter(link, WATCH) as room:
+        assert room.mirror.match is None
+        await room.play(["b3"])
+        assert room.mirror.actions == ["b3"]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda room: room.play(["b3"]),
+        lambda room: room.consider(["b3"]),
+        lambda room: room.undo(0),
+        lambda room: room.take_hint(),
+        lambda room: room.resign(),
+        lambda room: room.abort(),
+        lambda room: room.claim_win(),
+    ],
+    ids=["play", "consider", "undo", "take_hint", "resign", "abort", "claim_win"],
+)
+async def test_the_server_is_asked_if_a_match_has_begun(server, link, waiting, ask):
+    def refuse(message, connection):
+        if isinstance(message, WatchRoom):
+            return waiting(message, connection)
+        return Error(message.id, "wrong-phase", "it is waiting") if hasattr(message, "match") else None
+
+    async with await enter(link, WATCH) as room:
+        server.on_message = refuse
+        with pytest.raises(ClientError, match="no match is being played here"):
+            await ask(room)
+        assert server.received[-1].match == 1
+
+
 async def test_a_move_made_while_the_connection_is_down_waits_for_it(server, link):
     async with await enter(link, WATCH) as room:
         await server.cut()
@@ -137,7 +197,7 @@ async def test_a_refused_move_is_a_command_error(server, link):
 
     server.on_message = refuse
     async with await enter(link, WATCH) as room:
-        with pytest.raises(CommandError, match="not-your-turn"):
+        with pytest.raises(CommandError, check=lambda error: error.code == "not-your-turn"):
             await room.play(["b3"])
 
 

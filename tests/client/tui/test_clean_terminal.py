@@ -125,7 +125,7 @@ async def test_a_move_made_while_the_terminal_takes_nothing_is_played_and_shown_
             async with terminal(tmp_path / "ana", *arguments, program=("-c", LITTLE_WAITS)) as shown:
                 await shown.shows("your turn")
                 shown.take_nothing()
-                shown.press(b"ib3\r")
+                shown.press(b"b3\r")
                 async with asyncio.timeout(LIMIT_S):
                     await anext(room.turns())
                     await room.say("I saw it")
@@ -204,6 +204,77 @@ async def test_after_the_server_was_killed_leaving_leaves_a_clean_terminal(tmp_p
             assert await shown.wait() == 0
             assert is_clean(shown.text)
             assert "Traceback" not in shown.text
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        lambda shown: shown.press(b"\x11"),
+        lambda shown: shown.press(b"\x03"),
+        lambda shown: shown.send_signal(signal.SIGTERM),
+        lambda shown: shown.send_signal(signal.SIGHUP),
+    ],
+    ids=["ctrl-q", "ctrl-c", "sigterm", "sighup"],
+)
+async def test_however_a_match_is_left_the_way_back_to_the_seat_is_said_on_the_terminal(tmp_path, leave):
+    async with serving(tmp_path / "t.db") as server, connect(server.url, name="rui") as rui:
+        async with rui.create("virus-wars", seats=(OPEN, ME)) as room:
+            arguments = ("play", "--server", server.url, "--name", "ana", "--room", room.code)
+            async with terminal(tmp_path / "ana", *arguments) as shown:
+                await shown.shows("your turn")
+                leave(shown)
+                await shown.wait()
+                said = " ".join(shown.text[shown.text.rindex("\x1b[?1049l") :].split())
+                way = f"tabuleiro play --server {server.url} --room {room.code} --name ana"
+                assert f"Your seat in {room.code} is kept. To continue, run: {way}" in said
+
+
+async def test_the_same_command_again_leads_back_to_the_room_that_it_made(tmp_path):
+    """It made a second room, and who joined the first met nobody."""
+    async with serving(tmp_path / "t.db") as server:
+        arguments = ("play", "--server", server.url, "--name", "ana", "--game", "iris")
+        async with terminal(tmp_path / "ana", *arguments) as shown:
+            await shown.shows("--room [A-Z0-9]{5}")
+            code = re.search(r"--room ([A-Z0-9]{5})", shown.text)[1]
+            shown.hang_up()
+            await shown.wait()
+        async with terminal(tmp_path / "ana", *arguments) as shown:
+            await shown.shows(f"in your room {code}")
+
+
+SHELL = """
+import os, signal, sys
+
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+job = os.fork()
+if not job:
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpid())
+    os.execv(sys.executable, [sys.executable, "-m", "tabuleiro_client", *sys.argv[1:]])
+while True:
+    _, status = os.waitpid(job, os.WUNTRACED)
+    os.tcsetpgrp(0, os.getpgrp())
+    if not os.WIFSTOPPED(status):
+        sys.exit(os.waitstatus_to_exitcode(status))
+    print("stopped", flush=True)
+    sys.stdin.readline()
+    os.tcsetpgrp(0, job)
+    os.killpg(job, signal.SIGCONT)
+"""
+
+
+async def test_ctrl_z_suspends_and_the_screen_is_drawn_again_on_coming_back(tmp_path, record):
+    """It was swallowed, and what was typed for the shell then went to the board."""
+    async with terminal(tmp_path, "replay", record, program=("-c", SHELL)) as shown:
+        await on_screen(shown)
+        shown.press(b"\x1a")
+        await shown.shows("stopped")
+        assert is_clean(shown.text)
+        shown.forget()
+        shown.type("fg")
+        await on_screen(shown)
+        shown.press(b"\x11")
+        assert await shown.wait() == 0
 
 
 async def test_on_a_pipe_or_with_plain_the_line_client_answers(tmp_path, record):

@@ -243,6 +243,24 @@ async def test_values_chosen_faster_than_the_form_is_drawn_are_all_taken():
         assert at.row("game").text == registry.names()[3]
 
 
+async def test_without_the_part_of_the_server_the_form_says_how_to_get_it_and_does_not_wait(monkeypatch):
+    """Symptom: 'against: starting the server ...' for ever."""
+
+    @asynccontextmanager
+    async def missing(*_):
+        raise ModuleNotFoundError("No module named 'structlog'", name="structlog")
+        yield
+
+    monkeypatch.setattr(venues, "local_venue", missing)
+    async with visit() as at:
+        await at.press("1")
+        await at.arrive(NewMatchScreen)
+        await at.says("this needs the server part of tabuleiro")
+        await at.press("ctrl+s")
+        await at.says("against: this needs the server part of tabuleiro")
+        await until(at.pilot, lambda: "[server]" in at.problem("opponent"))
+
+
 @pytest.mark.parametrize("key", rest_slow(["1", "2"]))
 async def test_a_match_asked_for_before_the_server_of_this_machine_runs_starts_when_it_does(key, monkeypatch):
     # The way to the server was given up for the one that followed, and then ended that one.

@@ -100,7 +100,7 @@ async def test_while_chatting_the_footer_names_f1_and_what_was_typed_is_kept():
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.pause()
         assert footer(app)["help"] == "?"
-        await pilot.press("t", "h", "i", "question_mark")
+        await pilot.press("f4", "h", "i", "question_mark")
         await pilot.pause()
         assert footer(app)["help"] == "F1"
         await pilot.press("f1")

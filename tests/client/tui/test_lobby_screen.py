@@ -99,7 +99,7 @@ async def test_enter_watches_a_room_without_a_free_seat_and_w_any(real_server):
 async def test_a_room_is_entered_by_its_code(real_server):
     async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
         async with rui.create("iris") as room:
-            await at.press("c")
+            await at.press("j")
             await at.arrive(JoinScreen)
             await at.type("nothing")
             await at.press("enter")
@@ -111,7 +111,7 @@ async def test_a_room_is_entered_by_its_code(real_server):
 
 async def test_a_code_that_leads_nowhere_is_told(real_server):
     async with lobby_visit(real_server) as at:
-        await at.press("c")
+        await at.press("j")
         await at.arrive(JoinScreen)
         await at.type("K7MQ4")
         await at.press("enter")
@@ -129,7 +129,7 @@ async def test_a_secret_that_is_wrong_is_asked_for_again_and_gives_way_to_one_wi
     private = RoomSettings(is_private=True)
     async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
         async with rui.create("iris", settings=private) as room:
-            await at.press("c")
+            await at.press("j")
             await at.arrive(JoinScreen)
             await at.type(f"{room.code}-wrong")
             await at.press("enter")

@@ -94,13 +94,17 @@ async def test_a_watcher_looks_back_while_the_match_goes_on_and_comes_back_to_th
             await first.play(["b4", "c3"])
             await until(pilot, lambda: model.timeline.last_ply == 2)
             await pilot.press("left_square_bracket")
-            await until(pilot, lambda: line(at.app, "turn") == "looking back: action 1 of 2 ($ shows the present)")
+            await until(
+                pilot, lambda: line(at.app, "turn") == "looking back: action 1 of 2 (Ctrl-End shows the present)"
+            )
             await until(pilot, lambda: at.opponent.room.mirror.is_my_turn)
             await at.opponent.room.play(["c1", "c2"])
             await until(pilot, lambda: model.timeline.last_ply == 4)
             assert model.ply == 1
-            await until(pilot, lambda: line(at.app, "turn") == "looking back: action 1 of 4 ($ shows the present)")
-            await pilot.press("g", "1", "enter")
+            await until(
+                pilot, lambda: line(at.app, "turn") == "looking back: action 1 of 4 (Ctrl-End shows the present)"
+            )
+            await pilot.press("1", "enter")
             assert model.ply == 2
             await pilot.press("dollar_sign")
             assert model.is_live
@@ -139,7 +143,7 @@ async def test_the_footer_of_a_replay_has_room_for_all_its_keys_at_80_columns():
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: app.screen.query(FooterKey))
         ends = {key.description: key.region.right for key in app.screen.query(FooterKey)}
-        assert {"choose", "save", "help"} <= ends.keys()
+        assert {"step", "save", "help"} <= ends.keys()
         assert [name for name, end in ends.items() if not 0 < end <= 80] == [], ends
 
 
@@ -179,7 +183,7 @@ async def test_a_record_without_an_end_is_told_as_unfinished():
 async def test_autoplay_runs_to_the_end_and_stops(replaying):
     async with replaying.run_test() as pilot:
         await pilot.press("plus", "plus", "plus", "a")
-        assert line(replaying, "say") == "autoplay, 0.25 s an action (a stops)"
+        assert line(replaying, "say") == "autoplay, 0.25 s an action (Space stops)"
         await until(pilot, lambda: model_of(replaying).is_at_end)
         assert line(replaying, "say") == ""
         await pilot.press("a")
@@ -196,11 +200,11 @@ async def test_moves_are_tried_from_anywhere_and_the_record_stays_as_it_was(repl
         assert line(replaying, "turn").startswith("trying moves from action 2, 0 tried: red to move")
         place = replaying.screen.board.place_of(2)
         await pilot.click(replaying.screen.board, offset=place)
-        await pilot.press("i", "d", "2", "enter")
+        await pilot.press("d", "2", "enter")
         assert model.line.actions == ["b4", "c3", "c1", "d2"]
-        await pilot.press("u")
+        await pilot.press("backspace")
         assert model.line.actions == ["b4", "c3", "c1"]
-        await pilot.press("u", "u")
+        await pilot.press("backspace", "backspace")
         assert model.line.actions == ["b4", "c3"]
         await pilot.press("escape")
         assert model.branch is None
@@ -214,28 +218,30 @@ async def test_moves_tried_are_stepped_through_and_are_there_again(replaying):
         model = model_of(replaying)
         await pilot.press("right_curly_bracket", "v")
         for action in ("c1", "d2", "d3"):
-            await pilot.press("i", *action, "enter")
+            await pilot.press(*action, "enter")
         assert model.branch.actions == ["b4", "c3", "c1", "d2", "d3"]
         await pilot.press("left_square_bracket")
         assert line(replaying, "turn") == "trying moves from action 2, 2 of 3 tried: blue to move"
         await pilot.press("left_curly_bracket", "left_curly_bracket")
         assert line(replaying, "say") == "the moves tried begin here: Esc goes back to the record"
-        await pilot.press("right_curly_bracket", "right_square_bracket", "a")
+        await pilot.press("right_curly_bracket", "right_square_bracket")
         assert model.tried_ply == 5
         await pilot.press("escape")
         assert (model.branch, model.ply) == (None, 2)
         await pilot.press("v")
         assert model.branch.actions == ["b4", "c3", "c1", "d2", "d3"]
-        await pilot.press("left_square_bracket", "left_square_bracket", "i", *"c2", "enter")
+        await pilot.press("left_square_bracket", "left_square_bracket", *"c2", "enter")
         assert model.branch.actions == ["b4", "c3", "c1", "c2"]
         await pilot.press("escape", "right_square_bracket", "v")
         assert model.branch.actions == ["b4", "c3", "c1"]
 
 
-async def test_choosing_a_cell_of_the_record_says_how_to_try_moves(replaying):
+async def test_a_click_on_the_record_says_how_to_try_moves_and_enter_does(replaying):
     async with replaying.run_test() as pilot:
+        await pilot.click(replaying.screen.board, offset=replaying.screen.board.place_of(2))
+        assert line(replaying, "say") == "F6 branches off here to try moves"
         await pilot.press("enter")
-        assert line(replaying, "say") == "v branches off here to try moves"
+        assert model_of(replaying).branch is not None
 
 
 async def test_a_record_is_written_into_a_file_that_is_not_there_yet(replaying, tmp_path, monkeypatch):

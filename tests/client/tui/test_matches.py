@@ -49,7 +49,7 @@ def targets_of(state: State, action: int) -> list[Target | str]:
     """What a person points at for an action, in turn; a text is the key that chooses between them."""
     if not isinstance(state, XeroGState):
         text = state.action_to_string(action)
-        return ["p"] if text == "pass" else [next(c.index for c in state.view().cells if c.name == text)]
+        return ["F6"] if text == "pass" else [next(c.index for c in state.view().cells if c.name == text)]
     move = action_of(action)
     assert not isinstance(move, Placement)
     if move.target == BASE:
@@ -57,7 +57,7 @@ def targets_of(state: State, action: int) -> list[Target | str]:
     if move.drop == NO_DROP:
         return [move.start, move.target, move.target] if move.target == move.start else [move.start, move.target]
     can_boost = bool(state.boost_targets(move.start, move.target))
-    return [move.start, move.target, *(["x"] if can_boost else []), move.drop]
+    return [move.start, move.target, *(["r"] if can_boost else []), move.drop]
 
 
 async def click(at: Table, pilot: Pilot[int], target: Target) -> None:
@@ -97,8 +97,10 @@ async def play_out(at: Table, pilot: Pilot[int], policy: Policy, *, by_mouse: bo
             continue
         state = model.composer.state
         for target in targets_of(state, policy(state)):
-            if isinstance(target, str) and len(target) == 1:
+            if isinstance(target, str) and target not in ("top", "bottom"):
                 await press_choice(at, pilot, target, by_mouse=by_mouse)
+                if target == "F6":
+                    await pilot.press("y")
             else:
                 await choose(at, pilot, target)
 
@@ -106,7 +108,7 @@ async def play_out(at: Table, pilot: Pilot[int], policy: Policy, *, by_mouse: bo
 async def press_choice(at: Table, pilot: Pilot[int], key: str, *, by_mouse: bool) -> None:
     """Press what stands beside the board: by its key, or by a click on its words."""
     if not by_mouse:
-        await pilot.press(key)
+        await pilot.press(key.lower())
         return
     column = 1
     for choice in at.screen.model.composer.choices():

@@ -28,7 +28,7 @@ async def test_the_end_of_a_match_tells_result_reason_and_next_steps():
         assert not app.screen.query_one("#end").region
         assert lines(app) == [
             "You win: black wins: black joined both edges",
-            "r rematch   [ ] look back   Esc leave",
+            "^r rematch   <- look back   Esc leave",
         ]
 
 
@@ -38,7 +38,7 @@ async def test_the_end_of_a_match_tells_the_scores_and_looking_back_tells_where_
         await pilot.pause()
         assert lines(app) == [
             "a draw: the scores are equal",
-            "black: 0   white: 0   r rematch   [ ] look back   Esc leave",
+            "black: 0   white: 0   ^r rematch   <- look back   Esc leave",
         ]
         await pilot.press("left_square_bracket")
         assert lines(app)[0].startswith("looking back: action 2 of 3")
@@ -56,7 +56,7 @@ async def test_who_watches_is_told_other_next_steps():
     app = frozen_app("minefield", JOINED, {"size": 5}, screen=WatchScreen)
     async with app.run_test(size=(48, 16)) as pilot:
         await pilot.pause()
-        assert lines(app)[1] == "[ ] step   { } turns   Esc leave"
+        assert lines(app)[1] == "<- -> step   Esc leave"
 
 
 async def test_a_window_that_gets_wider_has_the_card_in_its_panel_and_the_lines_as_usual():
@@ -75,8 +75,8 @@ async def test_a_window_that_gets_wider_has_the_card_in_its_panel_and_the_lines_
 @pytest.mark.parametrize(
     ("actions", "offers", "told"),
     [
-        ([], DRAW_OFFERED, "offers a draw: y accepts, n declines"),
-        (JOINED, (OfferView("rematch", 1),), "offers a rematch: y accepts, n declines"),
+        ([], DRAW_OFFERED, "offers a draw: F7 accepts, F8 declines"),
+        (JOINED, (OfferView("rematch", 1),), "offers a rematch: F7 accepts, F8 declines"),
     ],
 )
 async def test_an_offer_that_waits_is_told(actions, offers, told):

@@ -50,7 +50,7 @@ def next_turn(state: State, policy: Policy) -> list[str]:
 
 async def type_in(pilot: Pilot[int], text: str) -> None:
     signs = {" ": "space", "@": "at", "-": "minus"}
-    await pilot.press("i", *(signs.get(sign, sign) for sign in text), "enter")
+    await pilot.press(*(signs.get(sign, sign) for sign in text), "enter")
 
 
 async def think_twice(pilot: Pilot[int], model: MatchModel, text: str) -> None:
@@ -58,7 +58,7 @@ async def think_twice(pilot: Pilot[int], model: MatchModel, text: str) -> None:
     before = model.view
     await type_in(pilot, text)
     assert model.composer.texts() == [text]
-    await pilot.press("u")
+    await pilot.press("backspace")
     assert model.composer.texts() == []
     assert model.view == before
 
@@ -74,7 +74,7 @@ async def play_out(pilot: Pilot[int], model: MatchModel, policy: Policy) -> None
         await until(pilot, lambda ply=ply: model.timeline.last_ply > ply and not model.is_sending)
         if not has_taken_back and model.mirror.head.phase == "playing":
             has_taken_back = True
-            await pilot.press("b")
+            await pilot.press("ctrl+u", "y")
             await until(pilot, lambda: model.timeline.last_ply == 0)
 
 
@@ -99,6 +99,6 @@ async def test_two_people_play_a_whole_match_at_one_keyboard_and_then_another(ga
         card = str(app.screen.query_one("#end", Static).render())
         winner = "Draw" if outcome.winner is None else f"{model.mirror.game.sides[outcome.winner]}"
         assert card.startswith(winner)
-        await pilot.press("r")
+        await pilot.press("ctrl+r")
         await until(pilot, lambda: (model.timeline.last_ply, model.mirror.match.number) == (0, 2))
         assert model.own_seats == (0, 1)

@@ -134,11 +134,11 @@ async def test_every_game_can_be_tried(game):
         screen = await at.arrive(TryScreen)
         assert screen.model.game.name == game
         state = screen.model.state
-        await at.press("i")
+        await at.press("colon")
         await at.type(state.action_to_string(state.legal_actions()[0]))
         await at.press("enter")
         await until(at.pilot, lambda: screen.model.branch.last_ply == 1)
-        await at.press("u")
+        await at.press("backspace")
         assert screen.model.branch.last_ply == 0
         await at.press("escape")
         await at.arrive(RulesScreen)
@@ -148,11 +148,11 @@ async def test_a_pass_is_tried_where_the_game_has_it():
     app = TabuleiroApp(lambda: TryScreen("iris", {"side": 5}), settings=Settings())
     async with app.run_test() as pilot:
         model = app.screen.model
-        await pilot.press("p")
+        await pilot.press("f6")
         assert model.branch.actions == []
-        await pilot.press("i", *"c3", "enter", "p")
+        await pilot.press(*"c3", "enter", "f6")
         assert model.branch.actions == ["c3", "pass"]
-        await pilot.press("p")
+        await pilot.press("f6")
         said = str(app.screen.query_one("#turn").render())
         assert said == "3 tried: a draw: the scores are equal"
 

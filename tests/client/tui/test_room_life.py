@@ -34,7 +34,7 @@ async def is_said(pilot: Pilot[int], at: Table, text: str, name: str = "say") ->
 
 async def choice_offered(at: Visit) -> str:
     """What the first line of the list of people says."""
-    await at.press("M")
+    await at.press("ctrl+l")
     picker = await at.arrive(PickerScreen)
     return str(picker.query_one(OptionList).get_option_at_index(0).prompt)
 
@@ -44,7 +44,7 @@ async def test_the_host_mutes_who_talks_too_much_and_lets_them_talk_again(real_s
     """Only the line client could."""
     async with lobby_visit(real_server) as at, connect(real_server.url, name="zoe") as zoe:
         screen = await own_room(at)
-        await at.press("M")  # nobody is there yet
+        await at.press("ctrl+l")  # nobody is there yet
         assert at.app.screen is screen
         async with zoe.watch(screen.room.code) as watching:
             await watching.say("la la la")
@@ -80,7 +80,7 @@ async def test_who_is_muted_is_told_so_as_the_one_it_is_about(real_server):
 async def test_who_stays_when_the_host_leaves_is_told_to_be_host_now(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await until(pilot, lambda: at.screen.is_whole)
-        await pilot.press("R", "y")
+        await pilot.press("ctrl+x", "y")
         await until(pilot, lambda: at.screen.model.mirror.head.phase == "finished")
         assert at.screen.check_action("offer", ("rematch",))
         await at.opponent.room.leave()
@@ -107,12 +107,12 @@ async def test_in_a_window_without_a_panel_offers_and_talk_are_seen_below_the_bo
         assert at.screen.has_class("narrow")
         room = at.opponent.room
         await room.offer("draw")
-        await is_said(pilot, at, "rui offers a draw: y accepts", "note")
+        await is_said(pilot, at, "rui offers a draw: F7 accepts", "note")
         await room.say("please")
         await is_said(pilot, at, "rui: please")
         await pilot.press("right")
         await is_said(pilot, at, "rui offers a draw", "note")
-        await pilot.press("n")
+        await pilot.press("f8")
         await until(pilot, lambda: not room.mirror.head.offers)
         await until(pilot, lambda: "offers" not in text_of(at.screen, "note"))
         await pilot.resize_terminal(80, 24)
@@ -132,7 +132,7 @@ async def test_the_turn_on_the_board_stays_in_sight_when_the_list_of_turns_gets_
                 state = room.mirror.state
                 await room.play([state.action_to_string(state.legal_actions()[0])])
         await until(pilot, lambda: at.screen.model.timeline.last_ply == 20)
-        await pilot.press("R", "y")
+        await pilot.press("ctrl+x", "y")
         await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
         moves = at.screen.query_one(Moves)
         await until(pilot, lambda: moves.scroll_offset.y + moves.size.height >= moves.line_count)
@@ -150,11 +150,11 @@ async def test_two_at_one_keyboard_agree_on_a_draw_only_after_a_question():
     """One key ended the match, since nobody else had to be asked."""
     async with visit() as at:
         screen = await both_at_one_keyboard(at)
-        await at.press("d")
+        await at.press("ctrl+d")
         await at.arrive(ConfirmScreen)
         await at.press("n")
         assert screen.model.mirror.head.phase == "playing"
-        await at.press("d")
+        await at.press("ctrl+d")
         await at.arrive(ConfirmScreen)
         await at.press("y")
         await until(at.pilot, lambda: "a draw by agreement" in text_of(screen, "say"))
@@ -175,7 +175,7 @@ async def test_either_of_two_at_one_keyboard_resigns_whosever_turn_it_is(keys, s
     """It was always the one to move who gave up, and nothing said so."""
     async with visit() as at:
         screen = await both_at_one_keyboard(at)
-        await at.press("R")
+        await at.press("ctrl+x")
         picker = await at.arrive(PickerScreen)
         titles = [str(picker.query_one(OptionList).get_option_at_index(place).prompt) for place in (0, 1)]
         assert titles == ["blue resigns this match", "red resigns this match"]

@@ -116,9 +116,33 @@ async def test_leaving_gives_the_seat_up(real_server):
         code = screen.room.code
         async with zoe.watch(code) as watching:
             await at.press("escape")
+            await at.arrive(PickerScreen)
+            await at.press("c")
             await at.arrive(LobbyScreen)
             await until(at.pilot, lambda: watching.mirror.head.phase == "closed")
         assert at.app.saved_matches.all() == []
+        assert at.app.farewells == {}
+
+
+@pytest.mark.slow
+async def test_a_waiting_room_can_be_left_open_and_the_way_back_is_said(real_server):
+    """Esc closed it at once, while a friend was about to join."""
+    async with waiting_room(real_server) as (at, screen):
+        code = screen.room.code
+        await at.press("escape")
+        await at.arrive(PickerScreen)
+        await at.press("escape")
+        assert at.app.screen is screen
+        await at.press("escape", "k")
+        await at.arrive(LobbyScreen)
+        kept = (
+            f"Your seat in {code} is kept for a while. To continue, run: tabuleiro play --server {real_server.url}"
+        )
+        assert at.text("say").startswith(kept)
+        assert at.app.farewells[code].startswith(kept)
+        await until(at.pilot, lambda: at.app.screen._rows and at.app.screen._rows[0].is_own)
+        await at.press("enter")
+        await at.arrive(RoomScreen)
 
 
 async def test_a_match_opens_when_somebody_joins_and_its_end_leads_back_to_the_room_for_a_rematch(real_server):
@@ -146,6 +170,7 @@ async def test_leaving_a_match_that_goes_on_leads_past_the_room_and_back_in_by_t
             await at.arrive(MatchScreen)
             await at.press("escape", "y")
             await at.arrive(LobbyScreen)
+            assert at.text("say").startswith(f"Your seat in {screen.room.code} is kept. To continue, run: ")
             assert at.app.saved_matches.all()[0].opponent == "rui"
             await until(at.pilot, lambda: at.app.screen._rows and at.app.screen._rows[0].is_own)
             await at.press("enter")

@@ -37,7 +37,7 @@ async def test_refused_actions_stay_in_the_line_with_the_wrong_one_selected(real
     # A refused line was lost, and had to be typed again.
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
-        await pilot.press("i")
+        await pilot.press("colon")
         await type_text(pilot, "b4 d1 b3")
         await pilot.press("enter")
         await until(pilot, lambda: entry(at.app).has_focus)
@@ -54,10 +54,10 @@ async def test_refused_actions_stay_in_the_line_with_the_wrong_one_selected(real
 async def test_a_line_typed_out_of_turn_is_kept_until_it_can_be_played(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
-        await pilot.press("i", *"b4", "enter", "i", *"a3", "enter", "enter")
+        await pilot.press(*"b4", "enter", *"a3", "enter", "enter")
         await until(pilot, lambda: at.opponent.room.mirror.is_my_turn)
         await until(pilot, lambda: not at.screen.model.can_act)
-        await pilot.press("i", *"b3", "enter")
+        await pilot.press(*"b3", "enter")
         await until(pilot, lambda: said(at.app) == "it is not your turn")
         assert (entry(at.app).value, entry(at.app).cursor_position) == ("b3", 2)
         await at.opponent.room.play(["c1", "c2"])
@@ -74,7 +74,7 @@ async def test_keys_typed_after_a_refused_line_are_not_taken_for_a_part_of_it(re
         at.app.typed_count += 1
         at.screen.query_one(Entry).refuse("play", "d1", 1)
         assert at.screen.board.has_focus
-        await pilot.press("i")
+        await pilot.press("colon")
         assert (entry(at.app).value, entry(at.app).selected_text) == ("d1", "d1")
 
 
@@ -83,17 +83,17 @@ async def test_lines_typed_before_come_back_with_the_arrow_keys(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
         for text in ("hi", "how are you"):
-            await pilot.press("t")
+            await pilot.press("f4")
             await type_text(pilot, text)
             await pilot.press("enter")
         await until(pilot, lambda: len(at.screen.model.mirror.chat) == 2)
-        await pilot.press("t", "x", "up")
+        await pilot.press("f4", "x", "up")
         assert entry(at.app).value == "how are you"
         await pilot.press("up", "up")
         assert entry(at.app).value == "hi"
         await pilot.press("down", "down")
         assert entry(at.app).value == "x"
-        await pilot.press("escape", "i", "up")
+        await pilot.press("escape", "colon", "up")
         assert entry(at.app).value == ""
 
 
@@ -101,11 +101,11 @@ async def test_what_is_too_long_to_be_said_is_kept_whole_with_what_is_too_much_s
     text = "o" * (CHAT_MAX_CHARS + 7)
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
-        await pilot.press("t")
+        await pilot.press("f4")
         entry(at.app).insert_text_at_cursor(text)
         await pilot.press("enter")
         await until(pilot, lambda: entry(at.app).has_focus)
-        assert said(at.app) == "that is 307 characters long: at most 300 can be said at once"
+        assert said(at.app) == "that is 307 characters long: at most 300 can be sent at once"
         assert (entry(at.app).value, entry(at.app).selected_text) == (text, "o" * 7)
         await pilot.press("backspace", "enter")
         await until(pilot, lambda: at.screen.model.mirror.chat)
@@ -117,16 +117,16 @@ async def test_a_watcher_who_is_muted_keeps_the_line_and_is_told(real_server):
     async with table(real_server, "virus-wars", SMALL, is_watching=True) as at, at.app.run_test() as pilot:
         await until(pilot, lambda: at.screen.is_whole)
         room = at.opponent.room
-        await pilot.press("t", *"hi", "enter")
+        await pilot.press("f4", *"hi", "enter")
         await until(pilot, lambda: room.mirror.chat)
         await room.mute("ana")
-        await pilot.press("t")
+        await pilot.press("f4")
         await type_text(pilot, "well played")
         await pilot.press("enter")
         await until(pilot, lambda: said(at.app).startswith("the server refuses"))
         await until(pilot, lambda: entry(at.app).has_focus)
         assert entry(at.app).value == "well played"
-        await pilot.press("escape", "g", "9", "9", "enter")
+        await pilot.press("escape", "9", "9", "enter")
         await until(pilot, lambda: said(at.app).startswith("cannot read '99'"))
         assert entry(at.app).value == "99"
 
@@ -135,7 +135,7 @@ async def test_a_watcher_who_is_muted_keeps_the_line_and_is_told(real_server):
 async def test_what_is_refused_in_a_room_that_waits_stays_in_the_line(real_server):
     async with lobby_visit(real_server) as at:
         screen = await own_room(at)
-        await at.press("t")
+        await at.press("f4")
         screen.query_one(Entry).insert_text_at_cursor("o" * 301)
         await at.press("enter")
         await at.says("that is 301 characters long")
@@ -148,7 +148,7 @@ async def test_what_is_refused_in_a_room_that_waits_stays_in_the_line(real_serve
 async def test_what_is_refused_on_a_board_to_try_stays_in_the_line():
     app = TabuleiroApp(lambda: TryScreen("minefield", {"size": 7}), settings=Settings())
     async with app.run_test() as pilot:
-        await pilot.press("i", *"h9", "enter")
+        await pilot.press(*"h9", "enter")
         await until(pilot, lambda: entry(app).has_focus)
         assert entry(app).value == "h9"
         assert said(app).startswith("'h9': expected ")

@@ -25,7 +25,7 @@ def cell_note(view: BoardView, cell: int) -> str:
         asleep = " asleep" if Mark.ASLEEP in there.marks else ""
         words.append(view.piece_names.get(there.piece, there.piece) + asleep)
     elif Mark.FORBIDDEN in there.marks:
-        words.append("forbidden (w: why)" if notes_of_cell(view, cell) else "forbidden")
+        words.append("forbidden (F3: why)" if notes_of_cell(view, cell) else "forbidden")
     if there.ground:
         words.append(there.ground)
     groups = [note for note in notes_of_cell(view, cell) if note.target is None and note.kind != "ban"]

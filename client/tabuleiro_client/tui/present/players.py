@@ -114,7 +114,7 @@ def claim_text(head: RoomHead, own_seats: tuple[Player, ...], now_ms: int) -> st
     due_ms = claim_due_ms(head, own_seats)
     if due_ms is None or now_ms < due_ms:
         return ""
-    return f"your opponent has been away for long: C {claim_gain(head)}"
+    return f"your opponent has been away for long: F7 {claim_gain(head)}"
 
 
 def brief_text(lines: tuple[PlayerLine, PlayerLine]) -> str:

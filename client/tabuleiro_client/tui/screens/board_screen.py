@@ -5,19 +5,21 @@ Which position is shown, and what choices mean, is left to the screens of matche
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from textual import events
 from textual.actions import parse
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
 from tabuleiro.rules.view import BoardView, Target
+from tabuleiro_client.models.turn_composer import TurnComposer
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.context import Context, context_of
 from tabuleiro_client.tui.present.layout import fitting_layout, smallest_layout
@@ -71,6 +73,53 @@ class BoardScreen(Screen[None]):
     def board(self) -> Board:
         """The board."""
         return self.query_one("#board", Board)
+
+    @property
+    def game_name(self) -> str:
+        """The name of the game on the board."""
+        raise NotImplementedError
+
+    @property
+    def is_typed_on(self) -> bool:
+        """True if letters and digits begin a line of actions now, and so are no commands."""
+        return isinstance(self.focused, Board)
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """The keys that do something now: none that is typed."""
+        active = super().active_bindings
+        return {key: one for key, one in active.items() if len(key) > 1} if self.is_typed_on else active
+
+    def on_key(self, event: events.Key) -> None:
+        character = event.character or ""
+        if self.is_typed_on and character.isascii() and character.isalnum():
+            event.stop()
+            event.prevent_default()
+            self.begin_typing(character)
+
+    def begin_typing(self, character: str) -> None:
+        """Open the line of actions with what was typed on the board."""
+        self.query_one(Entry).open_for("play", character)
+
+    def on_input_changed(self, event: Entry.Changed) -> None:
+        """Put the cursor on the cell that the line names last."""
+        entry, view = self.query_one(Entry), self.current_view()
+        if view is None:
+            return
+        words = re.findall(r"[a-z][0-9]+", entry.value.lower()) if entry.kind == "play" else []
+        named = [cell.index for cell in view.cells if cell.name in words[-1:]]
+        if named or self.board.is_named:
+            self.board.show_named(named[0] if named else None)
+
+    def show_choices(self, composer: TurnComposer | None, *, leaves_out: str = "") -> None:
+        """Offer the choices of the turn in the making; one that has to be made takes the keys."""
+        choices = [] if composer is None else composer.choices()
+        row, is_asking = self.query_one(Choices), composer is not None and composer.is_asking
+        row.show([choice for choice in choices if choice.action != leaves_out], is_asking=is_asking)
+        if is_asking and self.focused is self.board:
+            self.set_focus(row)
+        elif not is_asking and self.focused is row:
+            self.set_focus(self.board)
 
     def compose(self) -> ComposeResult:
         yield TopBar(self._first_title)

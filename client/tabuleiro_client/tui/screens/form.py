@@ -14,6 +14,8 @@ from textual.css.query import NoMatches
 from textual.widget import Widget
 from textual.widgets import Button, Input
 
+from tabuleiro.errors import TabuleiroError
+from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.layout import smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING
@@ -70,6 +72,10 @@ class FormScreen(PageScreen):
             venue = await self.context.session.be_local(self.context.settings.name or None)
             self.form.know_levels(venue.link.welcome.levels)
             await self._show_all()
+        except (TabuleiroError, ModuleNotFoundError) as error:
+            self.form.why_no_bots = problem_text(error)
+            await self._show_all()
+            raise
         finally:
             self._has_begun.set()
 

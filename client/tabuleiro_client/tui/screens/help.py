@@ -13,7 +13,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tabuleiro_client.tui.keys import EVERYWHERE, key
+from tabuleiro_client.tui.keys import EVERYWHERE, key, key_sign
 
 
 class HelpScreen(ModalScreen[None]):
@@ -79,37 +79,3 @@ def key_page(bindings: Iterable[Binding], columns: int) -> str:
         textwrap.fill(sentence, columns, initial_indent=f"{' '.join(signs):<{width}}  ", subsequent_indent=gap)
         for sentence, signs in keys.items()
     )
-
-
-_SIGNS = {
-    "question_mark": "?",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "left_curly_bracket": "{",
-    "right_curly_bracket": "}",
-    "comma": ",",
-    "full_stop": ".",
-    "slash": "/",
-    "less_than_sign": "<",
-    "greater_than_sign": ">",
-    "dollar_sign": "$",
-    "plus": "+",
-    "minus": "-",
-    "equals_sign": "=",
-    "colon": ":",
-    "escape": "Esc",
-    "enter": "Enter",
-    "space": "Space",
-    "backspace": "Backspace",
-    "pageup": "PgUp",
-    "pagedown": "PgDn",
-    "shift+tab": "Shift-Tab",
-}
-
-
-def key_sign(binding: Binding) -> str:
-    """Return the name of a binding's key for people."""
-    name = binding.key
-    if name in _SIGNS:
-        return _SIGNS[name]
-    return f"^{name[5:]}" if name.startswith("ctrl+") else name if len(name) == 1 else name.capitalize()

@@ -14,6 +14,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
+from tabuleiro.errors import NotationError
 from tabuleiro.protocol.events import Said
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import Game
@@ -31,7 +32,7 @@ from tabuleiro_client.tui.present.players import brief_text, player_lines
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
 from tabuleiro_client.tui.screens.room_view import RoomView
 from tabuleiro_client.tui.widgets.bars import TopBar
-from tabuleiro_client.tui.widgets.chat import Chat
+from tabuleiro_client.tui.widgets.chat import Chat, Entry, EntryKind
 from tabuleiro_client.tui.widgets.panel import Moves, Players
 
 TICK_S: Final = 0.1
@@ -92,6 +93,10 @@ class LiveScreen(BoardScreen, RoomView):
 
     def catch_up(self) -> None:
         self._frames.ask()
+
+    @property
+    def game_name(self) -> str:
+        return self.model.mirror.game.name
 
     @property
     def is_whole(self) -> bool:
@@ -178,7 +183,7 @@ class LiveScreen(BoardScreen, RoomView):
 
     def next_steps(self) -> str:
         """Return the choices after the match, for the end card."""
-        return "[ ] look back   Esc leave"
+        return "<- look back   F9 menu   Esc leave"
 
     def point(self) -> None:
         super().point()
@@ -253,9 +258,36 @@ class LiveScreen(BoardScreen, RoomView):
         """Look one action back or on."""
         self.look(self.model.ply + step)
 
+    def action_scroll_turn(self, step: int) -> None:
+        """Look one turn back or on."""
+        ply, timeline = self.model.ply, self.model.timeline
+        self.look(timeline.turn_start(ply) if step < 0 else timeline.next_turn_start(ply))
+
+    def action_scroll_to_start(self) -> None:
+        """Look at the start of the match."""
+        self.look(0)
+
     def action_scroll_to_end(self) -> None:
         """Show the present position again."""
         self.look(self.model.timeline.last_ply)
+
+    def action_go_to(self) -> None:
+        """Ask where to go."""
+        self.query_one(Entry).open_for("turn")
+
+    def on_entry_typed(self, event: Entry.Typed) -> None:
+        self.take_line(event.kind, event.text)
+
+    def take_line(self, kind: EntryKind, text: str) -> None:
+        """Handle a typed line: chat, or the number of a turn."""
+        if kind == "say":
+            self.say_to_room(text)
+            return
+        try:
+            self.look(self.model.timeline.ply_of(text))
+        except NotationError as error:
+            self.say(str(error))
+            self.query_one(Entry).refuse("turn", text)
 
     def action_copy_code(self) -> None:
         """Copy the code of the room; it is also said, for terminals that do not let us."""

@@ -82,7 +82,7 @@ class LobbyScreen(PageScreen):
             yield Line(id="filter")
             yield Static("", id="count", markup=False)
         with Horizontal(classes="filters"):
-            yield Static("find (/): ", id="find", markup=False)
+            yield Static("find (F3): ", id="find", markup=False)
             yield Finder(placeholder="a code, a name, a game", compact=True, select_on_focus=False)
         with Horizontal():
             yield RoomTable(cursor_type="row", zebra_stripes=False)

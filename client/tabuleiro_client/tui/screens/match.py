@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.ids import Player
@@ -18,20 +18,13 @@ from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.players import claim_text
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.screens.questions import ConfirmScreen, PickerScreen
-from tabuleiro_client.tui.widgets.chat import Entry
-from tabuleiro_client.tui.widgets.panel import Choices
-
-_SHIP_ACTIONS = frozenset({"ship", "boost", "reprogram"})
+from tabuleiro_client.tui.widgets.chat import Entry, EntryKind
 
 
 class MatchScreen(LiveScreen):
     """A match that is played from here; with no seat in the room it only shows it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *keys.MATCH,
-        *keys.SHIPS,
-        Binding("dollar_sign", "scroll_to_end", "present", show=False, tooltip="Show the present position again."),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.MATCH, *keys.STEPPING]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return True if a key does something now; the footer shows those that do."""
@@ -39,9 +32,8 @@ class MatchScreen(LiveScreen):
         phase = model.mirror.head.phase
         if action == "hint":
             return model.can_ask_for_hint
-        if action in _SHIP_ACTIONS:
-            ships = model.composer if isinstance(model.composer, ShipComposer) else None
-            return ships is not None and ships.position.is_setup == (action == "ship")
+        if action.startswith("scroll") and model.composer.is_asking:
+            return False
         if action == "undo":
             return model.can_act and (model.composer.can_step_back or model.undo_ply() is not None)
         if action == "send":
@@ -61,7 +53,9 @@ class MatchScreen(LiveScreen):
         if action == "abort":
             match = model.mirror.match
             return phase == "playing" and bool(model.own_seats) and match is not None and match.can_abort
-        if action in ("resign", "claim"):
+        if action == "claim":
+            return bool(self._claim_text())
+        if action == "resign":
             return phase == "playing" and bool(model.own_seats)
         return True
 
@@ -70,10 +64,18 @@ class MatchScreen(LiveScreen):
         model = self.model
         if self.is_whole:
             is_composing = model.can_act and model.is_live
-            self.query_one(Choices).show(model.composer.choices() if is_composing else [])
+            self.show_choices(model.composer if is_composing else None)
 
     def next_steps(self) -> str:
-        return "r rematch   [ ] look back   Esc leave" if self.model.own_seats else super().next_steps()
+        return "^r rematch   <- look back   Esc leave" if self.model.own_seats else super().next_steps()
+
+    def begin_typing(self, character: str) -> None:
+        """Open the line of actions while a match is played."""
+        model = self.model
+        if model.own_seats and model.mirror.head.phase == "playing":
+            super().begin_typing(character)
+        else:
+            self.say("no match is being played: F9 lists what you can do")
 
     def choose(self, target: Target) -> None:
         """Add an action to the turn in the making; once that is complete, any choice sends it."""
@@ -124,7 +126,10 @@ class MatchScreen(LiveScreen):
             self.show_all()
 
     def action_pass_turn(self) -> None:
-        """Pass."""
+        """Ask, and pass."""
+        self._confirm("Pass this turn?", "pass", self._pass)
+
+    def _pass(self) -> None:
         model = self.model
         if model.can_act and model.type_actions(PASS_TEXT):
             self.action_send()
@@ -174,27 +179,29 @@ class MatchScreen(LiveScreen):
         """Type actions."""
         self.query_one(Entry).open_for("play")
 
-    def on_entry_typed(self, event: Entry.Typed) -> None:
-        """Handle a typed line: chat, or actions."""
-        model = self.model
-        if event.kind == "say":
-            self.say_to_room(event.text)
-        else:
-            if not model.type_actions(event.text):
-                self.query_one(Entry).refuse("play", event.text, model.refused_column)
-            self._composed()
+    def take_line(self, kind: EntryKind, text: str) -> None:
+        """Handle a typed line: chat, a turn to look at, or actions."""
+        if kind != "play":
+            super().take_line(kind, text)
+            return
+        if not self.model.type_actions(text):
+            self.query_one(Entry).refuse("play", text, self.model.refused_column)
+        self._composed()
 
     def action_offer(self, kind: OfferKind) -> None:
-        """Offer a draw or a rematch, or ask to take the last turn back."""
+        """Offer a draw or a rematch, or ask to take the last turn back, all but the rematch after a question."""
 
         def offer() -> None:
             self.ask(self.room.offer(kind))
 
-        if kind == "draw" and self._plays_both:
-            # Nobody else is asked: a slip of a finger would end the match.
-            self._confirm("End this match in a draw?", "draw", offer)
-        else:
+        if kind == "rematch":
             offer()
+        elif kind == "draw":
+            question = "End this match in a draw?" if self._plays_both else "Offer a draw?"
+            self._confirm(question, "draw", offer)
+        else:
+            question = "Take the last turn back?" if self._plays_both else "Ask to take your last turn back?"
+            self._confirm(question, "take back", offer)
 
     @property
     def _plays_both(self) -> bool:
@@ -252,8 +259,10 @@ class MatchScreen(LiveScreen):
 
     def banner_text(self) -> str:
         """Return the banner of an offer that waits, or of a win that may be claimed."""
-        claim = claim_text(self.room.mirror.head, self.model.own_seats, self.room.server_now_ms())
-        return claim or super().banner_text()
+        return super().banner_text() or self._claim_text()
+
+    def _claim_text(self) -> str:
+        return claim_text(self.room.mirror.head, self.model.own_seats, self.room.server_now_ms())
 
     def action_back(self) -> None:
         """Put down what is picked, or come back to the present, or leave; a running match asks first."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, Final
 
+from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import ActiveBinding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, OptionList, Static
 from textual.widgets.option_list import Option
 
-from tabuleiro_client.tui.keys import DIALOG_HELP, key
+from tabuleiro_client.tui.keys import DIALOG_HELP, MENU_LETTERS, key, key_sign
+
+NO_LETTERS: Final[Mapping[str, str]] = {}
 
 
 class ConfirmScreen(ModalScreen[bool]):
@@ -54,11 +57,14 @@ class ConfirmScreen(ModalScreen[bool]):
 
 
 class PickerScreen(ModalScreen[str | None]):
-    """Asks ``question``; the answer is one of the values of ``choices`` (value: title), ``None`` for none."""
+    """Asks ``question``; the answer is one of the values of ``choices`` (value: title), ``None`` for none.
+
+    ``letters`` (letter: value) pick a choice too.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         DIALOG_HELP,
-        key("escape", "give_up", "never mind", "Pick nothing.", sign="Esc"),
+        key("escape", "give_up", "cancel", "Pick nothing.", sign="Esc"),
     ]
     DEFAULT_CSS = """
     PickerScreen { align: center middle; }
@@ -70,10 +76,11 @@ class PickerScreen(ModalScreen[str | None]):
     PickerScreen OptionList:focus { border: none; background-tint: $foreground 0%; }
     """
 
-    def __init__(self, question: str, choices: Mapping[str, str]) -> None:
+    def __init__(self, question: str, choices: Mapping[str, str], letters: Mapping[str, str] = NO_LETTERS) -> None:
         super().__init__()
         self._question = question
         self._choices = choices
+        self._letters = letters
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -82,6 +89,12 @@ class PickerScreen(ModalScreen[str | None]):
             yield OptionList(*options, markup=False)
             yield Static("Enter picks, ? keys, Esc closes", classes="way-out", markup=False)
 
+    def on_key(self, event: events.Key) -> None:
+        value = self._letters.get(event.character or "")
+        if value is not None:
+            event.stop()
+            self.dismiss(value)
+
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         self.dismiss(event.option_id)
@@ -89,3 +102,22 @@ class PickerScreen(ModalScreen[str | None]):
     def action_give_up(self) -> None:
         """Pick nothing."""
         self.dismiss(None)
+
+
+class MenuScreen(PickerScreen):
+    """Lists ``commands``; the answer is the action of one."""
+
+    DEFAULT_CSS = """
+    MenuScreen > Vertical { width: 72; }
+    MenuScreen OptionList { max-height: 18; }
+    """
+
+    def __init__(self, commands: Iterable[ActiveBinding]) -> None:
+        choices, letters = {}, {}
+        for _, binding, _, sentence in commands:
+            letter = MENU_LETTERS.get(binding.action, binding.key if len(binding.key) == 1 else " ")
+            sign = "" if key_sign(binding) == letter else f" ({key_sign(binding)})"
+            choices[binding.action] = f"{letter}  {sentence.rstrip('.')}{sign}"
+            letters[letter] = binding.action
+        letters.pop(" ", None)
+        super().__init__("What would you like to do?", choices, letters)

@@ -31,7 +31,7 @@ from tabuleiro_client.tui.screens.dialogs import ExportScreen
 from tabuleiro_client.tui.screens.questions import PickerScreen
 from tabuleiro_client.tui.widgets.bars import TopBar
 from tabuleiro_client.tui.widgets.chat import Entry
-from tabuleiro_client.tui.widgets.panel import Choices, Moves
+from tabuleiro_client.tui.widgets.panel import Moves
 
 _MATCH_KEYS = frozenset({"why", "type", "pass_turn"})
 
@@ -46,8 +46,8 @@ class ReplayScreen(BoardScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *keys.STEPPING,
+        *keys.LOOKING,
         *keys.REPLAY,
-        *keys.SHIPS,
         *(replace(binding, show=False) for binding in keys.MATCH if binding.action in _MATCH_KEYS),
     ]
     DEFAULT_CSS = """
@@ -61,6 +61,14 @@ class ReplayScreen(BoardScreen):
         self._matches = matches
         self._autoplay: Timer | None = None
         super().__init__(self._title())
+
+    @property
+    def game_name(self) -> str:
+        return self.model.record.game
+
+    @property
+    def is_typed_on(self) -> bool:
+        return self.model.branch is not None and super().is_typed_on
 
     def compose_panel(self) -> Iterable[Widget]:
         yield Static("", id="record", markup=False)
@@ -113,11 +121,11 @@ class ReplayScreen(BoardScreen):
             "turn", model.turn_text() if model.is_ended else f"{model.turn_text()}  {notices}".rstrip()
         )
         prompt = model.composer.prompt() if model.composer is not None and model.state.to_move is not None else ""
-        playing = f"autoplay, {model.delay_s:g} s an action (a stops)" if self._autoplay is not None else ""
+        playing = f"autoplay, {model.delay_s:g} s an action (Space stops)" if self._autoplay is not None else ""
         self.write_line("say", model.message or playing or prompt or (notices if model.is_ended else ""))
         self.query_one("#say").set_class(bool(model.message), "message")
-        choices = [] if model.composer is None else model.composer.choices()
-        self.query_one(Choices).show([choice for choice in choices if choice.action != "send"])
+        self.board.can_choose = model.branch is not None
+        self.show_choices(model.composer, leaves_out="send")
         self.show_keys()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -130,8 +138,8 @@ class ReplayScreen(BoardScreen):
             return self.model.branch is None
         if action in ("pick_match", "other_match"):
             return self._matches is not None and self._matches.last > 1 and self.model.branch is None
-        if action in ("ship", "boost", "reprogram"):
-            return isinstance(self.model.composer, ShipComposer)
+        if action.startswith("scroll"):
+            return self.model.composer is None or not self.model.composer.is_asking
         return True
 
     def look(self, ply: int) -> None:
@@ -228,7 +236,7 @@ class ReplayScreen(BoardScreen):
     def choose(self, target: Target) -> None:
         """Try a move, in a branch."""
         if self.model.branch is None:
-            self.model.message = "v branches off here to try moves"
+            self.model.message = "F6 branches off here to try moves"
         else:
             self.model.choose(target)
         self.show_all()
@@ -332,7 +340,7 @@ class ReplayScreen(BoardScreen):
             self.context.leave_screen()
 
 
-_MOVES = frozenset({"undo", "ship(1)", "ship(2)", "ship(3)", "boost", "reprogram", "why", "type", "pass_turn"})
+_MOVES = frozenset({"undo", "app.menu", "app.rules", "why", "type", "pass_turn"})
 
 
 class TryScreen(ReplayScreen, inherit_bindings=False):
@@ -340,7 +348,7 @@ class TryScreen(ReplayScreen, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         keys.BACK,
-        *(binding for binding in (*keys.REPLAY, *keys.SHIPS, *keys.MATCH[2:]) if binding.action in _MOVES),
+        *(binding for binding in keys.MATCH if binding.action in _MOVES),
     ]
 
     def __init__(self, game: str, options: Options) -> None:
@@ -353,7 +361,8 @@ class TryScreen(ReplayScreen, inherit_bindings=False):
         self.query_one(TopBar).show_title(f"{self.model.game.title}: try it")
 
     def _introduction(self) -> list[str]:
-        return ["Try what the rules allow:", "both sides are played from here.", "", "u undoes, Esc goes back."]
+        lines = ["Try what the rules allow:", "both sides are played from here."]
+        return [*lines, "", "Backspace undoes, Esc goes back."]
 
     def action_back(self) -> None:
         """Leave the board."""

@@ -1,4 +1,4 @@
-"""A room while no match is on the board: who sits where, bots, invitations, talk; and what comes after a match.
+"""A room while no match is on the board: who sits where, bots, invitations, chat; and what comes after a match.
 
 The board of a match is a screen of its own, opened when the match starts; leaving that one comes back to here.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -34,6 +34,12 @@ from tabuleiro_client.tui.screens.questions import PickerScreen
 from tabuleiro_client.tui.screens.room_view import RoomView
 from tabuleiro_client.tui.widgets.bars import TopBar
 from tabuleiro_client.tui.widgets.chat import Chat, Entry
+
+_WAYS_OUT: Final = {
+    "keep": "k  keep the room and my seat, and leave",
+    "close": "c  give my seat up; a room without players is closed",
+    "stay": "s  stay here",
+}
 
 
 class RoomScreen(PageScreen, RoomView):
@@ -70,7 +76,7 @@ class RoomScreen(PageScreen, RoomView):
                 yield Static("", id="settings", markup=False)
                 yield Static("", id="watching", markup=False)
             with Vertical(id="talk"):
-                yield Static("talk", classes="heading", markup=False)
+                yield Static("chat", classes="heading", markup=False)
                 yield Chat(id="chat")
         yield Static("", id="offer", markup=False)
         yield Entry(id="entry")
@@ -91,8 +97,14 @@ class RoomScreen(PageScreen, RoomView):
             self.show_all()
 
     def _keep_in_mind(self) -> None:
-        """Remember the match for the home screen, whenever something in that has changed."""
-        match = match_in(self._venue, self.room, self.context.now_ms())
+        """Remember the match for the home screen, whenever something in that has changed, and the way back."""
+        head, venue = self.room.mirror.head, self._venue
+        if self.room.mirror.own_seats and head.phase in ("waiting", "playing") and not self.model.is_gone:
+            back = venue.signposts(head.room, None, is_private=False).back
+            self.context.farewells[head.room] = rooms.kept_seat_text(head, back, is_local=venue.is_local)
+        else:
+            self.context.farewells.pop(head.room, None)
+        match = match_in(venue, self.room, self.context.now_ms())
         if match is None:
             return
         if self._saved is None or not self._saved.says_the_same(match):
@@ -105,7 +117,7 @@ class RoomScreen(PageScreen, RoomView):
             self._board = None
             if self.room.mirror.head.phase == "playing":
                 # Whoever leaves a match that goes on has said so already.
-                self.context.leave_screen()
+                self._leave_seat_kept()
                 return
         self.catch_up()
 
@@ -256,12 +268,29 @@ class RoomScreen(PageScreen, RoomView):
         self.say_to_room(event.text)
 
     def action_back(self) -> None:
-        """Leave the room, and give the seat up; nothing is lost by it."""
-        self.run_worker(self._leave(), name="leaving", group="leaving", exclusive=True)
+        """Leave the room; whoever waits in it is asked what becomes of the seat."""
+        if self.model.own_seats and self.room.mirror.head.phase == "waiting" and not self.model.is_gone:
+            question = f"Leave room {self.room.code}? The match begins when somebody joins."
+            letters = {text[0]: way for way, text in _WAYS_OUT.items()}
+            self.app.push_screen(PickerScreen(question, _WAYS_OUT, letters), self._go)
+        else:
+            self._go("close")
+
+    def _go(self, way: str | None) -> None:
+        if way == "keep":
+            self._leave_seat_kept()
+        elif way == "close":
+            self.run_worker(self._leave(), name="leaving", group="leaving", exclusive=True)
+
+    def _leave_seat_kept(self) -> None:
+        """Leave the screen, and say what becomes of the seat on the one below; at the end, that is said then."""
+        self.context.leave_screen()
+        self.context.tell(self.context.farewells.get(self.room.code, ""))
 
     async def _leave(self) -> None:
         with suppress(CommandError, ClientError):
             await self.room.leave()
+        self.context.farewells.pop(self.room.code, None)
         if self._saved is not None and self._saved.phase == "waiting":
             self.context.saved_matches.forget(self._saved)
         self.context.leave_screen()

@@ -32,6 +32,11 @@ class RoomView(Screen[None]):
         return self.open_room.room
 
     @property
+    def game_name(self) -> str:
+        """The name of the game of the room."""
+        return self.room.mirror.game.name
+
+    @property
     def model(self) -> MatchModel:
         """The model of the room."""
         return self.open_room.model

@@ -28,7 +28,7 @@ SMALL_BOARDS: Final[Mapping[str, Options]] = {
 
 
 class RulesScreen(PageScreen):
-    """The names of the games above, the rules of the chosen one below."""
+    """The names of the games above, the rules of the chosen one below; ``None`` chooses the first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         key("right,tab", "choose_game(1)", "next game", "Turn to the next game.", sign="->"),
@@ -47,9 +47,9 @@ class RulesScreen(PageScreen):
     RulesScreen #page { width: 1fr; height: auto; }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, game: str | None = None) -> None:
         super().__init__("rules")
-        self.game = registry.names()[0]
+        self.game = game or registry.names()[0]
 
     def compose_body(self) -> Iterable[Widget]:
         yield Static("", id="games")

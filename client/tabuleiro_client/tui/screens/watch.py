@@ -6,12 +6,11 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from tabuleiro.errors import NotationError
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.widgets.chat import Entry
 
-_MATCH_KEYS = frozenset({"why", "chat", "copy_code", "mute"})
+_MATCH_KEYS = frozenset({"app.menu", "app.rules", "why", "chat", "copy_code", "mute"})
 
 
 class WatchScreen(LiveScreen):
@@ -22,6 +21,13 @@ class WatchScreen(LiveScreen):
         *(binding for binding in keys.MATCH if binding.action in _MATCH_KEYS),
     ]
 
+    def begin_typing(self, character: str) -> None:
+        """Open the line for a turn to go to; nothing can be played here."""
+        if character.isdigit():
+            self.query_one(Entry).open_for("turn", character)
+        else:
+            self.say("you are watching: F9 lists what you can do, a number goes to a turn")
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return True if a key does something now; the footer shows those that do."""
         if action == "mute":
@@ -29,31 +35,7 @@ class WatchScreen(LiveScreen):
         return action != "chat" or not self.model.is_gone
 
     def next_steps(self) -> str:
-        return "[ ] step   { } turns   Esc leave"
-
-    def action_scroll_turn(self, step: int) -> None:
-        """Look one turn back or on."""
-        ply, timeline = self.model.ply, self.model.timeline
-        self.look(timeline.turn_start(ply) if step < 0 else timeline.next_turn_start(ply))
-
-    def action_scroll_to_start(self) -> None:
-        """Look at the start of the match."""
-        self.look(0)
-
-    def action_go_to(self) -> None:
-        """Ask where to go."""
-        self.query_one(Entry).open_for("turn")
-
-    def on_entry_typed(self, event: Entry.Typed) -> None:
-        """Handle a typed line: chat, or the number of a turn."""
-        if event.kind == "say":
-            self.say_to_room(event.text)
-            return
-        try:
-            self.look(self.model.timeline.ply_of(event.text))
-        except NotationError as error:
-            self.say(str(error))
-            self.query_one(Entry).refuse("turn", event.text)
+        return "<- -> step   Esc leave"
 
     def action_back(self) -> None:
         """Come back to the present, or leave."""

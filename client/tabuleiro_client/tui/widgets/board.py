@@ -36,7 +36,8 @@ Picture = tuple[BoardView, Layout, Overlay, GlyphSet]
 class Board(Widget, can_focus=True):
     """Draws what :meth:`show` was given last; ``cursor`` and ``hover`` are what is pointed at.
 
-    ``choose`` is called with what is clicked, or chosen by a key; keys do so only while ``can_choose``.
+    ``choose`` is called with what is clicked, or chosen by a key. Without ``can_choose`` there is nothing to
+    choose, and the arrows are left to the screen. With ``is_named`` the cursor is shown without the focus.
     ``pointed`` is called when the cursor or the mouse is somewhere else.
     """
 
@@ -58,6 +59,7 @@ class Board(Widget, can_focus=True):
         self._choose = choose
         self._pointed = pointed
         self.can_choose = True
+        self.is_named = False
         self.cursor: Target | None = None
         self.hover: Target | None = None
         self.layout_shown: Layout | None = None
@@ -101,7 +103,7 @@ class Board(Widget, can_focus=True):
         if self._view is None or not self.size.area:
             return
         self._find_layout(self._view)
-        self._overlay = self._make_overlay(self.cursor if self.has_focus else None, self.hover)
+        self._overlay = self._make_overlay(self.cursor if self.has_focus or self.is_named else None, self.hover)
         before, size_before, layout = self._drawn, self._drawn_size, self.layout_shown
         picture = None if layout is None else (self._view, layout, self._overlay, self.context.glyphs)
         self._drawn, self._drawn_size = picture, self.size
@@ -230,12 +232,24 @@ class Board(Widget, can_focus=True):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether a key does something now; the footer shows those that do."""
-        return self.can_choose or action not in ("choose", "jump_legal")
+        return self.can_choose or action not in ("choose", "jump_legal", "move")
 
     def action_choose(self) -> None:
         """Choose what is under the cursor."""
         if self.cursor is not None:
             self._choose(self.cursor)
+
+    def show_named(self, target: Target | None) -> None:
+        """Put the cursor on what is named while something is typed; ``None``: nothing is named any more."""
+        self.is_named = target is not None
+        if target is None:
+            self.redraw()
+        else:
+            self._put_cursor(target)
+
+    def action_point(self, dx: int, dy: int) -> None:
+        """Move the cursor by one cell, whatever the arrows do."""
+        self.action_move(dx, dy)
 
     def action_move(self, dx: int, dy: int) -> None:
         """Move the cursor by one cell, or onto an edge that may be entered and back."""

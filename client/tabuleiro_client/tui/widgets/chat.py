@@ -24,8 +24,8 @@ from tabuleiro_client.tui.widgets.line_list import LineList
 
 EntryKind = Literal["say", "play", "turn"]
 _PLACEHOLDERS: dict[EntryKind, str] = {
-    "say": "say something, Enter sends it",
-    "play": "actions, e.g. c3 d4",
+    "say": "a message; Enter sends it, Esc leaves",
+    "play": "cells, e.g. c3 d4; Enter plays, Esc leaves",
     "turn": "a turn, e.g. 5; an action, e.g. a34; start or end",
 }
 
@@ -60,7 +60,7 @@ class Chat(LineList[ChatLine | None]):
 
     def content_of(self, entry: ChatLine | None) -> Content:
         if entry is None:
-            return Content.styled("nothing was said yet (t: say something)", "dim")
+            return Content.styled("No messages yet. F4: write one", "dim")
         watching = "" if entry.is_player else " (watching)"
         name = f"{showable(entry.name, self._style)}{watching}: "
         return Content.assemble((name, "bold"), showable(entry.text, self._style))
@@ -69,11 +69,13 @@ class Chat(LineList[ChatLine | None]):
 class Entry(Input):
     """The line in which something is typed: chat, actions, or where to go. Hidden while not in use.
 
-    A line that is refused comes back by :meth:`refuse`; those typed before are there with the arrow keys.
+    A line that is refused comes back by :meth:`refuse`; those typed before are there with the arrow keys. One that
+    a letter on the board began is left again when that is deleted.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        key("escape", "give_up", "never mind", "Leave the line without sending it.", sign="Esc"),
+        key("escape", "give_up", "cancel", "Leave the line without sending it.", sign="Esc"),
+        key("enter", "submit", "enter", "Finish the line: play it, send it, or go there.", sign="Enter"),
         key("up", "older", "older", "The line typed before this one.", shown=False),
         key("down", "newer", "newer", "The line typed after this one.", shown=False),
     ]
@@ -96,6 +98,7 @@ class Entry(Input):
         self._focused_before: Widget | None = None
         self._refused: dict[EntryKind, tuple[str, int]] = {}
         self._typed_count = 0
+        self._is_begun = False
 
     @property
     def context(self) -> Context:
@@ -106,20 +109,27 @@ class Entry(Input):
     def _history(self) -> LineHistory:
         return self.context.typed_lines.setdefault(self._kind, LineHistory())
 
-    def open_for(self, kind: EntryKind) -> None:
-        """Show the line and take the keys, until it is finished or left.
+    @property
+    def kind(self) -> EntryKind:
+        """The thing that is typed, or was last."""
+        return self._kind
 
-        A refused line of that kind is there again, with what is wrong in it selected.
+    def open_for(self, kind: EntryKind, begun: str = "") -> None:
+        """Show the line and take the keys, until it is finished or left; ``begun`` is typed in it already.
+
+        Otherwise a refused line of that kind is there again, with what is wrong in it selected.
         """
         self._kind = kind
+        self._is_begun = bool(begun)
         self._history.leave()
         if not self.has_focus:
             self._focused_before = self.screen.focused
         self.placeholder = _PLACEHOLDERS[kind]
-        self.value, start = self._refused.pop(kind, ("", 0))
+        refused, start = self._refused.pop(kind, ("", 0))
+        self.value = begun or refused
         # What is wrong is replaced by what is typed next, and taken away by one Backspace.
-        end = len(self.value) if kind == "say" else _end_of_word(self.value, start)
-        self.selection = Selection(start, end)
+        end = len(refused) if kind == "say" else _end_of_word(refused, start)
+        self.selection = Selection.cursor(len(begun)) if begun else Selection(start, end)
         self.add_class("open")
         self.screen.set_focus(self)
 
@@ -135,6 +145,18 @@ class Entry(Input):
     def action_give_up(self) -> None:
         """Leave the line."""
         self._close()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if self._is_begun and not self.value and self.has_class("open"):
+            self._close()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Paste all lines as one: the library would drop all but the first."""
+        lines = [line.strip() for line in event.text.splitlines()]
+        if len(lines) > 1:
+            event.prevent_default()
+            event.stop()
+            self.insert_text_at_cursor(" ".join(line for line in lines if line))
 
     def action_older(self) -> None:
         """Show the line typed before."""
@@ -160,19 +182,20 @@ class Entry(Input):
 
     def _close(self) -> None:
         self.value = ""
+        self._is_begun = False
         self.screen.set_focus(self._focused_before)
         self.remove_class("open")
 
 
 def chat_problem(text: str) -> str:
-    """Return the reason why ``text`` cannot be said; empty when it can.
+    """Return the reason why ``text`` cannot be sent; empty when it can.
 
     >>> chat_problem("hello"), chat_problem("o" * 301)
-    ('', 'that is 301 characters long: at most 300 can be said at once')
+    ('', 'that is 301 characters long: at most 300 can be sent at once')
     """
     if len(text) <= CHAT_MAX_CHARS:
         return ""
-    return f"that is {len(text)} characters long: at most {CHAT_MAX_CHARS} can be said at once"
+    return f"that is {len(text)} characters long: at most {CHAT_MAX_CHARS} can be sent at once"
 
 
 def _end_of_word(text: str, start: int) -> int:

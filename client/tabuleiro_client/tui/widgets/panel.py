@@ -10,6 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual import events
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region
 from textual.strip import Strip
@@ -18,6 +19,7 @@ from textual.widgets import Static
 
 from tabuleiro.notation.record import RecordTurn
 from tabuleiro_client.models.turn_composer import Choice
+from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.context import context_of
 from tabuleiro_client.tui.present.ink import Ink, Role
 from tabuleiro_client.tui.present.notes import MoveRow, move_rows
@@ -168,8 +170,12 @@ class Moves(LineList[MoveRow]):
 
 
 class Choices(Static):
-    """Shows the choices that :meth:`show` was given last; a click runs the action of the screen."""
+    """Shows the choices that :meth:`show` was given last; a click runs the action of the screen.
 
+    Where one has to be made, this may have the focus, and takes its letters.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = list(keys.CHOOSER)
     DEFAULT_CSS = """
     Choices { height: 1; padding: 0 1; link-style: none; link-style-hover: bold; }
     """
@@ -178,8 +184,9 @@ class Choices(Static):
         super().__init__("", id=id, classes="empty")
         self._shown: Sequence[Choice] | None = None
 
-    def show(self, choices: Sequence[Choice]) -> None:
-        """Offer ``choices``; nothing is drawn when they are the same."""
+    def show(self, choices: Sequence[Choice], *, is_asking: bool) -> None:
+        """Offer ``choices``, with ``is_asking`` by their letters too; nothing is drawn when they are the same."""
+        self.can_focus = is_asking
         if choices == self._shown:
             return
         self._shown = list(choices)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from tabuleiro.errors import NameTakenError, StoreError
 from tabuleiro.ids import AccountId, TimestampMs
-from tabuleiro.protocol.names import name_key
+from tabuleiro.protocol.names import looks_of, name_key
 from tabuleiro_server.store.port import Account, Accounts
 from tabuleiro_server.store.sqlite.connection import Reader
 from tabuleiro_server.store.sqlite.writer import Writer
@@ -19,20 +19,38 @@ class SqliteAccounts(Accounts):
     def __init__(self, reader: Reader, writer: Writer) -> None:
         self._reader = reader
         self._writer = writer
+        self._looks: set[str] | None = None
 
     async def create(self, id: AccountId, name: str, token_hash: bytes, now_ms: TimestampMs) -> Account:
         """Store a new guest, seen now."""
 
         def insert(connection: sqlite3.Connection) -> None:
             _check_name_is_free(connection, id, name)
+            self._check_looks_like_none(connection, name)
             connection.execute(
                 "INSERT INTO accounts (id, name, name_key, token_hash, created_at_ms, last_seen_ms)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
                 (id, name, name_key(name), token_hash, now_ms, now_ms),
             )
 
-        await self._writer.call(insert)
+        try:
+            await self._writer.call(insert)
+        except NameTakenError:
+            raise
+        except StoreError:
+            self._looks = None  # what was added has not been stored
+            raise
         return Account(id, name, now_ms, now_ms)
+
+    def _check_looks_like_none(self, connection: sqlite3.Connection, name: str) -> None:
+        """Check a name against all others, and count it as one of them. Runs in the thread that writes."""
+        known, looks = self._looks, looks_of(name)
+        if known is None:
+            names = connection.execute("SELECT name FROM accounts")
+            self._looks = known = {look for (other,) in names for look in looks_of(other)}
+        if looks & known:
+            raise NameTakenError(name, is_alike=True)
+        known |= looks
 
     async def find_by_token_hash(self, token_hash: bytes) -> Account | None:
         """Return the guest with this token, ``None`` when there is none."""
@@ -77,6 +95,7 @@ class SqliteAccounts(Accounts):
                 "DELETE FROM accounts WHERE last_seen_ms < ?"
                 " AND NOT EXISTS (SELECT 1 FROM players WHERE players.account_id = accounts.id)"
             )
+            self._looks = None
             return connection.execute(query, (before_ms,)).rowcount
 
         return await self._writer.call(delete)

@@ -32,7 +32,7 @@ _NAME = r"[a-z][0-9]{1,2}"
 _BASE_NAMES = ("base", "goal", "g")
 _BASE = "|".join(_BASE_NAMES)
 _CELL = r"[a-z][0-9]{1,2}|\([^()]*\)|\[[^\[\]]*\]|[0-9]{1,2}\s*-\s*[0-9]{1,2}"
-_PLACEMENT = re.compile(rf"([123])\s*@\s*({_CELL})")
+_PLACEMENT = re.compile(rf"([123])(?:\s*@\s*({_CELL})|({_NAME}))")
 _MOVE = re.compile(rf"({_CELL})\s*(?:-\s*({_BASE}|{_CELL})|x\s*({_CELL})\s*@\s*({_CELL}))")
 _UGI = re.compile(r"([0-9]{1,2})\|([0-9]{1,2})(?:\|([0-9]{1,2}))?")
 _ROUTE = re.compile(
@@ -110,21 +110,21 @@ def format_action(number: int) -> str:
 def parse_action(text: str, mover: Player) -> tuple[int, tuple[int, ...]]:
     """Read an action; return its number, and the squares of all stops of a route, empty for other texts.
 
-    Texts are the canonical one, in any case, with spaces around its parts, the base also as ``goal`` or ``g``,
-    cells also as ``(row,column)`` and so on; moves of the Universal Gyges Interface, where the number of the base
-    depends on the ``mover``; and routes: the ships on the stops boost the mover, and one that is met at the end
-    may be put elsewhere, ``a1-c2xc4@d4``, ``a1-c2-c4(d4)`` or ``a1-c2xc4-d4``.
+    Texts are the canonical one, in any case, with spaces around its parts, ``3@c1`` also as ``3c1``, the base
+    also as ``goal`` or ``g``, cells also as ``(row,column)`` and so on; moves of the Universal Gyges Interface,
+    where the number of the base depends on the ``mover``; and routes: the ships on the stops boost the mover,
+    and one that is met at the end may be put elsewhere, ``a1-c2xc4@d4``, ``a1-c2-c4(d4)`` or ``a1-c2xc4-d4``.
 
     Raises:
         NotationError: The text names no action.
 
-    >>> [format_action(parse_action(text, 0)[0]) for text in ("[1, 3]-[3, 2]", "0|1|9", "a6-a4-a1-g")]
-    ['c1-b3', 'a1xb1@d2', 'a6-base']
+    >>> [format_action(parse_action(text, 0)[0]) for text in ("[1, 3]-[3, 2]", "0|1|9", "a6-a4-a1-g", "3c1")]
+    ['c1-b3', 'a1xb1@d2', 'a6-base', '3@c1']
     """
     cleaned = text.strip().lower()
     placement = _PLACEMENT.fullmatch(cleaned)
     if placement is not None:
-        return placement_number(int(placement[1]), BOARD.parse_cell(placement[2])), ()
+        return placement_number(int(placement[1]), BOARD.parse_cell(placement[2] or placement[3])), ()
     move = _MOVE.fullmatch(cleaned)
     if move is not None:
         start = BOARD.parse_cell(move[1])

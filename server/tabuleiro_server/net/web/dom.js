@@ -1,0 +1,94 @@
+// @ts-check
+/** Elements without markup: all text goes through text nodes, so nothing that people write becomes part of the page. */
+
+/**
+ * @typedef {Node | string | number | null | undefined | false} Child
+ */
+
+/**
+ * Make an element.
+ * @param {string} tag
+ * @param {Record<string, any>} [attributes] - `on...` are listeners, booleans are set or left out
+ * @param {...(Child | Child[])} children
+ * @returns {HTMLElement}
+ */
+export function h(tag, attributes = {}, ...children) {
+  return /** @type {HTMLElement} */ (filled(document.createElement(tag), attributes, children));
+}
+
+/**
+ * Make an element of SVG.
+ * @param {string} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {...(Child | Child[])} children
+ * @returns {SVGElement}
+ */
+export function s(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  return /** @type {SVGElement} */ (filled(element, attributes, children));
+}
+
+/**
+ * @param {Element} element
+ * @param {Record<string, any>} attributes
+ * @param {(Child | Child[])[]} children
+ */
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "value") /** @type {HTMLInputElement} */ (element).value = value;
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
+  }
+  element.append(...nodes(children));
+  return element;
+}
+
+/** @param {(Child | Child[])[]} children */
+function nodes(children) {
+  /** @type {(Node | string)[]} */
+  const found = [];
+  for (const child of children.flat()) {
+    if (child === null || child === undefined || child === false) continue;
+    found.push(child instanceof Node ? child : String(child));
+  }
+  return found;
+}
+
+/**
+ * Replace what an element holds, if it is another text: so that screen readers are not told twice.
+ * @param {Element} element
+ * @param {...(Child | Child[])} children
+ */
+export function fill(element, ...children) {
+  element.replaceChildren(...nodes(children));
+}
+
+/** Say something to people who listen to a screen reader. @param {string} text */
+export function announce(text) {
+  const live = document.getElementById("live");
+  if (live && text) live.append(h("p", {}, text));
+  while (live && live.childElementCount > 4) live.firstElementChild?.remove();
+}
+
+/**
+ * Ask a question with two answers.
+ * @param {string} question
+ * @param {string} yes
+ * @returns {Promise<boolean>}
+ */
+export function confirmed(question, yes) {
+  return new Promise((resolve) => {
+    const dialog = /** @type {HTMLDialogElement} */ (
+      h("dialog", { "aria-label": question }, h("p", {}, question),
+        h("div", { class: "row" },
+          h("button", { class: "primary", onclick: () => close(true) }, yes),
+          h("button", { onclick: () => close(false) }, "Cancel")))
+    );
+    /** @param {boolean} answer */
+    const close = (answer) => { dialog.close(); dialog.remove(); resolve(answer); };
+    dialog.addEventListener("cancel", (event) => { event.preventDefault(); close(false); });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}

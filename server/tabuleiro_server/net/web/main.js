@@ -1,0 +1,78 @@
+// @ts-check
+/** The frame of the page: addresses, the name of the guest, the state of the connection. */
+
+import { fill, h } from "./dom.js";
+import { HomeView } from "./home.js";
+import { Link } from "./link.js";
+import { ReplayView } from "./replay.js";
+import { RoomView } from "./room.js";
+import { RulesView } from "./rules.js";
+import * as text from "./text.js";
+
+const link = new Link();
+const isEmbedded = location.pathname.startsWith("/embed/");
+const app = /** @type {HTMLElement} */ (document.getElementById("app"));
+const state = h("span", { class: "connection", role: "status" });
+const guest = h("span", { class: "guest" });
+const place = h("div", {});
+/** @type {{element: HTMLElement, close: () => void} | null} */
+let view = null;
+
+/** Go to an address of this page. @param {string} path */
+function open(path) {
+  history.pushState(null, "", path);
+  show();
+}
+
+function show() {
+  view?.close();
+  const path = location.pathname;
+  const room = path.match(/^\/(?:r|embed)\/([A-Za-z0-9]{5})\/?$/);
+  const match = path.match(/^\/m\/([A-Za-z0-9]{5})\/([0-9]+)\/?$/);
+  const rules = path.match(/^\/rules\/([a-z-]+)\/?$/);
+  if (room) view = new RoomView(link, room[1].toUpperCase(), { isEmbedded });
+  else if (match) view = new ReplayView(link, match[1].toUpperCase(), Number(match[2]));
+  else if (rules) view = new RulesView(link, rules[1]);
+  else view = new HomeView(link, open);
+  document.title = "tabuleiro";
+  fill(place, view.element);
+}
+
+function showGuest() {
+  const name = link.welcome?.name;
+  if (!name) return;
+  fill(guest, h("span", {}, name), h("button", { class: "plain", onclick: askName }, "change name"));
+}
+
+function askName() {
+  const field = /** @type {HTMLInputElement} */ (h("input", { "aria-label": "your name", maxlength: 20, minlength: 2, autocomplete: "nickname", placeholder: "your name" }));
+  const said = h("span", { class: "problem", role: "alert" });
+  const submit = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (!field.value.trim()) { showGuest(); return; }
+    try {
+      await link.rename(field.value.trim());
+    } catch (error) {
+      fill(said, text.problem(error));
+    }
+  };
+  fill(guest, h("form", { class: "row", onsubmit: submit }, field, h("button", {}, "Save"), said));
+  field.focus();
+}
+
+if (isEmbedded) {
+  fill(app, place);
+} else {
+  fill(app, h("header", { class: "top" }, h("a", { href: "/", class: "brand", onclick: (/** @type {Event} */ event) => { event.preventDefault(); open("/"); } }, "tabuleiro"), state, guest), place);
+}
+link.addEventListener("state", () => {
+  fill(state, text.CONNECTION[link.state]);
+  state.classList.toggle("bad", link.state !== "online");
+});
+link.addEventListener("welcome", showGuest);
+link.addEventListener("announcement", (event) => {
+  const { text: said } = /** @type {CustomEvent} */ (event).detail;
+  fill(state, said);
+});
+addEventListener("popstate", show);
+show();

@@ -1,0 +1,67 @@
+"""Letters that look like others. Made by tools/confusables.py from Unicode's confusables.txt, 15.0.0."""
+
+from typing import Final
+
+_ROWS: Final = """\
+0O 1l Il mrn \xc6AE \xe6ae \u0131i \u0152OE \u0153oe \u0184b \u018dg \u0196l \u01a6R \u01a72 \u01b73 \u01bc5
+\u01bds \u01bf\xfe \u01c0l \u01c1ll \u021c3 \u02228 \u02238 \u0251a \u0259\u01dd \u025b\ua793 \u0261g \u0263y
+\u0269i \u026ai \u026el\u021d \u026fw \u0276o\u1d07 \u028bu \u028fy \u0292\u021d \u02a3dz \u02a4d\u021d
+\u02a5d\u0291 \u02a6ts \u02a7t\u0283 \u02a8t\u0255 \u02a9f\u014b \u02aals \u02ablz \u0370\u2c75 \u0376\u0418
+\u0377\u1d0e \u037b\u0254 \u037d\ua73f \u037fJ \u0391A \u0392B \u0395E \u0396Z \u0397H \u0399l \u039aK
+\u039b\u0245 \u039cM \u039dN \u039fO \u03a1P \u03a3\u01a9 \u03a4T \u03a5Y \u03a7X \u03b1a \u03b2\xdf \u03b3y
+\u03b4\u1e9f \u03b5\ua793 \u03b9i \u03ba\u0138 \u03bdv \u03bfo \u03c1p \u03c3o \u03c4\u1d1b \u03c5u
+\u03c6\u0278 \u03db\u03c2 \u03dcF \u03e82 \u03e9\u01a8 \u03f3j \u03f7\xde \u03f8\xfe \u03faM \u03fd\u0186
+\u03ff\ua73e \u0404\ua792 \u0405S \u0406l \u0408J \u0410A \u0412B \u0413\u0393 \u0415E \u04173 \u041aK
+\u041b\u0245 \u041cM \u041dH \u041eO \u041f\u03a0 \u0420P \u0421C \u0422T \u0423Y \u0424\u03a6 \u0425X
+\u042bbl \u042cb \u042elO \u0430a \u04316 \u0432\u0299 \u0433r \u0435e \u0437\u025c \u0438\u1d0e \u043a\u0138
+\u043c\u028d \u043d\u029c \u043eo \u043f\u03c0 \u0440p \u0441c \u0442\u1d1b \u0443y \u0444\u0278 \u0445x
+\u044b\u0185i \u044c\u0185 \u044f\u1d19 \u0454\ua793 \u0455s \u0456i \u0458j \u0461w \u0470\u03a8 \u0471\u03c8
+\u0474V \u0475v \u04aeY \u04afy \u04bbh \u04bde \u04c0l \u04cb\u04b6 \u04cc\u04b7 \u04cfi \u04d4AE \u04d5ae
+\u04d8\u018f \u04d9\u01dd \u04e03 \u04e1\u021d \u0501d \u050a\u01f6 \u050cG \u050d\u0262 \u0510\u0190
+\u0511\ua793 \u051bq \u051cW \u051dw \u054dU \u054fS \u0553\u03a6 \u0555O \u0561w \u0563q \u0566q \u056e\u1e9f
+\u0570h \u0575\u0237 \u0578n \u057a\u0270 \u057cn \u057du \u0581g \u0584f \u0585o \u05d5l \u05d8v \u05dfl
+\u05e1o \u05f0ll \u0627l \u0647o \u06beo \u06c1o \u06d5o \u07cal \u0b20O \u0d20o \u101do \u10a0\ua786 \u10e7y
+\u10f3\u021d \u10ffo \u1200U \u1223\u0270 \u1240\u03a6 \u12d0O \u13a0D \u13a1R \u13a2T \u13a5i \u13a8\u2c75
+\u13a9Y \u13aaA \u13abJ \u13acE \u13b0\u2c75 \u13b1\u0393 \u13b3W \u13b7M \u13bbH \u13bdY \u13bf\u01ab \u13c0G
+\u13c2h \u13c3Z \u13c7\u0460 \u13cb\u0190 \u13ce4 \u13cfb \u13d2R \u13d4W \u13d5S \u13d9V \u13daS \u13deL
+\u13dfC \u13e2P \u13e6K \u13e7d \u13ee6 \u13f0\xdf \u13f3G \u13f4B \u13fb\u0262 \u13fc\u0299 \u1403\u0394
+\u142fV \u1431\u0245 \u144cU \u146dP \u146fd \u1472b \u148dJ \u14a5\u0393 \u14aaL \u14bf2 \u1541x \u1577\u1e9f
+\u157cH \u157dx \u1587R \u15afb \u15b4F \u15b7\ua7fb \u15c4\u2c6f \u15c5A \u15deD \u15eaD \u15ef\u0460 \u15f0M
+\u15f7B \u162e\u01b1 \u162f\u03a9 \u1634\u01b1 \u1635\u03a9 \u16b7X \u16c1l \u16d5K \u16d6M \u16d8\u03a8
+\u1d04c \u1d08\u025c \u1d0b\u0138 \u1d0d\u028d \u1d0fo \u1d10\u0254 \u1d11o \u1d14\u01ddo \u1d1cu \u1d20v
+\u1d21w \u1d22z \u1d24\u01a8 \u1d26r \u1d27\u028c \u1d28\u03c0 \u1d29\u1d18 \u1d2b\u043b \u1d6bue \u1d83g
+\u1d8cy \u1d90\u024b \u1e9df \u1effy \u2183\u0186 \u2184\u0254 \u2c84\u0393 \u2c85r \u2c86\u0394 \u2c88\ua792
+\u2c89\ua793 \u2c8eH \u2c92l \u2c94K \u2c95\u0138 \u2c96\u03bb \u2c98M \u2c9aN \u2c9eO \u2c9fo \u2ca0\u03a0
+\u2ca2P \u2ca3p \u2ca4C \u2ca5c \u2ca6T \u2ca8Y \u2caa\u03a6 \u2cab\u0278 \u2cacX \u2cad\u03c7 \u2cae\u03a8
+\u2cb1\u03c9 \u2cbc\u0428 \u2cbd\u0448 \u2cca9 \u2ccc3 \u2ccd\u021d \u2cd0L \u2cd1\u029f \u2cd26 \u2ce4\u03d7
+\u2d37\u0245 \u2d38V \u2d39E \u2d3a\u018e \u2d49\u01a9 \u2d4fl \u2d54O \u2d55Q \u2d59\u0298 \u2d5dX
+\u2d60\u0394 \ua4d0B \ua4d1P \ua4d2d \ua4d3D \ua4d4T \ua4d6G \ua4d7K \ua4d9J \ua4daC \ua4db\u0186 \ua4dcZ
+\ua4ddF \ua4dfM \ua4e0N \ua4e1L \ua4e2S \ua4e3R \ua4e5\u0245 \ua4e6V \ua4e7H \ua4eaW \ua4ebX \ua4ecY \ua4eeA
+\ua4ef\u2c6f \ua4f0E \ua4f1\u018e \ua4f2l \ua4f3O \ua4f4U \ua6442 \ua645\u01a8 \ua647i \ua64d\u03c9
+\ua650\u042al \ua668\u0298 \ua698OO \ua699oo \ua6a1\u0418 \ua6b1\u2c75 \ua6cd\u02a1 \ua6ce\u0245 \ua6db\u03a0
+\ua6dfV \ua728T3 \ua729t\u021d \ua731s \ua732AA \ua733aa \ua734AO \ua735ao \ua736AU \ua737au \ua738AV \ua739av
+\ua73aAV \ua73bav \ua73cAY \ua73day \ua74eOO \ua74foo \ua75a2 \ua76a3 \ua76b\u021d \ua76e9 \ua777tf
+\ua77a\ua779 \ua795\ua727 \ua798F \ua799f \ua79d\u029a \ua79fu \ua7ab3 \ua7b2J \ua7b3X \ua7b4B \ua7b5\xdf
+\ua7b6\ua64c \ua7b7\u03c9 \uab32e \uab35f \uab3do \uab47r \uab48r \uab4d\u0283 \uab4eu \uab52u \uab53\u03c7
+\uab55\u03c7 \uab5ay \uab60\u0459 \uab62\u0254e \uab63uo \uab70\u1d05 \uab71\u0280 \uab72\u1d1b \uab75i
+\uab7a\u1d00 \uab7b\u1d0a \uab7c\u1d07 \uab7e\u0242 \uab80\u2c76 \uab81r \uab83w \uab87\u028d \uab8b\u029c
+\uab90\u0262 \uab93z \uab9b\ua793 \uab9f\u0185 \uaba2\u0280 \uaba9v \uabaas \uabae\u029f \uabafc \uabb2\u1d18
+\uabb6\u0138 \U00010282B \U00010285\u0394 \U00010286E \U00010287F \U0001028al \U0001028d\u0245 \U00010290X
+\U00010292O \U00010295P \U00010296S \U00010297T \U000102a0A \U000102a1B \U000102a2C \U000102a3\u0394
+\U000102a5F \U000102abO \U000102ad\u03d8 \U000102b0M \U000102b1T \U000102b2Y \U000102b3\u03a6 \U000102b4X
+\U000102b5\u03a8 \U000102b6\u03a9 \U000102cfH \U00010301B \U00010302C \U00010309l \U00010311M \U00010312\u03d8
+\U00010315T \U00010317X \U0001031a8 \U00010401\u0190 \U00010404O \U00010415C \U0001041bL \U0001041f\u2c70
+\U00010420S \U00010423\u0186 \U00010425\u0418 \U00010429\ua793 \U0001042a\u029a \U0001042co \U0001043dc
+\U0001043f\u0277 \U00010442\u025e \U00010443\u029f \U00010448s \U0001044b\u0254 \U0001044d\u1d0e
+\U000104b0\u0245 \U000104b4R \U000104bc\u04c3 \U000104c2O \U000104c3\u0298 \U000104c4\xde \U000104cd\u040b
+\U000104ceU \U000104d1\u03a8 \U000104d27 \U000104d8\u028c \U000104db\u03bb \U000104eao \U000104eb\ua669
+\U000104f6u \U000104f9\u03c8 \U00010513N \U00010516O \U00010518K \U0001051cC \U0001051dV \U00010525F
+\U00010526L \U00010527X \U00011700rn \U00011706v \U0001170aw \U0001170ew \U0001170fw \U000118a0V \U000118a2F
+\U000118a3L \U000118a4Y \U000118a6E \U000118a9Z \U000118ac9 \U000118aeE \U000118af4 \U000118b2L \U000118b5O
+\U000118b8U \U000118bb5 \U000118bcT \U000118c0v \U000118c1s \U000118c2F \U000118c3i \U000118c4z \U000118c67
+\U000118c8o \U000118ca3 \U000118cc9 \U000118ce\ua793 \U000118d56 \U000118d69 \U000118d7o \U000118d8u
+\U000118dcy \U00016f07\u0393 \U00016f08V \U00016f0aT \U00016f16L \U00016f1a\u0394 \U00016f1c\ua658 \U00016f28l
+\U00016f2d\u0190 \U00016f35R \U00016f3aS \U00016f3b3 \U00016f3d\u0245 \U00016f40A \U00016f42U \U00016f43Y"""
+
+PROTOTYPES: Final = {row[0]: row[1:] for row in _ROWS.split()}
+"""By a letter or digit: the text that it looks like."""
