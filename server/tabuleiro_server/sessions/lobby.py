@@ -61,7 +61,7 @@ class _Line(msgspec.Struct, frozen=True, gc=False):
     @classmethod
     def of(cls, summary: RoomSummary) -> _Line:
         has_open_seat = any(seat.kind == "open" for seat in summary.seats)
-        return cls(intern(summary.phase), intern(summary.game), has_open_seat, _ENCODER.encode(summary))
+        return cls(summary.phase, intern(summary.game), has_open_seat, _ENCODER.encode(summary))
 
     @property
     def summary(self) -> RoomSummary:
@@ -133,7 +133,8 @@ class Lobby:
     def listed_room(self, code: str) -> RoomSummary | None:
         """Return the line of a room, ``None`` if it is not listed."""
         self._freshen()
-        return self._summaries.get(RoomCode(code))
+        line = self._lines.get(RoomCode(code))
+        return None if line is None else line.summary
 
     def open_rooms(self, game: str) -> list[RoomSummary]:
         """Return the rooms of ``game`` with a free seat, oldest first."""
