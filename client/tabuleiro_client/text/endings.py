@@ -47,6 +47,15 @@ def ending_text(names: tuple[str, str], winner: Player | None, termination: str)
     return _ENDINGS[termination].format(winner=names[winner], loser=names[opponent(winner)])
 
 
+def late_text(actor: str) -> str:
+    """Return the end of a match in which ``actor`` made no first turn in time.
+
+    >>> late_text("you")
+    'the match was aborted: you made no first turn in time'
+    """
+    return f"the match was aborted: {actor} made no first turn in time"
+
+
 def result_text(names: tuple[str, str], winner: Player | None, termination: str) -> str:
     """Return the result alone, without its reason.
 
