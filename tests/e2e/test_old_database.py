@@ -18,8 +18,10 @@ from tabuleiro.errors import DatabaseFormatError
 from tabuleiro.ids import TimestampMs
 from tabuleiro.protocol.messages import GetRecord, Hello, ListRooms, Play, WatchRoom
 from tabuleiro.rules import registry
+from tabuleiro_server import wiring
 from tabuleiro_server.config import Config
 from tabuleiro_server.rooms.journal import rows_of
+from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.store.sqlite.admin import read_stats
 from tabuleiro_server.store.sqlite.repair import rebuild, verify
 from tabuleiro_server.store.sqlite.store import SqliteStore
@@ -52,7 +54,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def a_minute_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """A minute after the kill, whatever the time of the test."""
-    monkeypatch.setattr("tabuleiro_server.wiring.now_ms", lambda: TimestampMs(KILLED_AT_MS + 60_000))
+    monkeypatch.setattr(wiring, "RunClock", lambda: RunClock(lambda: KILLED_AT_MS + 60_000))
 
 
 async def test_a_database_of_the_first_schema_is_played_on(path: Path) -> None:

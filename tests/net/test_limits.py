@@ -29,6 +29,7 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.net import connection as connection_module
 from tabuleiro_server.net import handler as handler_module
 from tabuleiro_server.rooms.journal import rows_of
+from tabuleiro_server.run_clock import RunClock, wall_ms
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests
 from tabuleiro_server.store.sqlite.store import SqliteStore
@@ -237,8 +238,7 @@ async def test_the_name_of_a_guest_who_never_played_is_free_after_a_while(
     async with start_server() as server, wire(server.url) as ana, wire(server.url) as rui, wire(server.url) as eva:
         tokens = [(await client.hello(name)).token for client, name in ((ana, "ana"), (rui, "rui"), (eva, "eva"))]
         await MatchOnTheWire.begin(ana, rui)
-    later_ms = wiring.now_ms() + 3_600_001
-    monkeypatch.setattr(wiring, "now_ms", lambda: later_ms)
+    monkeypatch.setattr(wiring, "RunClock", lambda: RunClock(lambda: wall_ms() + 3_600_001))
     async with start_server(unused_guest_ms=3_600_000) as server, wire(server.url) as client:
         async with asyncio.timeout(LIMIT_S):
             while isinstance(await client.ask(Hello, name="eva"), Error):

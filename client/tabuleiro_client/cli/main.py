@@ -31,15 +31,22 @@ from contextlib import suppress
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, requires
 from importlib.util import find_spec
 from inspect import Parameter, isfunction, signature
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from tabuleiro import __version__
 from tabuleiro.errors import ConfigError, GameOptionError, TabuleiroError, shown
 
 COMMAND_GROUP = "tabuleiro.commands"
 """The entry point group that holds the commands."""
+
+COMPLETION_VARIABLE = "_TABULEIRO_COMPLETE"
+"""The environment variable by which a shell asks what may follow the words typed so far."""
+
+GROUPED_FROM_COUNT = 12
+"""With so many options the help of a command has groups."""
 
 _EXTRA = re.compile(r"^([A-Za-z0-9._-]+).*\bextra\s*==\s*['\"]([^'\"]+)['\"]")
 
@@ -93,6 +100,8 @@ def _run_reporting_errors(arguments: Sequence[str]) -> int:
         _discard_output()  # what is left to be written may be what was interrupted
         return 130
     except ModuleNotFoundError as error:
+        if _is_completing():
+            return 1  # a shell that asks what may follow has no place for a sentence
         extra = extra_that_installs(error.name or "")
         if extra is None:
             raise
@@ -146,12 +155,11 @@ def make_app(arguments: Sequence[str]) -> typer.Typer:
     app = typer.Typer(
         help="Play abstract board games in the terminal, with friends and against bots.",
         no_args_is_help=True,
-        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
     app.callback()(_root)
-    wanted = next((argument for argument in arguments if not argument.startswith("-")), None)
+    wanted = next((word for word in _typed_words(arguments) if not word.startswith("-")), None)
     commands = {command.name: command for command in entry_points(group=COMMAND_GROUP)}
     if wanted not in commands:
         for name in sorted(commands):
@@ -163,8 +171,37 @@ def make_app(arguments: Sequence[str]) -> typer.Typer:
         _list_whole_lines(loaded)
         app.add_typer(loaded, name=wanted)
     elif callable(loaded):
-        app.command(wanted)(loaded)
+        app.command(wanted, cls=_CommandWithGroups)(loaded)
     return app
+
+
+def _typed_words(arguments: Sequence[str]) -> Sequence[str]:
+    """Return the words typed so far when a shell asks what may follow, else the arguments."""
+    if not _is_completing():
+        return arguments
+    return (os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")).split()[1:]
+
+
+def _is_completing() -> bool:
+    return COMPLETION_VARIABLE in os.environ
+
+
+class _CommandWithGroups(TyperCommand):
+    """A command that lists its options in groups in its help, if it has many."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        options = [param for param in self.get_params(ctx) if param.param_type_name == "option"]
+        if len(options) < GROUPED_FROM_COUNT:
+            super().format_options(ctx, formatter)
+            return
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for option in options:
+            record = option.get_help_record(ctx)
+            if record is not None:
+                groups.setdefault(getattr(option, "rich_help_panel", None) or "Options", []).append(record)
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
 
 
 def _list_whole_lines(group: typer.Typer) -> None:

@@ -6,27 +6,49 @@ The games are loaded when one is chosen, so that a command without one starts qu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from tabuleiro.errors import ConfigError
 from tabuleiro.rules import Game
 from tabuleiro.rules.options import OptionValue
+from tabuleiro_client.cli import completion
+
+WHAT: Final = "What is played"
+WHERE: Final = "Where, and as whom"
+SHOWN: Final = "How it is shown"
+"""Groups of options in the help of a command that has many."""
 
 ServerOption = Annotated[
     str | None,
-    typer.Option("--server", "-s", metavar="URL", help="The server, e.g. ws://HOST:8765."),
+    typer.Option(
+        "--server",
+        "-s",
+        metavar="URL",
+        help="The server, e.g. ws://HOST:8765.",
+        rich_help_panel=WHERE,
+        autocompletion=completion.servers,
+    ),
 ]
-NameOption = Annotated[str | None, typer.Option("--name", "-n", metavar="NAME", help="Who you are on the server.")]
-PlainOption = Annotated[bool, typer.Option("--plain", help="Line by line, for screen readers and scripts.")]
+NameOption = Annotated[
+    str | None,
+    typer.Option("--name", "-n", metavar="NAME", help="Who you are on the server.", rich_help_panel=WHERE),
+]
+PlainOption = Annotated[
+    bool, typer.Option("--plain", help="Line by line, for screen readers and scripts.", rich_help_panel=SHOWN)
+]
 SpokenOption = Annotated[
-    bool, typer.Option("--spoken", help="Each event in one line of words, no boards; line by line.")
+    bool,
+    typer.Option(
+        "--spoken", help="Each event in one line of words, no boards; line by line.", rich_help_panel=SHOWN
+    ),
 ]
 SecretOption = Annotated[
-    str | None, typer.Option("--secret", metavar="SECRET", help="The secret part of a private room.")
+    str | None,
+    typer.Option("--secret", metavar="SECRET", help="The secret part of a private room.", rich_help_panel=WHERE),
 ]
-AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.")]
+AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.", rich_help_panel=SHOWN)]
 SourceArgument = Annotated[
     str, typer.Argument(metavar="CODE|FILE", help="The code of a room, a file with records, or - .")
 ]
@@ -34,15 +56,39 @@ MatchOption = Annotated[
     int | None,
     typer.Option("--match", metavar="N", min=1, help="Which match of the room or file; else the last one."),
 ]
+TurnOption = Annotated[
+    int | None,
+    typer.Option("--turn", metavar="N", min=1, help="The position before this turn; else the last one."),
+]
 ListedGameOption = Annotated[
-    str | None, typer.Option("--game", metavar="GAME", help="The game of a list of moves that does not name it.")
+    str | None,
+    typer.Option(
+        "--game",
+        metavar="GAME",
+        help="The game of a list of moves that does not name it.",
+        autocompletion=completion.games,
+    ),
 ]
 PresetOption = Annotated[
-    str | None, typer.Option("--preset", metavar="NAME", help="Start from the options of a preset.")
+    str | None,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help="Start from the options of a preset.",
+        rich_help_panel=WHAT,
+        autocompletion=completion.presets,
+    ),
 ]
 GameOptions = Annotated[
     list[str] | None,
-    typer.Option("--option", "-o", metavar="NAME=VALUE", help="Set an option of the game; may be repeated."),
+    typer.Option(
+        "--option",
+        "-o",
+        metavar="NAME=VALUE",
+        help="Set an option of the game; may be repeated.",
+        rich_help_panel=WHAT,
+        autocompletion=completion.game_options,
+    ),
 ]
 
 

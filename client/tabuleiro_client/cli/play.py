@@ -7,17 +7,21 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 import typer
 
-from tabuleiro.descriptors import YesNoSetting
+from tabuleiro.descriptors import LevelSetting, YesNoSetting
 from tabuleiro.errors import ConfigError, GameOptionError, NotationError, shown
 from tabuleiro.ids import Player
 from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.settings import ROOM_SETTINGS, ClockSetting, RoomSettings, room_setting
+from tabuleiro_client.cli import completion
+from tabuleiro_client.cli.completion import LEVELS, LEVELS_OF_SOME_GAMES
 from tabuleiro_client.cli.options import (
+    WHAT,
+    WHERE,
     AsciiOption,
     GameOptions,
     NameOption,
@@ -32,18 +36,45 @@ from tabuleiro_client.models.play_options import PlayOptions
 from tabuleiro_client.text.standard_output import while_output_is_taken
 from tabuleiro_client.text.terminal import can_draw
 
+HOW: Final = "How it is played"
+
 RoomOption = Annotated[
-    str | None, typer.Option("--room", metavar="CODE", help="Join this room; CODE-SECRET for a private one.")
+    str | None,
+    typer.Option(
+        "--room", metavar="CODE", help="Join this room; CODE-SECRET for a private one.", rich_help_panel=WHERE
+    ),
 ]
 QuickOption = Annotated[
-    str | None, typer.Option("--quick", metavar="GAME", help="Play against whoever waits for this game.")
+    str | None,
+    typer.Option(
+        "--quick",
+        metavar="GAME",
+        help="Play against whoever waits for this game.",
+        rich_help_panel=WHAT,
+        autocompletion=completion.games,
+    ),
 ]
-GameOption = Annotated[str | None, typer.Option("--game", metavar="GAME", help="Play this game.")]
+GameOption = Annotated[
+    str | None,
+    typer.Option(
+        "--game", metavar="GAME", help="Play this game.", rich_help_panel=WHAT, autocompletion=completion.games
+    ),
+]
 BotOption = Annotated[
-    str | None, typer.Option("--bot", metavar="LEVEL", help="Play against a bot, e.g. minimax-1.")
+    str | None,
+    typer.Option(
+        "--bot",
+        metavar="LEVEL",
+        help=f"Play against a bot: {', '.join(LEVELS)}; in some games {', '.join(LEVELS_OF_SOME_GAMES)}.",
+        rich_help_panel=WHAT,
+        autocompletion=completion.levels,
+    ),
 ]
 SeatOption = Annotated[
-    str | None, typer.Option("--seat", metavar="SEAT", help="Your seat: first, second, or the side's name.")
+    str | None,
+    typer.Option(
+        "--seat", metavar="SEAT", help="Your seat: first, second, or the side's name.", rich_help_panel=WHAT
+    ),
 ]
 
 
@@ -54,7 +85,8 @@ def _option(key: str, metavar: str | None = None) -> Any:
     if isinstance(setting, ClockSetting):
         help_text += f": {setting.expected}"
     name = f"--{key}/--no-{key}" if isinstance(setting, YesNoSetting) else f"--{key}"
-    return typer.Option(name, metavar=metavar, help=f"{help_text}.")
+    values = completion.levels if isinstance(setting, LevelSetting) else None
+    return typer.Option(name, metavar=metavar, help=f"{help_text}.", rich_help_panel=HOW, autocompletion=values)
 
 
 TimeOption = Annotated[str | None, _option("time", "CONTROL")]

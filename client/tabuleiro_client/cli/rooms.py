@@ -10,6 +10,7 @@ import typer
 
 from tabuleiro.ids import Phase
 from tabuleiro.rules import registry
+from tabuleiro_client.cli import completion
 from tabuleiro_client.cli.options import ServerOption
 from tabuleiro_client.line import launch
 from tabuleiro_client.line.client import LineClient
@@ -27,7 +28,10 @@ class RoomState(StrEnum):
 
 def rooms(
     server: ServerOption = None,
-    game: Annotated[str | None, typer.Option("--game", metavar="GAME", help="Only rooms of this game.")] = None,
+    game: Annotated[
+        str | None,
+        typer.Option("--game", metavar="GAME", help="Only rooms of this game.", autocompletion=completion.games),
+    ] = None,
     state: Annotated[
         list[RoomState] | None,
         typer.Option(

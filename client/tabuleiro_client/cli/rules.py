@@ -8,13 +8,17 @@ from typing import Annotated, Final
 import typer
 
 from tabuleiro.rules import Game, registry
+from tabuleiro_client.cli import completion
 
 PAGE_COLUMNS: Final = 78
 """What the rules of the games are written for, and the narrowest usual terminal holds."""
 
 
 def rules(
-    game: Annotated[str | None, typer.Argument(metavar="GAME", help="The game, e.g. virus-wars.")] = None,
+    game: Annotated[
+        str | None,
+        typer.Argument(metavar="GAME", help="The game, e.g. virus-wars.", autocompletion=completion.games),
+    ] = None,
 ) -> None:
     """Print the rules of a game, or the list of games."""
     if game is None:

@@ -72,6 +72,15 @@ def score_text(scores: tuple[Sequence[int], Sequence[int]], winner: Player) -> s
     return f"{own}-{other} on the {place}largest group"
 
 
+def late_text(actor: str) -> str:
+    """Return the end of a match in which ``actor`` made no first turn in time.
+
+    >>> late_text("you")
+    'the match was aborted: you made no first turn in time'
+    """
+    return f"the match was aborted: {actor} made no first turn in time"
+
+
 def result_text(names: tuple[str, str], winner: Player | None, termination: str) -> str:
     """Return the result alone, without its reason.
 

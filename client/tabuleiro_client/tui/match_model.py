@@ -39,6 +39,7 @@ from tabuleiro_client.net.mirror import Mirror, seats_of
 from tabuleiro_client.net.room import Change, Gone, Happened, Lost, Restored, Said
 from tabuleiro_client.text.analysis import hint_text
 from tabuleiro_client.text.board import TextStyle, scores_text
+from tabuleiro_client.text.clocks import first_turn_text
 from tabuleiro_client.text.endings import capitalised, reason_text, score_text
 from tabuleiro_client.text.sentences import Cast, sentence_to
 from tabuleiro_client.text.terminal import showable
@@ -358,6 +359,13 @@ class MatchModel:
             return f"{self.cast.offer(offer.kind, offer.player)}: F7 accepts, F8 declines"
         offer = self.own_offer()
         return "" if offer is None else f"{self.cast.offer(offer.kind, offer.player)}: F8 withdraws"
+
+    def first_turn_text(self, now_ms: int) -> str:
+        """Return what holds until the clock starts, at ``now_ms`` of the server's time; empty otherwise."""
+        match = self.mirror.head.match
+        if match is None or match.first_turn is None or match.to_move is None:
+            return ""
+        return first_turn_text(match.first_turn.until_ms - now_ms, self.cast.actor(match.to_move))
 
     def turn_text(self) -> str:
         """Return the player to move, or the thing that the room waits for."""

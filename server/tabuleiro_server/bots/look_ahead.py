@@ -32,7 +32,7 @@ class OutOfTimeError(Exception):
 
 
 class LookAhead:
-    """A search for the mover of ``root``; ``nodes`` counts the positions it has looked at.
+    """A search for ``player``, the mover of ``root``; ``nodes`` counts the positions it has looked at.
 
     Without ``counts_ends`` an end is worth no more than its board.
     """
@@ -48,7 +48,7 @@ class LookAhead:
     ) -> None:
         assert root.to_move is not None
         self._root = root
-        self._player: Player = root.to_move
+        self.player: Player = root.to_move
         self._evaluation = evaluation
         self._prunes = prunes
         self._counts_ends = counts_ends
@@ -84,8 +84,8 @@ class LookAhead:
         """Return the value of ``state`` without looking further."""
         outcome = state.outcome
         if outcome is not None and self._counts_ends:
-            return self._evaluation.value_of_end(outcome.winner, self._player)
-        return self._evaluation.value(state, self._player)
+            return self._evaluation.value_of_end(outcome.winner, self.player)
+        return self._evaluation.value(state, self.player)
 
     def _value(self, state: State, depth: int, alpha: Number, beta: Number) -> tuple[Number, tuple[int, ...]]:
         """Return the value of ``state`` and its line; outside of ``alpha`` to ``beta`` a bound is enough."""
@@ -94,7 +94,7 @@ class LookAhead:
             return self.leaf_value(state), ()
         if self._time_left.is_over():
             raise OutOfTimeError
-        is_own = state.to_move == self._player
+        is_own = state.to_move == self.player
         best: Number = -math.inf if is_own else math.inf
         line: tuple[int, ...] = ()
         for action in state.legal_actions():

@@ -282,7 +282,7 @@ async def test_a_script_plays_against_a_bot_and_leaves_when_it_ends(person):
 
 
 async def test_a_level_that_no_bot_has_is_refused_with_those_there_are(person):
-    with pytest.raises(CommandError, match="no bot of level 'clever' plays virus-wars, expected one of random"):
+    with pytest.raises(CommandError, match="level 'clever' is not possible, expected one of random"):
         await person().play(level="clever")
 
 

@@ -108,7 +108,9 @@ async def test_quick_play_brings_two_people_together(real_server, person):
     rui_plays = rui.play(server=real_server.url, game="minefield", is_quick=True, settings=blitz)
     await rui.shows("in this room: 5 minutes + 3 seconds a turn")
     await ana.shows("rui sits down as white")
-    await ana.shows("[you ")
+    await ana.shows("the clock starts after both first turns; 30 s for your first turn")
+    await rui.shows("the clock starts after both first turns; 30 s for ana's first turn")
+    await ana.shows("[first turn 0:")
     await leave((ana, ana_plays), (rui, rui_plays))
 
 

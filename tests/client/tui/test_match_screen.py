@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from tabuleiro.ids import AccountId, Ply
 from tabuleiro.protocol.events import HintTaken, SequencedEvent
-from tabuleiro.protocol.messages import Error, Offer, Play, Say, Update, WatchRoom
+from tabuleiro.protocol.messages import Error, FirstTurn, Offer, Play, Say, Update, WatchRoom
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings
 from tabuleiro_client.net.mirror import Mirror
@@ -528,3 +528,14 @@ async def test_what_happens_is_drawn_all_the_same_when_keys_go_on_and_on(real_se
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await chat_after_a_key(at, pilot)
         await until(pilot, lambda: "rui: ola" in at.screen.query_one(Chat).text)
+
+
+@pytest.mark.parametrize(("seat", "whose"), [(0, "your"), (1, "ana's")])
+def test_the_banner_says_that_the_clock_waits_for_first_turns(one_room, seat, whose):
+    room = one_room()
+    model = MatchModel(Mirror(AccountId(f"a{seat + 1}"), room.entered()), TextStyle(color=False, ascii=True))
+    assert model.first_turn_text(1_000) == ""
+    head = model.mirror.head
+    waiting = msgspec.structs.replace(head.match, first_turn=FirstTurn(31_000, 30_000))
+    model.mirror.head = msgspec.structs.replace(head, match=waiting)
+    assert model.first_turn_text(6_500) == f"the clock starts after both first turns; 24 s for {whose} first turn"

@@ -170,7 +170,10 @@ class HomeScreen(PageScreen):
         entries += map(self._place, ("connect", "join"))
         if others:
             entries += [Entry("Continue a match"), *map(self._match_entry, others)]
-        entries += [Entry("Look and learn"), *map(self._place, ("watch", "replays", "rules", "settings"))]
+        entries += [
+            Entry("Look and learn"),
+            *map(self._place, ("tutorial", "rules", "watch", "replays", "settings")),
+        ]
         return [*entries, Entry("quit", "Leave the program.", self.app.action_quit)]
 
     def _place(self, name: str) -> Entry:

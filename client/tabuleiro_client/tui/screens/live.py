@@ -61,9 +61,9 @@ class LiveScreen(BoardScreen, RoomView):
         yield Players(id="players")
         yield Static("", id="offer", markup=False)
         yield Static("", id="end", markup=False)
-        yield Static("", id="facts", markup=False)
-        yield Moves(id="moves")
-        yield Chat(id="chat")
+        yield Static("", id="facts", classes="aside", markup=False)
+        yield Moves(id="moves").add_class("aside")
+        yield Chat(id="chat").add_class("aside")
 
     def on_mount(self) -> None:
         self._frames = FrameLimiter(
@@ -216,8 +216,8 @@ class LiveScreen(BoardScreen, RoomView):
             super().show_note()
 
     def banner_text(self) -> str:
-        """Return the banner of a question that waits for an answer; empty if there is none."""
-        return self.model.offer_text()
+        """Return the banner of an offer or a first turn that is waited for; empty if there is neither."""
+        return self.model.offer_text() or self.model.first_turn_text(self.room.server_now_ms())
 
     def _show_banner(self, name: str, text: str) -> bool:
         """Show a banner, or none for an empty text; return whether it is another than before."""
