@@ -212,7 +212,7 @@ class HomeScreen(PageScreen):
             await venue.link.get_record(match.room, None, match.secret)
         except CommandError:
             self.context.saved_matches.forget(match)
-            told = f"room {match.room} is no more, and the server has no record of it"
+            told = f"room {match.room} is gone, and the server keeps no record of it"
         else:
             self.context.saved_matches.keep(msgspec.structs.replace(match, phase="closed"))
             told = f"room {match.room} is closed; what was played there is among the replays (p)"
