@@ -79,10 +79,10 @@ class ReplayScreen(BoardScreen):
 
     def compose_panel(self) -> Iterable[Widget]:
         yield Static("", id="record", markup=False)
-        yield Static("", id="facts", markup=False)
+        yield Static("", id="facts", classes="aside", markup=False)
         yield Static("", id="evaluation", markup=False)
-        yield Static("", id="graph", markup=False)
-        yield Moves(id="moves")
+        yield Static("", id="graph", classes="aside", markup=False)
+        yield Moves(id="moves").add_class("aside")
 
     async def on_unmount(self) -> None:
         await self._search.close()
