@@ -83,7 +83,7 @@ class ReplaysScreen(PageScreen):
         self._matches += saved.records()
         self._matches.sort(key=_moment_ms, reverse=True)
         table = self.query_one(MatchTable)
-        table.add_columns("room", "game", "board", "against", "where", "result", "date")
+        table.add_columns("room", "game", "against", "result", "date", "where", "board")
         self._list("")
         table.display = self.query_one("#find").display = bool(self._matches)
         self.query_one("#none").display = not self._matches
@@ -105,11 +105,11 @@ class ReplaysScreen(PageScreen):
     def _texts(self, match: SavedMatch | ImportedRecord) -> list[str]:
         if isinstance(match, ImportedRecord):
             date = format_date(match.imported_at_ms)
-            texts = ("", match.game, match.board, match.players, "imported", match.result, date)
+            texts = ("", match.game, match.players, match.result, date, "imported", match.board)
             return [showable(text, self.context.writing) for text in texts]
         where = "this machine" if match.is_local else match.server.partition("://")[2]
         result, date = match.result or match.phase, format_date(match.seen_at_ms)
-        texts = (match.room, match.game, match.board, match.opponent or "yourself", where, result, date)
+        texts = (match.room, match.game, match.opponent or "yourself", result, date, where, match.board)
         return [showable(text, self.context.writing) for text in texts]
 
     def action_type_file(self) -> None:
