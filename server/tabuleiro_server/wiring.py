@@ -18,7 +18,7 @@ from tabuleiro.protocol.addresses import format_server_url
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names, read_level
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seats import BotSeats, suggest_turn
+from tabuleiro_server.bots.seats import BotSeats, advise
 from tabuleiro_server.config import Config
 from tabuleiro_server.metrics import LoopLagProbe, NetMetrics
 from tabuleiro_server.metrics.exposition import ServerCollector, render_metrics
@@ -137,7 +137,7 @@ async def running_server(
         await pool.start()
         at_the_end(pool.stop, "bot workers")
         bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms)
-        hints = Hints(partial(suggest_turn, pool), now_ms)
+        hints = Hints(partial(advise, pool), now_ms)
         services = await _rooms(config, store, bot_seats, hints, lifecycle, clock)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
