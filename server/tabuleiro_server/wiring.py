@@ -191,13 +191,17 @@ async def _rooms(
         bot_seats.consider(room)
         hints.consider(room)
 
+    def on_unload(room: LiveRoom) -> None:
+        lobby.settle(room.state.code)
+        bot_seats.forget(room)
+
     now_ms = clock.now_ms
     last_alive_ms = TimestampMs(store.last_alive_ms or now_ms())
     levels = {name: level_names(name) for name in registry.names()}
     return Services(
         config=config,
         guests=Guests(store.accounts, budgets, now_ms, {level for game in levels.values() for level in game}),
-        directory=Directory(journal, config, now_ms, on_change, last_alive_ms, bot_seats.forget),
+        directory=Directory(journal, config, now_ms, on_change, last_alive_ms, on_unload),
         lobby=lobby,
         archive=Archive(journal),
         lifecycle=lifecycle,

@@ -46,6 +46,7 @@ PARTS = (
     messages.MatchView,
     ClockState,
     PlayerClock,
+    messages.FirstTurn,
     OfferView,
     messages.BotThought,
     messages.Snapshot,

@@ -39,6 +39,8 @@ from tests.patience import LIMIT_S
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 SEATS = (SeatRequest("me"), SeatRequest())
 START_MS = 1_000_000
+AT_ONCE = {"first_turn_ms": 0, "long_first_turn_ms": 0}
+"""Clocks of matches do not wait for first turns."""
 
 
 class FaultyStore(SqliteStore):
@@ -261,15 +263,15 @@ class Stage:
 def open_stage(tmp_path: Path) -> Any:
     """``async with open_stage(now_ms=..., last_alive_ms=..., **config) as stage``: on one database a test.
 
-    Rooms look at the clock every 20 real milliseconds, so that turning it is noticed. When the stage is left, no
-    fault must have been reported to the event loop.
+    Clocks of matches run from the beginning. Rooms look at the clock every 20 real milliseconds, so that turning
+    it is noticed. When the stage is left, no fault must have been reported to the event loop.
     """
 
     @asynccontextmanager
     async def opened(now_ms: int = START_MS, last_alive_ms: int = START_MS, **config: Any) -> AsyncIterator[Stage]:
         loop = asyncio.get_running_loop()
         store = await FaultyStore.open(tmp_path / "rooms.db", rows_of, synchronous="NORMAL")
-        settings = {"idle_room_unload_ms": 20, "storage_retry_ms": 1} | config
+        settings = {"idle_room_unload_ms": 20, "storage_retry_ms": 1} | AT_ONCE | config
         stage = Stage(store, msgspec.convert(settings, Config), now_ms, last_alive_ms)
         loop.set_exception_handler(lambda _, context: stage.faults.append(context))
         try:

@@ -96,7 +96,7 @@ def _browse_match(browser: RecordBrowser, matches: Matches) -> Match | None:
         try:
             return asyncio.run(_get(matches, number))
         except CommandError as error:
-            typer.echo(f"the server refuses: {error.message}")
+            typer.echo(error.message)
         except TabuleiroError as error:
             typer.echo(str(error))
     return None

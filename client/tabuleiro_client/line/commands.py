@@ -21,6 +21,7 @@ from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.text.analysis import hint_text
 from tabuleiro_client.text.explanation import explanation_lines
+from tabuleiro_client.text.rules import page_lines
 from tabuleiro_client.text.settings import settings_text
 
 _HELP_INDENT = "  "
@@ -186,7 +187,7 @@ class RoomCommands:
         self._answers.show_clock(self._room.server_now_ms())
 
     def _rules(self, _: str) -> None:
-        self._screen.say(*self._mirror.game.rules_page.splitlines())
+        self._screen.say(*page_lines(self._mirror.game, self._screen.style))
 
     def _who(self, _: str) -> None:
         self._answers.show_who(self._room.server_now_ms())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tabuleiro.clock import ByoYomi, ClockState, TimeControl, is_paused, periods_left, remaining_ms
-from tabuleiro.ids import DAY_MS, HOUR_MS, SECOND_MS, Player
+from tabuleiro.ids import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Player
 from tabuleiro.text import format_elapsed
 
 TENTHS_BELOW_MS: Final = 10 * SECOND_MS
@@ -22,6 +22,20 @@ def format_left(left_ms: int) -> str:
         return f"{left_ms // DAY_MS}d {left_ms % DAY_MS // HOUR_MS}h"
     text = format_elapsed(left_ms)
     return text if left_ms >= TENTHS_BELOW_MS else f"{text}.{left_ms % SECOND_MS // 100}"
+
+
+def first_turn_text(left_ms: int, actor: str) -> str:
+    """Return how long there still is for the first turn of ``actor``, before which the clock does not start.
+
+    >>> first_turn_text(24_900, "you")
+    'the clock starts after both first turns; 24 s for your first turn'
+    >>> first_turn_text(80_000_000, "ana")
+    "the clock starts after both first turns; 22:13:20 for ana's first turn"
+    """
+    left_ms = max(left_ms, 0)
+    left = f"{left_ms // SECOND_MS} s" if left_ms < 2 * MINUTE_MS else format_left(left_ms)
+    whose = "your" if actor == "you" else f"{actor}'s"
+    return f"the clock starts after both first turns; {left} for {whose} first turn"
 
 
 def format_clock(control: TimeControl, clock: ClockState | None, player: Player, now_ms: int) -> str:

@@ -27,7 +27,7 @@ from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.queue import Claim, Rank
 from tabuleiro_server.room.commands import Explain, Play, TakeHint
-from tabuleiro_server.room.state import Match, RoomState, bot_account
+from tabuleiro_server.room.state import Match, RoomState, bot_account, first_turn_due_ms
 from tabuleiro_server.rooms.live_room import LiveRoom, RoomUnloadedError
 
 MARGIN_MS: Final = 500
@@ -81,16 +81,20 @@ def time_budget(
     *,
     crowd: float = 1.0,
     misses_count: int = 0,
+    until_ms: int | None = None,
 ) -> TimeBudget:
     """Return the budget that the clock of ``player``, who is to move, and the crowd at the workers allow.
 
     ``crowd`` is the number of requests for each worker, this one included: all of them wait for each other, so
-    each gets less. ``misses_count`` is the number of late answers in succession.
+    each gets less. ``misses_count`` is the number of late answers in succession. ``until_ms`` ends the time for a
+    first turn.
     """
     if isinstance(control, NoClock):
         share_ms = max(int(UNHURRIED_MS / max(crowd, 1.0)), UNHURRIED_MIN_MS)
         return TimeBudget(None if crowd <= UNCROWDED else share_ms)
     left_ms = player_clock_at(control, clock, player, now_ms).stage_ms
+    if until_ms is not None:
+        left_ms = min(left_ms, until_ms - now_ms)
     is_skipped = misses_count >= MISSES_MAX_COUNT and misses_count % PROBE_COUNT != 0
     if left_ms < AT_ONCE_BELOW_MS or is_skipped:
         return TimeBudget(1, 0)
@@ -181,6 +185,7 @@ class BotSeats:
                 self._now_ms(),
                 crowd=self._pool.crowd(claim),
                 misses_count=misses_count,
+                until_ms=first_turn_due_ms(room.state),
             )
             seat = room.state.seats[match.to_move]
             level = seat.level or seat.stand_in

@@ -43,6 +43,8 @@ def main() -> None:
     """Answer jobs until standard input ends."""
     # Ctrl-C in a terminal reaches the whole process group; a server that stops ends its workers itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     jobs, answers = sys.stdin.buffer, _claim_stdout()

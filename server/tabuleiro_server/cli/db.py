@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_server.rooms.archive import records_of
 from tabuleiro_server.rooms.journal import read_events, rows_of
 from tabuleiro_server.store.sqlite import admin, repair
+from tabuleiro_server.store.sqlite.owners import owner_hint
 
 app = typer.Typer(no_args_is_help=True, help="Maintain a database file.")
 
@@ -111,6 +113,8 @@ def export(
 
 
 def _existing(path: Path) -> Path:
-    if not path.is_file():
+    with suppress(OSError):
+        if path.is_file():
+            return path
         raise StoreError(f"{path}: there is no such file; name the database with --db")
-    return path
+    raise StoreError(f"{path}: this file cannot be reached{owner_hint(path)}")

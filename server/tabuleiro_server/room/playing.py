@@ -17,6 +17,7 @@ from tabuleiro_server.room.state import (
     RoomState,
     bot_account,
     child_of,
+    first_turn_due_ms,
     note_child,
     seat_of_bot_account,
     state_after,
@@ -88,6 +89,9 @@ def decide_play(room: RoomState, command: commands.Play, now_ms: int) -> Events:
     match, player = _match_to_play(room, command, may_act_for)
     if has_flagged(room.settings.time_control, match.clock, now_ms, command.lag_ms):
         refuse(ErrorCode.WRONG_PHASE, "the time of the player to move has run out")
+    due_ms = first_turn_due_ms(room)
+    if due_ms is not None and now_ms >= due_ms:
+        refuse(ErrorCode.WRONG_PHASE, "the time for the first turn has run out")
     return _played(room, match, command, player)
 
 

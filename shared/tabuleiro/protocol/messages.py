@@ -363,6 +363,13 @@ class BotThought(msgspec.Struct, frozen=True, gc=False):
     since_ms: TimestampMs
 
 
+class FirstTurn(msgspec.Struct, frozen=True, gc=False):
+    """The time for a first turn: at ``until_ms`` the match is aborted; it was ``limit_ms`` at the beginning."""
+
+    until_ms: TimestampMs
+    limit_ms: int
+
+
 class MatchView(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The running or last match of a room.
 
@@ -387,6 +394,8 @@ class MatchView(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     players: tuple[str, str] | None = None
     """The names of the players, by seat; after the end the seats may have changed hands. ``None`` from an older
     server."""
+    first_turn: FirstTurn | None = None
+    """That of the player to move, while the clock has not started; ``None`` once it has, and without a clock."""
 
 
 class RoomHead(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

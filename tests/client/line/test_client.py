@@ -196,7 +196,7 @@ async def test_two_people_at_one_keyboard_play_by_turns(person):
     await both.shows("quit leaves")
     both.type("quit")
     await playing
-    assert re.search(r"wins: \w+ has no legal action\nwinner: (blue \(x\)|red \(o\))\n", both.text)
+    assert re.search(r"wins: \w+ cannot move\nwinner: (blue \(x\)|red \(o\))\n", both.text)
 
 
 async def test_menus_lead_to_a_match_with_every_option_chosen_back_and_out_again(person):
@@ -282,7 +282,7 @@ async def test_a_script_plays_against_a_bot_and_leaves_when_it_ends(person):
 
 
 async def test_a_level_that_no_bot_has_is_refused_with_those_there_are(person):
-    with pytest.raises(CommandError, match="no bot of level 'clever' plays virus-wars, expected one of random"):
+    with pytest.raises(CommandError, match="level 'clever' is not possible, expected one of random"):
         await person().play(level="clever")
 
 
