@@ -11,7 +11,7 @@ import typer
 
 from tabuleiro.protocol.messages import Explanation
 from tabuleiro.rules import State, registry
-from tabuleiro_client.cli.analyse import load_from_bots, position_before
+from tabuleiro_client.cli.analyse import position_before
 from tabuleiro_client.cli.export import find_record
 from tabuleiro_client.cli.options import (
     GameOptions,
@@ -25,6 +25,7 @@ from tabuleiro_client.cli.options import (
     TurnOption,
     listed_game,
 )
+from tabuleiro_client.models.analysis import load_from_bots
 from tabuleiro_client.text.explanation import explanation_lines
 from tabuleiro_client.text.standard_output import write_data
 
