@@ -19,6 +19,7 @@ from tabuleiro.protocol.events import Event, SeatTaken, SequencedEvent
 from tabuleiro.protocol.messages import Ok, RoomEntered, RoomGone, SeatRequest, Update
 from tabuleiro_server.bots.levels import read_level
 from tabuleiro_server.config import Config
+from tabuleiro_server.memory import Memory
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints, Wish
@@ -38,6 +39,7 @@ from tests.patience import LIMIT_S
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 SEATS = (SeatRequest("me"), SeatRequest())
+NO_FOLDER = Path("/nowhere")
 START_MS = 1_000_000
 AT_ONCE = {"first_turn_ms": 0, "long_first_turn_ms": 0}
 """Clocks of matches do not wait for first turns."""
@@ -196,6 +198,7 @@ class Stage:
             config=config,
             guests=self.guests,
             budgets=budgets,
+            memory=Memory(NO_FOLDER),
             directory=self.directory,
             lobby=self.lobby,
             levels=Levels({"virus-wars": ("random",)}, read_level),

@@ -167,6 +167,9 @@ class Requests:
     ) -> LiveRoom:
         self._services.lifecycle.check_is_running()
         self._check_may_enter(session, None)
+        if self._services.memory.is_short:
+            message = "memory: the server's memory is nearly used up; try again later"
+            raise CommandError(ErrorCode.LIMIT_REACHED, message)
         seats = (self._with_level(session, game, seats[0]), self._with_level(session, game, seats[1]))
         settings = self._with_levels(session, game, settings)
         named = [seat.level for seat in seats]
