@@ -15,6 +15,7 @@ from tabuleiro.errors import ClientError, ConfigError, DatabaseLockedError, Nota
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.events import RoomSecrets
+from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro.rules import Game
 from tabuleiro_client.net.addresses import format_room_address
 from tabuleiro_client.net.files import data_folder, usual_data_folder
@@ -116,6 +117,36 @@ def _local_databases(stack: AsyncExitStack, tell: Callable[[str], None]) -> list
         folder = Path(stack.enter_context(passing))
     numbers = range(1, _DATABASES_MAX_COUNT + 1)
     return [folder / ("local.db" if number == 1 else f"local-{number}.db") for number in numbers]
+
+
+async def local_record(room: RoomCode, number: int | None, database: Path | None = None) -> RecordPlayed | None:
+    """Return a match of a room in a database of this machine, also while another terminal is using that.
+
+    Args:
+        room: The code of the room.
+        number: The match, ``None`` for the last one.
+        database: The file; ``None``: any of this user's that has the room.
+
+    Returns:
+        The match; ``None`` if no database has the room, or nothing here can read one.
+
+    Raises: ClientError for a room without such a match, StoreError for a database that cannot be read.
+    """
+    try:
+        from tabuleiro_server.cli.db import matches_of
+    except ModuleNotFoundError:  # without the server's side there are no local matches
+        return None
+    folders = dict.fromkeys((data_folder().resolve(), usual_data_folder().resolve()))
+    usual = [path for folder in folders for path in sorted(folder.glob("local*.db"))]
+    for path in usual if database is None else _existing(database):
+        played = await matches_of(path, room)
+        if played is None:
+            continue
+        found = [record for record in played if number in (None, record.match)]
+        if not found:
+            raise ClientError(f"there is no match {number} in room {room}")
+        return found[-1]
+    return None
 
 
 @dataclass(frozen=True, slots=True)

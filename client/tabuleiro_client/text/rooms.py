@@ -118,7 +118,7 @@ def seat_lines(game: Game, head: RoomHead, own_seats: tuple[Player, ...], style:
     cast = Cast(game, seats_of(head), own_seats, style)
     sides = [cast.side_with_glyph(seat) for seat in PLAYERS]
     width = max(map(len, sides))
-    lots = "" if head.settings.first == "seated" else "  (lots are drawn who begins)"
+    lots = "" if head.settings.first == "seated" else "  (who begins is drawn at random)"
     return [
         f"{sides[seat]:<{width}}  {_holder(head.seats[seat], seat in own_seats, style)}{'' if seat else lots}"
         for seat in PLAYERS

@@ -196,7 +196,7 @@ async def test_two_people_at_one_keyboard_play_by_turns(person):
     await both.shows("quit leaves")
     both.type("quit")
     await playing
-    assert re.search(r"wins: \w+ has no legal action\nwinner: (blue \(x\)|red \(o\))\n", both.text)
+    assert re.search(r"wins: \w+ cannot move\nwinner: (blue \(x\)|red \(o\))\n", both.text)
 
 
 async def test_menus_lead_to_a_match_with_every_option_chosen_back_and_out_again(person):

@@ -30,6 +30,7 @@ import structlog
 
 from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
 from tabuleiro_server.store.sqlite.connection import StandingConnection, ThreadConnection
+from tabuleiro_server.store.sqlite.owners import PRIVATE, create_beside, owner_hint
 
 T = TypeVar("T")
 
@@ -102,13 +103,13 @@ class LockFile:
         Raises: DatabaseLockedError when another process (or this one, elsewhere) holds it;
         StorageUnavailableError when the lock file cannot be made, or the file system has no locks.
         """
-        if database_path.is_dir():
+        if os.path.isdir(database_path):
             raise StorageUnavailableError(f"cannot open {database_path}: it is a folder, expected a file")
         self._path = path = os.path.realpath(database_path) + ".lock"
         try:
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+            self._descriptor = _open_lock(path, database_path)
         except OSError as error:
-            raise StorageUnavailableError(f"cannot open {path}: {error.strerror}") from error
+            raise _cannot_open(path, error) from error
         try:
             _lock(self._descriptor)
         except OSError as error:
@@ -141,6 +142,21 @@ class LockFile:
         if self._is_held:
             self._is_held = False
             os.close(self._descriptor)
+
+
+def _open_lock(path: str, database_path: Path) -> int:
+    """Open the lock file, or make it. A link is not followed: root would write to whatever it leads to."""
+    while True:
+        with suppress(FileNotFoundError):
+            flags = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+            return os.open(path, flags)
+        with suppress(FileExistsError):
+            return create_beside(path, database_path)
+
+
+def _cannot_open(path: Path | str, error: OSError) -> StorageUnavailableError:
+    hint = owner_hint(path) if isinstance(error, PermissionError) else ""
+    return StorageUnavailableError(f"cannot open {path}: {error.strerror}{hint}")
 
 
 def _touched_ms(descriptor: int) -> int | None:
@@ -189,11 +205,10 @@ class ServedFile:
         self._rescuing = asyncio.Lock()
         try:
             _check_has_one_name(path)
-            # Tokens are kept hashed, but chat is not: others shall not read it.
-            self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE)
             self._opened = os.fstat(self._descriptor)
         except OSError as error:
-            raise StorageUnavailableError(f"cannot open {path}: {error.strerror}") from error
+            raise _cannot_open(path, error) from error
         try:
             claim_file(self._descriptor)
             self._check_has_what_its_log_changes()

@@ -38,6 +38,7 @@ from tabuleiro_server.store.sqlite.admin import (
 )
 from tabuleiro_server.store.sqlite.connection import primary_code
 from tabuleiro_server.store.sqlite.event_log import blaming, last_seq, select_events
+from tabuleiro_server.store.sqlite.owners import create_beside
 from tabuleiro_server.store.sqlite.queries import (
     delete_rows_of,
     select_matches,
@@ -351,7 +352,7 @@ def _remake(connection: sqlite3.Connection, path: Path, replay: Replay) -> Rebui
         fresh.execute("PRAGMA foreign_keys = ON")
         report = _rebuild_all(fresh, replay)
         report.kept = _free_name(path)
-        copy_database(connection, report.kept, is_checked=False)
+        copy_database(connection, path, report.kept, is_checked=False)
         try:
             fresh.backup(connection, progress=_refuse_to_wait)
         except BaseException:
@@ -389,7 +390,7 @@ def _scratch_file(path: Path) -> Iterator[Path]:
     scratch = path.with_name(f"{path.name}.unfinished")
     try:
         _remove(scratch)
-        os.close(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        os.close(create_beside(scratch, path))
     except OSError as error:
         raise StorageUnavailableError(f"cannot write {scratch}: {error.strerror}") from error
     try:

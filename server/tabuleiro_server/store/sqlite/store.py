@@ -205,7 +205,7 @@ def _prepare(settings: ConnectionSettings, migrations: Sequence[Migration], repl
             version = schema_version(connection)
         if 0 < version < migrations[-1].number:
             backup = path.with_name(f"{path.name}.schema-{version}.backup")
-            copy_database(connection, backup)
+            copy_database(connection, path, backup)
             log.info("database copied before it is changed", copy=str(backup), from_schema=version)
         apply_migrations(connection, migrations, version)
         take_up_marked_rows(connection, replay)
