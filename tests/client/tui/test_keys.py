@@ -18,7 +18,6 @@ from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.questions import ConfirmScreen, MenuScreen
 from tabuleiro_client.tui.screens.replay import TryScreen
-from tabuleiro_client.tui.screens.rules import RulesScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.widgets.chat import Entry
@@ -170,8 +169,8 @@ async def test_the_rules_opened_in_a_match_are_those_of_its_game(way):
             await pilot.press(*"rules", "enter")
         else:
             await pilot.press("f2")
-        await until(pilot, lambda: isinstance(app.screen, RulesScreen))
-        assert app.screen.game == "minefield"
+        await until(pilot, lambda: app.screen.has_class("learning"))
+        assert str(app.screen.query_one("#page").content).startswith("MINEFIELD")
 
 
 async def test_a_ship_that_lands_on_another_asks_and_the_letters_answer():
