@@ -18,7 +18,7 @@ from tabuleiro.protocol.addresses import format_server_url
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names, read_level
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seats import BotSeats, suggest_turn
+from tabuleiro_server.bots.seats import BotSeats, advise
 from tabuleiro_server.config import Config
 from tabuleiro_server.memory import Memory
 from tabuleiro_server.metrics import LoopLagProbe, NetMetrics
@@ -139,7 +139,7 @@ async def running_server(
         at_the_end(pool.stop, "bot workers")
         budgets = Budgets(config)
         bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms, budgets.bot_turn)
-        hints = Hints(partial(suggest_turn, pool), now_ms)
+        hints = Hints(partial(advise, pool), now_ms)
         services = await _rooms(config, store, bot_seats, hints, budgets, lifecycle, clock)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")

@@ -22,7 +22,7 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.memory import Memory
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
-from tabuleiro_server.rooms.hints import Hints
+from tabuleiro_server.rooms.hints import Hints, Wish
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.sessions.budgets import Budgets
@@ -190,7 +190,7 @@ class Stage:
         self._changed = asyncio.Event()
         self.faults: list[dict[str, Any]] = []
         self.directory = Directory(self.journal, config, self.clock, self._on_change, TimestampMs(last_alive_ms))
-        self.suggested: asyncio.Queue[messages.HintGiven | Exception] = asyncio.Queue()
+        self.suggested: asyncio.Queue[messages.HintGiven | messages.Explanation | Exception] = asyncio.Queue()
         self.hints = Hints(self._suggest, self.clock)
         budgets = Budgets(config)
         self.guests = Guests(store.accounts, budgets, self.clock)
@@ -214,7 +214,7 @@ class Stage:
     def clock(self) -> TimestampMs:
         return self.clock_now()
 
-    async def _suggest(self, room: LiveRoom, account: AccountId) -> messages.HintGiven:
+    async def _suggest(self, room: LiveRoom, wish: Wish) -> messages.HintGiven | messages.Explanation:
         """Think until the test has put something into ``suggested``."""
         found = await self.suggested.get()
         if isinstance(found, Exception):

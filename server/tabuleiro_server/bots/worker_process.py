@@ -94,8 +94,10 @@ class WorkerProcess:
         message = await self._receive(hang_limit_ms)
         if isinstance(message, Ready) or message.number != job.number:
             raise BotError(f"garbage from a bot worker: an unexpected {type(message).__name__}")
-        if isinstance(message, Answer) and not 1 <= len(message.actions) <= MAX_TURN_ACTIONS:
-            raise BotError(f"garbage from a bot worker: {len(message.actions)} actions")
+        actions_count = len(message.actions) if isinstance(message, Answer) else 0
+        is_turn = isinstance(message, Answer) and message.explanation is None
+        if is_turn and not 1 <= actions_count <= MAX_TURN_ACTIONS:
+            raise BotError(f"garbage from a bot worker: {actions_count} actions")
         self._is_usable = True
         if isinstance(message, Answer):
             return message
