@@ -30,6 +30,7 @@ UNITS: Final = {"_ms": "milliseconds", "_bytes": "bytes", "_count": "a whole num
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=DAY_MS)]
+FirstTurnMilliseconds = Annotated[int, msgspec.Meta(ge=0, le=60 * DAY_MS)]
 LongMilliseconds = Annotated[int, msgspec.Meta(ge=1_000, le=366 * DAY_MS)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 BigCount = Annotated[int, msgspec.Meta(ge=1, le=1_000_000_000)]
@@ -92,6 +93,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Time without an event after which a waiting room, or a match that no person has moved in, ends."""
     idle_match_ms: LongMilliseconds = 60 * DAY_MS
     """Time without an event after which a match without a clock is aborted."""
+    first_turn_ms: FirstTurnMilliseconds = 30_000
+    """Time for each player's first turn on a clock under an hour, which starts when both are made; 0: at once."""
+    long_first_turn_ms: FirstTurnMilliseconds = DAY_MS
+    """The same for longer clocks."""
     finished_room_ms: LongMilliseconds = 2 * DAY_MS
     """Time after which a finished room is closed; its records stay."""
     unused_guest_ms: LongMilliseconds = 30 * DAY_MS
@@ -166,6 +171,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             waiting_ms=self.waiting_room_ms,
             idle_match_ms=self.idle_match_ms,
             finished_ms=self.finished_room_ms,
+            first_turn_ms=self.first_turn_ms,
+            long_first_turn_ms=self.long_first_turn_ms,
         )
 
 

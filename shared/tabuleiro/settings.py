@@ -78,12 +78,17 @@ class RoomLimits(msgspec.Struct, frozen=True):
     ``idle_match_ms``: a match without a clock and without any event is aborted; one that no person has moved in
     after ``waiting_ms``.
     ``finished_ms``: a finished room is closed.
+    ``first_turn_ms``: a match on a clock under an hour is aborted whose player to move has not made a first turn;
+    the clock starts when both have. ``long_first_turn_ms`` is the same for longer clocks. With 0 the clock runs
+    from the beginning, as in rooms of older servers.
     """
 
     empty_seat_ms: int = 10 * MINUTE_MS
     waiting_ms: int = DAY_MS
     idle_match_ms: int = 60 * DAY_MS
     finished_ms: int = 2 * DAY_MS
+    first_turn_ms: int = 0
+    long_first_turn_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

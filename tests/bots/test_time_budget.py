@@ -36,6 +36,14 @@ def test_the_time_gone_in_this_turn_counts() -> None:
     assert budget(60_500, gone_ms=30_000) == budget(30_500)
 
 
+def test_a_first_turn_comes_before_its_limit() -> None:
+    """Symptom: on a long clock a bot in a crowd was waited for until the match was aborted."""
+    control = Fischer(3_500_000, 0)
+    found = time_budget(control, new_clock(control), 0, 1_000, until_ms=31_000)
+    assert found == budget(30_000)
+    assert time_budget(control, new_clock(control), 0, 31_000, until_ms=31_000) == TimeBudget(1, 0)
+
+
 @pytest.mark.parametrize("turns_count", [10, 60])
 def test_turns_that_take_all_the_patience_there_is_still_leave_time(turns_count: int) -> None:
     left_ms = 5_000

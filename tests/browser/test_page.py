@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tabuleiro_client.net.identity import Identity, identity_text
 from tests.browser.conftest import LIMIT_MS, Served, reported
 
 pytestmark = pytest.mark.browser
@@ -182,9 +183,23 @@ def test_a_name_is_changed_and_kept(visit: Any) -> None:
     page.get_by_role("button", name="change name").click()
     page.get_by_label("your name").fill("browser-ana")
     page.get_by_role("button", name="Save").click()
-    page.get_by_text("browser-ana").first.wait_for()
+    page.locator(".guest", has_text="browser-ana").wait_for()
     page.reload()
-    page.get_by_text("browser-ana").first.wait_for()
+    page.locator(".guest", has_text="browser-ana").wait_for()
+
+
+def test_a_name_comes_along_from_another_computer(visit: Any, served: Served) -> None:
+    page = visit()
+    page.get_by_role("button", name="change name").click()
+    page.get_by_label("your name").fill("traveller")
+    page.get_by_role("button", name="Save").click()
+    page.locator(".guest", has_text="traveller").wait_for()
+    token = page.evaluate("() => JSON.parse(localStorage.getItem('tabuleiro.identity')).token")
+    other = visit()
+    other.get_by_role("button", name="change name").click()
+    other.get_by_label("your name").fill(identity_text(Identity(served.address, "traveller", token)))
+    other.get_by_role("button", name="Save").click()
+    other.locator(".guest", has_text="traveller").wait_for()
 
 
 def test_a_room_can_be_shown_inside_another_site(visit: Any, served: Served) -> None:

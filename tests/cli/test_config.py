@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from tabuleiro.errors import ConfigError
+from tabuleiro.ids import DAY_MS
 from tabuleiro.settings import RoomLimits
 from tabuleiro_server.config import UNITS, Config, load_config
 
@@ -81,7 +82,7 @@ def test_every_place_is_named() -> None:
 def test_a_key_that_is_like_none_is_told_the_known_ones(path: Path) -> None:
     path.write_text("[server]\nport = 8765\n", encoding="utf-8")
     reason = refusal_of(path)
-    assert reason.startswith(f"{path}: server: expected one of bot_think_limit_ms, ")
+    assert reason.startswith(f"{path}: server: expected one of {min(Config.__struct_fields__)}, ")
     assert all(key in reason for key in Config.__struct_fields__)
 
 
@@ -115,6 +116,13 @@ def test_every_number_has_its_unit_in_its_name() -> None:
 
 
 def test_new_rooms_are_given_the_limits_of_the_config() -> None:
-    config = Config(empty_seat_ms=1_001, waiting_room_ms=1_002, idle_match_ms=1_003, finished_room_ms=1_004)
-    assert config.room_limits() == RoomLimits(1_001, 1_002, 1_003, 1_004)
-    assert Config().room_limits() == RoomLimits()
+    config = Config(
+        empty_seat_ms=1_001,
+        waiting_room_ms=1_002,
+        idle_match_ms=1_003,
+        finished_room_ms=1_004,
+        first_turn_ms=1_005,
+        long_first_turn_ms=1_006,
+    )
+    assert config.room_limits() == RoomLimits(1_001, 1_002, 1_003, 1_004, 1_005, 1_006)
+    assert Config().room_limits() == RoomLimits(first_turn_ms=30_000, long_first_turn_ms=DAY_MS)

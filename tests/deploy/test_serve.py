@@ -16,7 +16,14 @@ from pathlib import Path
 
 import pytest
 
+from tabuleiro.protocol.messages import Announcement, CreateRoom
+from tests.net.wire_client import wire
 from tests.patience import LIMIT_S
+
+if sys.platform != "win32":
+    import fcntl
+    import pty
+    import termios
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "deploy" / "tabuleiro.toml"
@@ -65,18 +72,78 @@ def get(url: str) -> tuple[int, str]:
 
 
 @needs_signals
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
-async def test_the_example_config_serves_until_it_is_told_to_stop(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+async def test_the_example_config_serves_until_it_is_told_to_stop(tmp_path: Path, name: str) -> None:
     arguments = ("--config", EXAMPLE, "--port", "0", "--host", "127.0.0.1", "--db", tmp_path / "rooms.db")
     async with serving(*arguments) as (process, port, line):
         assert line == f"tabuleiro listens on ws://127.0.0.1:{port}\n"
         assert await asyncio.to_thread(get, f"http://127.0.0.1:{port}/health") == (200, "ok\n")
-        process.send_signal(number)
+        process.send_signal(getattr(signal, name))
         status, rest, errors = await outcome(process)
     assert status == 0
     assert rest.startswith(f"database: {tmp_path / 'rooms.db'} (")
     assert "Traceback" not in errors
     assert "stopped" in errors
+
+
+@needs_signals
+async def test_a_server_whose_terminal_is_closed_tells_its_clients_that_it_stops(tmp_path: Path) -> None:
+    """Nothing can be logged any more then, and the bots' processes get the signal, too."""
+
+    def take_terminal() -> None:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    (tmp_path / "t.toml").write_text("shutdown_notice_ms = 0\n")
+    ours, theirs = pty.openpty()
+    arguments = ("serve", "--config", tmp_path / "t.toml", "--port", "0", "--db", tmp_path / "rooms.db")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tabuleiro_client", *map(str, arguments)),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=take_terminal,
+    )
+    os.close(theirs)
+    try:
+        async with asyncio.timeout(LIMIT_S):
+            line = (await asyncio.to_thread(os.read, ours, 65536)).decode()
+            found = re.search(r"ws://\S+:\d+", line)
+            assert found is not None, line
+            async with wire(found[0]) as ana:
+                await ana.hello("ana")
+                os.close(ours)
+                assert isinstance(await ana.receive(), Announcement)
+                assert (await ana.closing())[0] == 1012
+            assert await process.wait() == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+@needs_signals
+async def test_a_server_under_nohup_outlives_its_terminal(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        started = await start("--port", "0", "--db", tmp_path / "rooms.db")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    try:
+        assert started.stdout is not None
+        async with asyncio.timeout(LIMIT_S):
+            url = (await started.stdout.readline()).decode().split()[-1]
+            async with wire(url) as ana:
+                await ana.hello("ana")
+                started.send_signal(signal.SIGHUP)
+                await ana.do(CreateRoom, game="iris")  # refused by a server that stops
+        started.send_signal(signal.SIGTERM)
+    except BaseException:
+        started.kill()
+        raise
+    finally:
+        status, _, _ = await outcome(started)
+    assert status == 0
 
 
 async def test_what_is_wrong_is_said_in_one_line(tmp_path: Path) -> None:

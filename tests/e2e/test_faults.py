@@ -241,7 +241,7 @@ async def test_bot_moves_by_itself_once_the_disk_is_well(tmp_path: Path) -> None
 async def test_flag_that_could_not_be_stored_falls_once_the_disk_is_well(tmp_path: Path) -> None:
     disk = FailingDisk()
     failed = asyncio.Event()
-    config = Config(db=str(tmp_path / "rooms.db"), port=0, storage_retry_ms=20)
+    config = Config(db=str(tmp_path / "rooms.db"), port=0, storage_retry_ms=20, first_turn_ms=0)
     settings = RoomSettings(time_control=Fischer(initial_ms=1_000, increment_ms=0))
     message = CreateRoom(id=0, game="minefield", options={"size": 5}, seats=(ME, ME), settings=settings)
     async with (

@@ -44,7 +44,7 @@ async def test_a_stopped_server_takes_in_what_had_come_and_charges_nobody(tmp_pa
     )
     async with (
         asyncio.timeout(LIMIT_S),
-        serving(tmp_path / "rooms.db", ping_interval_ms=1_000, ping_timeout_ms=1_000) as server,
+        serving(tmp_path / "rooms.db", ping_interval_ms=1_000, ping_timeout_ms=1_000, first_turn_ms=0) as server,
         Link(server.url, name="ana") as ana,
         Link(server.url, name="rui") as rui,
         await enter(ana, message) as first,

@@ -71,7 +71,7 @@ def at_table(loop: Any, folder: Path, scene: Callable[[Table], Awaitable[None]],
     async def run() -> None:
         machine = Machine()
         async with asyncio.timeout(LIMIT_S), AsyncExitStack() as stack:
-            config = Config(db=str(folder / "rooms.db"), port=0)
+            config = Config(db=str(folder / "rooms.db"), port=0, first_turn_ms=0)
             server = await stack.enter_async_context(running_server(config, clock=machine.clock()))
             ana, rui = [await stack.enter_async_context(wire(server.url)) for _ in range(2)]
             await ana.hello("ana")
@@ -131,7 +131,7 @@ def test_where_downtime_counts_the_flag_falls_after_a_standstill(tmp_path: Path,
 async def test_a_start_before_the_newest_event_is_told_and_time_goes_on_from_there(
     tmp_path: Path, log_entries: list[dict[str, Any]]
 ) -> None:
-    config = Config(db=str(tmp_path / "rooms.db"), port=0)
+    config = Config(db=str(tmp_path / "rooms.db"), port=0, first_turn_ms=0)
     async with asyncio.timeout(LIMIT_S):
         async with running_server(config, clock=Machine().clock()) as server, wire(server.url) as ana:
             assert server.clock_behind_ms == 0

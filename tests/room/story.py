@@ -45,6 +45,8 @@ SMALL: Final[dict[str, int | str]] = {"rows": 4, "cols": 4, "steps": 2}
 LAST_ACTION: Final[dict[str, int | str]] = {**SMALL, "position": "x.OO/OOOO/OOOO/OOOo 0 2"}
 """Ana plays b1, and has no action left: rui wins."""
 START_MS: Final = 1_000_000
+LIMITS: Final = RoomLimits()
+"""Without one for first turns: clocks run from the beginning."""
 
 
 def opening(
@@ -54,11 +56,11 @@ def opening(
     settings: RoomSettings = RoomSettings(),
     host: AccountId = ANA,
     chance: Chance = STILL,
+    limits: RoomLimits = LIMITS,
 ) -> OpenRoom:
     """The command that opens a room of SMALL boards."""
     chosen = SMALL if options is None else options
     name = NAMES[host]
-    limits = RoomLimits()
     return OpenRoom(CODE, host, name, game, chosen, seats, settings, limits, LEVELS, SECRETS, chance)
 
 

@@ -213,3 +213,14 @@ async def test_who_comes_and_goes_is_away_for_everybody_from_the_moment_of_going
         assert await ana.ask(messages.ClaimWin, room=code, match=1) is None
         left = [event.event for event in await stage.stored(code) if isinstance(event.event, SeatDisconnected)]
         assert left == [SeatDisconnected(1), SeatDisconnected(1, gone_ms)]
+
+
+async def test_a_first_turn_that_does_not_come_aborts_the_match_for_everybody_to_see(open_stage: Any) -> None:
+    async with open_stage(first_turn_ms=30_000) as stage:
+        ana, rui, code = await begin(stage, timed())
+        entered = await stage.client("eva").watch(code)
+        assert entered.head.match.first_turn == messages.FirstTurn(TimestampMs(stage.now_ms + 30_000), 30_000)
+        assert entered.head.match.clock.running is None
+        await ana.play(code, 0, "a3", "a2")
+        stage.now_ms += 30_000
+        assert await rui.hear_event(MatchEnded) == MatchEnded(1, None, "aborted", late_player=1)

@@ -6,12 +6,11 @@ import json
 import shutil
 import sys
 import time
-from importlib.metadata import entry_points
-from typing import Annotated, Final, cast
+from typing import Annotated, Final
 
 import typer
 
-from tabuleiro.errors import ClientError, ConfigError
+from tabuleiro.errors import ClientError
 from tabuleiro.notation.record import MatchRecord, replay, turns
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.analysis import Analyser, Analysis
@@ -28,6 +27,7 @@ from tabuleiro_client.cli.options import (
     TurnOption,
     listed_game,
 )
+from tabuleiro_client.models.analysis import MatchJudge, load_analyser
 from tabuleiro_client.text.analysis import (
     JudgedTurn,
     analysis_json,
@@ -35,30 +35,9 @@ from tabuleiro_client.text.analysis import (
     judged_json,
     judged_lines,
     progress_text,
-    turns_of,
 )
 from tabuleiro_client.text.problems import missing_part
 from tabuleiro_client.text.standard_output import write_data
-
-ANALYSER_GROUP: Final = "tabuleiro.analysers"
-"""The entry point group that holds what the bots can tell: the search ``engine``, its ``tree``."""
-
-
-def load_analyser() -> Analyser:
-    """Load the search of this installation. Raises: ConfigError when there is none."""
-    return cast(Analyser, load_from_bots("analyse", "engine"))
-
-
-def load_from_bots(command: str, name: str) -> object:
-    """Load what the bots of this installation have for ``command``. Raises: ConfigError when there is none."""
-    for found in entry_points(group=ANALYSER_GROUP, name=name):
-        try:
-            return found.load()
-        except ModuleNotFoundError as error:
-            if not (error.name or "").startswith("tabuleiro_server"):
-                raise
-    raise ConfigError(command, "the engine", f"the server's side beside the client: {missing_part('bots')}")
-
 
 SECONDS_DEFAULT: Final = 5.0
 SECONDS_OF_EACH_DEFAULT: Final = 1.0
@@ -151,31 +130,15 @@ def _tell_if_plain(analysis: Analysis) -> None:
 def _judge(search: Analyser, game: Game, record: MatchRecord, seconds: float) -> list[JudgedTurn]:
     """Judge each turn by what the positions before and after it are worth."""
     states = replay(record)
-    played = turns(record, states)
-    analyses = [
-        _result(search, game, states[turn.ply], seconds, 1, f"turn {turn.number} of {played[-1].number}, ")
-        for turn in played
-    ]
-    for analysis in analyses[:1]:
-        _tell_if_plain(analysis)
-    judged = []
-    for place, (turn, analysis) in enumerate(zip(played, analyses, strict=True)):
-        state = states[turn.ply]
-        if place + 1 < len(played):
-            value = analyses[place + 1].best.value
-            after = value if played[place + 1].player == turn.player else -value
-        else:
-            after = _value_at_end(search, game, states[-1], turn.player, seconds)
-        best = tuple(turns_of(state, analysis.best.actions)[0][1])
-        judged.append(JudgedTurn(turn, analysis.best, best, after))
-    return judged
-
-
-def _value_at_end(search: Analyser, game: Game, state: State, player: int, seconds: float) -> float:
-    if state.outcome is not None:
-        return 0.0 if state.outcome.winner is None else 1.0 if state.outcome.winner == player else -1.0
-    value = _result(search, game, state, seconds, 1, "the last position, ").best.value
-    return value if state.to_move == player else -value
+    judge = MatchJudge(states, turns(record, states))
+    for ply in judge.plies:
+        state = states[ply]
+        label = f"turn {state.turn_number} of {judge.turns[-1].number}, "
+        analysis = _result(search, game, state, seconds, 1, label)
+        if not judge.done_count:
+            _tell_if_plain(analysis)
+        judge.take(ply, analysis)
+    return judge.judged()
 
 
 def _print(result: object) -> None:

@@ -157,7 +157,11 @@ def _clocks_ms(room: EnteredRoom, match: MatchView) -> tuple[int, int] | None:
     now_ms = room.server_now_ms()
     own_ms = remaining_ms(control, clock, mover, now_ms)
     other_ms = remaining_ms(control, clock, opponent(mover), now_ms)
-    return None if own_ms is None or other_ms is None else (own_ms, other_ms)
+    if own_ms is None or other_ms is None:
+        return None
+    if match.first_turn is not None:
+        own_ms = min(own_ms, max(match.first_turn.until_ms - now_ms, 0))
+    return own_ms, other_ms
 
 
 async def _resign(room: EnteredRoom) -> None:

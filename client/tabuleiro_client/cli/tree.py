@@ -10,7 +10,7 @@ import typer
 from tabuleiro.errors import ClientError
 from tabuleiro.rules import registry
 from tabuleiro.rules.search_tree import TreeGrower
-from tabuleiro_client.cli.analyse import load_from_bots, position_before
+from tabuleiro_client.cli.analyse import position_before
 from tabuleiro_client.cli.export import find_record
 from tabuleiro_client.cli.options import (
     AsciiOption,
@@ -25,6 +25,7 @@ from tabuleiro_client.cli.options import (
     TurnOption,
     listed_game,
 )
+from tabuleiro_client.models.analysis import load_from_bots
 from tabuleiro_client.text.search_tree import tree_lines, tree_svg
 
 

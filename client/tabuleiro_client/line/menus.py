@@ -28,6 +28,7 @@ from tabuleiro_client.net.addresses import default_server, parse_room_address
 from tabuleiro_client.net.server import Venue
 from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.rooms import room_lines
+from tabuleiro_client.text.rules import page_lines
 
 Choice = Callable[[], Awaitable[None]]
 
@@ -103,7 +104,7 @@ class MainMenu:
 
     async def _rules(self) -> None:
         game = await self._menu.game()
-        self._client.screen.say(*game.rules_page.splitlines())
+        self._client.screen.say(*page_lines(game, self._client.screen.style))
 
 
 class OnlineMenu:

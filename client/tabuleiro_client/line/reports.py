@@ -29,7 +29,7 @@ from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.mirror import Mirror, Step, seats_of
 from tabuleiro_client.net.server import Signposts
 from tabuleiro_client.text.board import scores_text
-from tabuleiro_client.text.clocks import format_clock
+from tabuleiro_client.text.clocks import first_turn_text, format_clock, format_left
 from tabuleiro_client.text.rooms import holder_text, options_text
 from tabuleiro_client.text.sentences import Cast, said, sentence_to
 from tabuleiro_client.text.settings import settings_text
@@ -174,7 +174,12 @@ class MatchReport:
             self._screen.say(f"waiting for an opponent: room {code} is private, its host has the invitation")
             return
         where = " of this machine only" if self._signposts.is_here_only else ""
-        self._screen.say(f"waiting for an opponent: room {code}; from another terminal{where}:")
+        if self._signposts.join_page:
+            self._screen.say(f"waiting for an opponent: room {code}; in a browser{where}:")
+            self._screen.say_command(self._signposts.join_page)
+            self._screen.say("or from another terminal:")
+        else:
+            self._screen.say(f"waiting for an opponent: room {code}; from another terminal{where}:")
         self._screen.say_command(self._signposts.join)
         if self._mirror.head.settings.is_private:
             self._show_way_to_watch()
@@ -188,11 +193,15 @@ class MatchReport:
             self._screen.say("on this machine only:")
         if self._mirror.head.phase == "waiting":
             self._screen.say("to play:")
+            if self._signposts.join_page:
+                self._screen.say_command(self._signposts.join_page)
             self._screen.say_command(self._signposts.join)
         self._show_way_to_watch()
 
     def _show_way_to_watch(self) -> None:
         self._screen.say("to watch only:")
+        if self._signposts.watch_page:
+            self._screen.say_command(self._signposts.watch_page)
         self._screen.say_command(self._signposts.watch)
 
     def show_what_next(self) -> None:
@@ -204,6 +213,9 @@ class MatchReport:
         """Return the prompt: the clocks, where there are any, at ``now_ms`` of the server's time."""
         if self._mirror.head.phase != "playing" or self._screen.style.is_spoken:
             return "> "  # `clock` tells them to who does not want to hear them every time
+        match = self._mirror.head.match
+        if match is not None and match.first_turn is not None:
+            return f"[first turn {format_left(max(match.first_turn.until_ms - now_ms, 0))}] > "
         faces = [(self.cast.actor(player), self.clock_face(player, now_ms)) for player in PLAYERS]
         clocks = ", ".join(f"{name} {face}" for name, face in faces if face)
         return f"[{clocks}] > " if clocks else "> "
@@ -339,6 +351,10 @@ class RoomAnswers:
         if not any(face for _, face in faces):
             has_none = isinstance(self._mirror.head.settings.time_control, NoClock)
             self._screen.say("there is no clock in this room" if has_none else "the clock starts with a match")
+        match = self._mirror.head.match
+        if match is not None and match.first_turn is not None and match.to_move is not None:
+            actor = self._report.cast.actor(match.to_move)
+            self._screen.say(first_turn_text(match.first_turn.until_ms - now_ms, actor))
         for player, face in faces:
             if face:
                 is_running = self._mirror.to_move == player

@@ -18,7 +18,7 @@ from tabuleiro_client.models.saved_matches import SavedMatch
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.net.link import result_of
 from tabuleiro_client.net.server import remote_gallery
-from tabuleiro_client.text.clocks import format_clock
+from tabuleiro_client.text.clocks import format_clock, format_left
 
 ANSWER_LIMIT_S: Final = 3.0
 """How long a server may take for all its matches."""
@@ -95,4 +95,6 @@ def time_left(head: RoomHead, guest: str) -> str | None:
     ]
     if match.to_move not in own:
         return None
+    if match.first_turn is not None:
+        return format_left(max(match.first_turn.until_ms - head.now_ms, 0))
     return format_clock(head.settings.time_control, match.clock, match.to_move, head.now_ms)

@@ -44,10 +44,11 @@ def hint_text(hint: HintGiven) -> str:
     """Return a hint in words.
 
     >>> hint_text(HintGiven(("c3", "d4"), 0.42))
-    'hint: c3 d4 (+0.42 better)'
+    'hint: c3 d4 (you are better, +0.42)'
     """
     words = worth_text(hint.value, is_proven=hint.is_proven, turns_to_end=hint.turns_to_end)
-    return f"hint: {' '.join(hint.actions)} ({number_text(hint.value)} {words})"
+    who = "you are " if words.endswith(("better", "worse")) else ""
+    return f"hint: {' '.join(hint.actions)} ({who}{words}, {number_text(hint.value)})"
 
 
 def _proven_text(value: float, turns_to_end: int | None) -> str:
@@ -213,3 +214,92 @@ def judged_json(game: Game, turns: Sequence[JudgedTurn]) -> list[dict[str, Any]]
         }
         for judged in turns
     ]
+
+
+_EIGHTHS: Final = " ▁▂▃▄▅▆▇█"
+TURN_MARKS: Final = {"mistake": "?", "blunder": "??"}
+"""The signs of the field for turns that cost much."""
+GRAPH_ROWS: Final = 5
+WORST_COUNT: Final = 3
+
+
+def value_bar(game: Game, value: float, width: int, *, is_ascii: bool) -> str:
+    """Return a bar of ``width`` columns that the first player fills as far as ``value`` is theirs, from -1 to 1.
+
+    The names of the sides stand at its ends.
+    """
+    first, second = game.sides
+    columns = max(width - len(first) - len(second) - 2, 1)
+    filled = round((value + 1) / 2 * columns)
+    full, empty = "#." if is_ascii else "█░"
+    return f"{first} {full * filled}{empty * (columns - filled)} {second}"
+
+
+def evaluation_lines(game: Game, state: State, analysis: Analysis, width: int, *, is_ascii: bool) -> list[str]:
+    """Return the value of a position for a panel of ``width`` columns: a bar, words, the best turn, the line."""
+    best, mover = analysis.best, state.to_move or 0
+    value = best.value if mover == 0 else -best.value
+    (_, turn), *_ = turns_of(state, best.actions)
+    lines = [
+        value_bar(game, value, width, is_ascii=is_ascii),
+        f"{game.sides[mover]}: {value_text(best)}",
+        f"best: {' '.join(turn)}",
+    ]
+    rest = line_text(state, best.line)
+    return lines if len(best.line) == len(best.actions) else [*lines, f"line: {rest}"]
+
+
+def evaluation_text(game: Game, state: State, analysis: Analysis) -> str:
+    """Return the same in a sentence."""
+    (_, turn), *_ = turns_of(state, analysis.best.actions)
+    return f"{game.sides[state.to_move or 0]}: {value_text(analysis.best)}, best {' '.join(turn)}"
+
+
+def graph_lines(
+    game: Game,
+    values: Sequence[float | None],
+    judgements: Sequence[JudgedTurn | None],
+    place: int,
+    width: int,
+    *,
+    is_ascii: bool,
+) -> list[str]:
+    """Return the values of a match as a graph, the first player winning at its top, and the worst turns in words.
+
+    Args:
+        game: The game of the match.
+        values: The value for the first player before each turn and after the last; ``None`` is left out.
+        judgements: What was found of each turn; ``None`` for one that was not judged yet.
+        place: The index of the value to point at.
+        width: The columns there are.
+        is_ascii: Without characters beyond ASCII.
+    """
+    if not values:
+        return []
+    columns = min(width, len(values))
+    sampled = [round(column * (len(values) - 1) / max(columns - 1, 1)) for column in range(columns)]
+    levels = [None if (value := values[index]) is None else (value + 1) / 2 * GRAPH_ROWS for index in sampled]
+    judged = [each for each in judgements if each is not None and each.verdict]
+    marks = [" "] * columns
+    for index, each in enumerate(judgements):
+        if each is not None and each.verdict:
+            column = next(column for column in range(columns) if index <= sampled[column])
+            marks[column] = "?"
+    rows = [
+        "".join(" " if level is None else _filled(level - row, is_ascii=is_ascii) for level in levels)
+        for row in range(GRAPH_ROWS - 1, -1, -1)
+    ]
+    pointer = min(range(columns), key=lambda column: abs(sampled[column] - place))
+    worst = sorted(judged, key=lambda each: -each.cost)[:WORST_COUNT]
+    named = [
+        f"{each.turn.number} {game.sides[each.turn.player]}: lost {each.cost:.2f}, better {' '.join(each.best)}"
+        for each in worst
+    ]
+    caption = f"{game.sides[0]} is better at the top"
+    return [caption, "".join(marks).rstrip(), *rows, " " * pointer + "^", *named]
+
+
+def _filled(share: float, *, is_ascii: bool) -> str:
+    """Return the character of a cell that is filled from below by ``share``, from 0 to 1."""
+    eighths = max(0, min(8, round(share * 8)))
+    return "#" if is_ascii and eighths >= 4 else " " if is_ascii else _EIGHTHS[eighths]

@@ -268,6 +268,16 @@ def _edge_text(edge: EdgeView, show_legal: bool) -> str:
     return f"+ {edge.text} +" if show_legal and edge.is_target else edge.text
 
 
+def drawn_pieces(view: BoardView) -> list[tuple[str, bool, str]]:
+    """Return what can be drawn on a board: the character of each piece, if it is asleep, and a name for it."""
+    drawn = []
+    for piece, name in view.piece_names.items():
+        drawn.append((piece, False, name))
+        if f"{piece} asleep" in UNICODE_GLYPHS:
+            drawn.append((piece, True, "asleep"))
+    return drawn
+
+
 def legend(view: BoardView, style: TextStyle) -> str:
     """Return the meaning of the glyphs and ground letters of this game on one line; empty for none."""
     entries = []

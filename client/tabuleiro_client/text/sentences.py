@@ -38,11 +38,14 @@ from tabuleiro.rules import Game, State
 from tabuleiro.rules.view import BoardView
 from tabuleiro.text import counted, spell_duration
 from tabuleiro_client.text.board import TextStyle, piece_glyph
-from tabuleiro_client.text.endings import ending_text, offer_end_text, offer_text
+from tabuleiro_client.text.clocks import first_turn_text
+from tabuleiro_client.text.endings import ending_text, late_text, offer_end_text, offer_text
 from tabuleiro_client.text.settings import settings_text
 
 THOUGHT_TOLD_AFTER_MS: Final = 1500
 LOW_TIMES_MS: Final = (30 * SECOND_MS, 10 * SECOND_MS)
+FIRST_TURN_LOW_MS: Final = 10 * SECOND_MS
+"""Time for a first turn at which it is told once more."""
 _MAKESHIFT: Final = " (at random: the bot gave no answer in time)"
 
 
@@ -124,21 +127,23 @@ class Cast:
                 return self.offer(kind, player)
             case OfferEnded(kind=kind, player=player, how=how):
                 return offer_end_text(kind, self.actor(player), how)
+            case MatchEnded(late_player=player) if player is not None:
+                return late_text(self.actor(player))
             case MatchEnded(winner=winner, termination=termination):
                 return self.ending(winner, termination)
             case _:
-                return self._talk_sentence(event)
+                return self._chat_sentence(event)
 
     def offer(self, kind: OfferKind, player: Player) -> str:
         """Return an offer that waits."""
         return offer_text(kind, self.actor(player))
 
-    def _talk_sentence(self, event: Event) -> str:
+    def _chat_sentence(self, event: Event) -> str:
         match event:
             case Said(name=name, text=text, is_player=is_player):
                 return said(name, text, is_player=is_player)
             case Muted(name=name, is_muted=is_muted):
-                return f"{name} is muted" if is_muted else f"{name} may talk again"
+                return f"{name} is muted" if is_muted else f"{name} may chat again"
             case HostChanged(name=name):
                 return f"{name} is the host of this room now"
             case RoomResumed(is_standstill=True):
@@ -178,7 +183,7 @@ def sentence_to(event: Event, account: AccountId) -> str:
     """Return the sentence for the guest ``account`` that an event is about; empty for other guests."""
     match event:
         case Muted(account=about, is_muted=is_muted) if about == account:
-            return "the host has muted you: you cannot talk here" if is_muted else "you may talk again"
+            return "the host has muted you: you cannot chat here" if is_muted else "you may chat again"
         case HostChanged(account=about) if about == account:
             return "you are the host of this room now"
         case _:
@@ -215,11 +220,26 @@ class Notice:
 def timed_notices(head: RoomHead, cast: Cast, own_seats: tuple[Player, ...]) -> tuple[Notice, ...]:
     """Return the notices for the holder of ``own_seats`` that time alone brings, past ones included.
 
-    A bot thinks for long, a clock runs low, a win may be claimed. Waiting for them is left to the caller.
+    A first turn is waited for, a bot thinks for long, a clock runs low, a win may be claimed. Waiting for them is
+    left to the caller.
     """
     if head.phase != "playing":
         return ()
-    return (*_thoughts(head, cast), *_low_times(head, cast, own_seats), *_claims(head, cast, own_seats))
+    return (
+        *_first_turns(head, cast),
+        *_thoughts(head, cast),
+        *_low_times(head, cast, own_seats),
+        *_claims(head, cast, own_seats),
+    )
+
+
+def _first_turns(head: RoomHead, cast: Cast) -> Iterator[Notice]:
+    match = head.match
+    if match is None or match.first_turn is None or match.to_move is None:
+        return
+    turn = match.first_turn
+    for left_ms in {turn.limit_ms, min(turn.limit_ms, FIRST_TURN_LOW_MS)}:
+        yield Notice(turn.until_ms - left_ms, first_turn_text(left_ms, cast.actor(match.to_move)))
 
 
 def _thoughts(head: RoomHead, cast: Cast) -> Iterator[Notice]:

@@ -78,7 +78,7 @@ MENU_LETTERS: Final[Mapping[str, str]] = {
     "mute": "M",
     "go_to": "g",
     "branch": "v",
-    "autoplay": "a",
+    "autoplay": "o",
 }
 """The letters by which the menu picks actions; an action of another key that is a letter has that one."""
 
@@ -141,7 +141,6 @@ MATCH: Final = (
     key("backspace", "undo", "undo", "Undo the last step of your turn.", sign="Bksp"),
     MENU,
     *ANSWERS,
-    key("f7", "claim", "claim", "Claim the win over an absent opponent.", sign="F7"),
     REMATCH,
     RULES,
     WHY,
@@ -155,6 +154,9 @@ MATCH: Final = (
     COPY_CODE,
     MUTE,
 )
+
+CLAIM: Final = key("f7", "claim", "claim", "Claim the win over an absent opponent.", sign="F7")
+"""The yes to the banner that says so; where an offer waits, its yes comes first."""
 
 CHOOSER: Final = (
     key("b,f", "screen.boost", "boost", "Rocket Boost: run on by the value of the ship landed on."),
@@ -190,19 +192,34 @@ LOOKING: Final = (
 
 REPLAY: Final = (
     key("space", "autoplay", "play", "Play the record by itself, or stop.", sign="Space"),
-    key("a", "autoplay", "play", "Play the record by itself, or stop.", shown=False),
+    key("a", "evaluate", "value", "Show what the position is worth and the best turn; again: no more.", sign="a"),
+    key("A", "judge", "judge", "Judge every turn: a graph, the worst ones marked; again: stop.", shown=False),
     key("plus,equals_sign", "faster(1)", "faster", "Autoplay faster.", shown=False),
     key("minus", "faster(-1)", "slower", "Autoplay slower.", shown=False),
     MENU,
     key("f6,enter", "branch", "try", "Branch off here and try moves; again: back to the record.", sign="F6"),
     key("v", "branch", "try", "Branch off here and try moves; again: back to the record.", shown=False),
     key("backspace", "undo", "undo", "Undo the last move tried.", shown=False, sign="Bksp"),
-    RULES,
+    replace(RULES, show=False),
     key("e", "export", "save", "Write the record into a file.", sign="e"),
     key("m", "pick_match", "match", "Look through another match of this room.", shown=False, sign="m"),
     key("less_than_sign", "other_match(-1)", "match before", "The match of this room before.", shown=False),
     key("greater_than_sign", "other_match(1)", "next match", "The next match of this room.", shown=False),
 )
+
+TUTORIAL: Final = (
+    key("pagedown", "go(1)", "next", "Go to the next lesson.", sign="PgDn"),
+    key("pageup", "go(-1)", "before", "Go to the lesson before.", shown=False),
+    key("f5", "answer", "answer", "Show a right turn.", sign="F5"),
+    key("backspace", "undo", "undo", "Undo the last step of your turn.", sign="Bksp"),
+    key("colon", "type", "type", "Any letter or digit begins a line: type cells, e.g. c3 d4.", shown=False),
+    key("f6", "pass_turn", "pass", "Pass, where the game has it.", shown=False),
+    MENU,
+    RULES,
+)
+
+RULES_PANEL: Final = (key("escape,f2", "close", "close", "Close the rules.", sign="Esc"),)
+"""The keys of the rules beside a board, which has the focus again afterwards."""
 
 HOME: Final = (
     key("1", "open('bot')", "bot", "Play against a bot, on this machine.", shown=False),
@@ -211,8 +228,9 @@ HOME: Final = (
     key("j", "open('join')", "join", "Join or watch a room by its code.", shown=False),
     key("w", "open('watch')", "watch", "See which matches are being played on the server.", shown=False),
     key("p", "open('replays')", "replays", "Look through matches that were played.", sign="p"),
+    key("t", "open('tutorial')", "learn", "Learn a game: find the move in a few positions.", sign="t"),
     key("r", "open('rules')", "rules", "Read the rules of the games, and try them.", sign="r"),
-    key("s", "open('settings')", "settings", "Change the looks and ways of this program.", sign="s"),
+    key("s", "open('settings')", "settings", "Change colours, characters, bell and name.", sign="s"),
     key("q", "app.quit", "quit", "Leave the program; seats in running matches stay yours.", sign="q"),
     key("delete,x", "forget", "forget", "Take the highlighted match off the list.", shown=False, sign="x"),
 )
@@ -227,7 +245,7 @@ LOBBY: Final = (
     key("slash", "find", "find", "Show the rooms whose code, game or names have what you type.", shown=False),
     key("g", "next_game", "game", "Show the rooms of the next game, or of every game.", shown=False),
     key("f", "next_state", "state", "Show other rooms: waiting, being played, over.", shown=False),
-    key("escape", "find_all", "all", "Look for nothing any more: show all rooms again.", sign="Esc"),
+    key("escape", "find_all", "all", "Clear the search: show all rooms again.", sign="Esc"),
     BACK,
 )
 
@@ -250,7 +268,7 @@ ROOM: Final = (
     MUTE,
 )
 
-SUBMIT: Final = key("ctrl+s", "submit", "start", "Ask for what is filled in.", sign="^s")
+SUBMIT: Final = key("ctrl+s", "submit", "start", "Go ahead with what is filled in.", sign="^s")
 
 FORM: Final = (
     SUBMIT,

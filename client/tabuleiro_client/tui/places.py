@@ -12,6 +12,7 @@ from textual.app import App
 
 from tabuleiro.errors import ConfigError, GuestNameTakenError, TabuleiroError
 from tabuleiro.ids import Phase
+from tabuleiro.rules import registry
 from tabuleiro_client.net.addresses import DEFAULT_SERVER, default_server
 from tabuleiro_client.net.identity import login_name
 from tabuleiro_client.net.link import LinkState
@@ -151,11 +152,23 @@ async def _replays(app: App[Any]) -> None:
 
 
 async def _rules(app: App[Any]) -> None:
+    from tabuleiro_client.tui.screens.board_screen import BoardScreen
     from tabuleiro_client.tui.screens.rules import RulesScreen
 
-    if not isinstance(app.screen, RulesScreen):
-        games = (getattr(screen, "game_name", None) for screen in reversed(app.screen_stack))
-        app.push_screen(RulesScreen(next((game for game in games if isinstance(game, str)), None)))
+    if isinstance(app.screen, RulesScreen) or (isinstance(app.screen, BoardScreen) and app.screen.open_rules()):
+        return
+    games = (getattr(screen, "game_name", None) for screen in reversed(app.screen_stack))
+    app.push_screen(RulesScreen(next((game for game in games if isinstance(game, str)), None)))
+
+
+async def _tutorial(app: App[Any]) -> None:
+    from tabuleiro_client.tui.screens.questions import PickerScreen
+    from tabuleiro_client.tui.screens.tutorial import TutorialScreen
+
+    titles = {name: registry.game_type(name).title for name in registry.names()}
+    game = await app.push_screen_wait(PickerScreen("Which game do you want to learn?", titles))
+    if game is not None:
+        app.push_screen(TutorialScreen(game))
 
 
 async def _settings(app: App[Any]) -> None:
@@ -188,6 +201,11 @@ PLACES: Final[Mapping[str, tuple[str, str, Callable[[App[Any]], Coroutine[Any, A
     ),
     "watch": ("watch matches", "The matches that are being played on the server used last.", _watch),
     "replays": ("replays", "Look through your matches, or a record in a file: step, jump, try moves.", _replays),
+    "tutorial": (
+        "learn a game",
+        "Find the move: positions of each game, from the first step to a small combination.",
+        _tutorial,
+    ),
     "rules": (
         "rules, with a board to try",
         "A page of rules for each game, and a board to try it on.",

@@ -6,12 +6,19 @@ from typing import Final
 
 from tabuleiro.notation.record import MatchRecord, result_of
 from tabuleiro.rules import State, registry
+from tabuleiro.rules.analysis import Analysis
 from tabuleiro.rules.base import Outcome
 from tabuleiro.rules.view import BoardView, Target
+from tabuleiro_client.models.analysis import MatchJudge, SearchJob
 from tabuleiro_client.models.timeline import Timeline, picture_of
 from tabuleiro_client.models.turn_composer import TurnComposer, composer_for
+from tabuleiro_client.text.analysis import TURN_MARKS, evaluation_lines, evaluation_text, graph_lines
 from tabuleiro_client.text.endings import ending_text
 from tabuleiro_client.tui.present.overlay import Overlay, composed_overlay
+
+EVALUATION_S: Final = 1.0
+JUDGING_S: Final = 0.5
+"""How long a position is searched: the one shown, and each of a whole match."""
 
 DELAYS_S: Final = (4.0, 2.0, 1.0, 0.5, 0.25)
 """The seconds between two actions of the autoplay, slowest first."""
@@ -36,7 +43,11 @@ class ReplayModel:
         self.composer: TurnComposer | None = None
         self.speed = 2
         self.message = ""
+        self.is_evaluating = False
+        self.is_judging = False
+        self.judge = MatchJudge(self.timeline.states, self.timeline.turns())
         self._left_branch: tuple[int, Timeline] | None = None
+        self._analyses: dict[tuple[str, ...], Analysis] = {}
 
     @property
     def line(self) -> Timeline:
@@ -72,6 +83,77 @@ class ReplayModel:
     def is_ended(self) -> bool:
         """True if the position shown is one in which the match, or what was tried, has ended."""
         return self.state.is_terminal or (self.branch is None and self.is_at_end and self.outcome is not None)
+
+    @property
+    def analysis(self) -> Analysis | None:
+        """What the search has found about the position shown, ``None`` for nothing yet."""
+        return self._analyses.get(self._path)
+
+    @property
+    def _path(self) -> tuple[str, ...]:
+        """The actions that lead to the position shown."""
+        return tuple(self.line.actions[: self.place])
+
+    def evaluate(self) -> None:
+        """Have the positions shown searched from now on, or no more."""
+        self.is_evaluating = not self.is_evaluating
+
+    def judge_match(self) -> None:
+        """Have all positions of the record searched, or stop that; what was found stays."""
+        self.message = "every turn is judged" if self.judge.next_ply is None else ""
+        self.is_judging = not self.is_judging and self.judge.next_ply is not None
+
+    def next_job(self) -> SearchJob | None:
+        """Return what is to be searched next: the position shown comes first; ``None`` for nothing."""
+        record, path = self.record, self._path
+        if self.is_evaluating and path not in self._analyses and not self.state.is_terminal:
+            return SearchJob(record.game, self.game.options, path, EVALUATION_S)
+        ply = self.judge.next_ply if self.is_judging else None
+        if ply is None:
+            return None
+        return SearchJob(record.game, self.game.options, tuple(self.timeline.actions[:ply]), JUDGING_S)
+
+    def take_analysis(self, path: tuple[str, ...], analysis: Analysis) -> None:
+        """Take what was found about the position to which the actions of ``path`` lead."""
+        self._analyses[path] = analysis
+        if list(path) == self.timeline.actions[: len(path)] and len(path) in self.judge.plies:
+            self.judge.take(len(path), analysis)
+        if self.judge.next_ply is None:
+            self.is_judging = False
+
+    def progress_text(self) -> str:
+        """Return how far the judging is; empty while there is none."""
+        if not self.is_judging:
+            return ""
+        return f"judging the match: {self.judge.done_count} of {len(self.judge.plies)} positions (A stops)"
+
+    def evaluation(self, width: int, *, is_ascii: bool) -> list[str]:
+        """Return the value of the position shown and its best turn, for a panel of ``width`` columns."""
+        if not self.is_evaluating:
+            return []
+        if self.state.is_terminal:
+            return ["the game is over here"]
+        if self.analysis is None:
+            return ["searching ..." if self._analyses else "searching; the first time takes up to a minute"]
+        return evaluation_lines(self.game, self.state, self.analysis, width, is_ascii=is_ascii)
+
+    def brief_evaluation(self) -> str:
+        """Return the same in a sentence, empty without an analysis: for windows without room for a panel."""
+        if not self.is_evaluating or self.analysis is None:
+            return ""
+        return evaluation_text(self.game, self.state, self.analysis)
+
+    def graph(self, width: int, *, is_ascii: bool) -> list[str]:
+        """Return the values of the match as a graph, once one of them is known from judging."""
+        judge = self.judge
+        if not self.is_judging and judge.next_ply is not None and not judge.judged():
+            return []
+        turns_before = sum(turn.ply + len(turn.actions) <= self.ply for turn in judge.turns)
+        return graph_lines(self.game, judge.values(), judge.judgements(), turns_before, width, is_ascii=is_ascii)
+
+    def turn_marks(self) -> dict[int, str]:
+        """Return signs for the turns of the record that cost much, by their numbers."""
+        return {judged.turn.number: TURN_MARKS[judged.verdict] for judged in self.judge.judged() if judged.verdict}
 
     def go(self, ply: int) -> None:
         """Go to a place in the record, and out of a branch."""

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tabuleiro.errors import ClientError, StoreError
+from tabuleiro.ids import RoomCode
 from tabuleiro.notation.formats import RecordFormat, write_record
+from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro.protocol.records import record_of
 from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_server.rooms.archive import records_of
 from tabuleiro_server.rooms.journal import read_events, rows_of
 from tabuleiro_server.store.sqlite import admin, repair
+from tabuleiro_server.store.sqlite.owners import owner_hint
 
 app = typer.Typer(no_args_is_help=True, help="Maintain a database file.")
 
@@ -98,10 +102,9 @@ def export(
 ) -> None:
     """Write a match of a room as a record or as JSON, straight from the file."""
     room = parse_room_code(code)
-    stored = asyncio.run(admin.read_events(_existing(db), room))
-    if not stored:
+    played = asyncio.run(matches_of(_existing(db), room))
+    if played is None:
         raise ClientError(f"there is no room {code!a} in {db}")
-    _, played = records_of(read_events(room, stored))
     wanted = [record for record in played if match in (None, record.match)]
     if not wanted:
         raise ClientError(f"room {room} has no such match; it has {len(played)}")
@@ -110,7 +113,18 @@ def export(
     typer.echo(write_record(record_of(wanted[-1]), format, game_id=name).encode(), nl=False)
 
 
+async def matches_of(db: Path, room: RoomCode) -> tuple[RecordPlayed, ...] | None:
+    """Return the matches of a room in a file, beside a server that may have it; ``None`` without such a room.
+
+    Raises: StoreError.
+    """
+    stored = await admin.read_events(db, room)
+    return tuple(records_of(read_events(room, stored))[1]) if stored else None
+
+
 def _existing(path: Path) -> Path:
-    if not path.is_file():
+    with suppress(OSError):
+        if path.is_file():
+            return path
         raise StoreError(f"{path}: there is no such file; name the database with --db")
-    return path
+    raise StoreError(f"{path}: this file cannot be reached{owner_hint(path)}")

@@ -4,9 +4,27 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Literal
+from contextlib import suppress
+from typing import Literal, TextIO, cast
 
 import structlog
+
+
+class _LastingStream:
+    """Standard error for the log: what cannot be written, e.g. once the terminal is closed, is dropped."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        """Write a part of a line."""
+        with suppress(OSError):
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        """Write what waits."""
+        with suppress(OSError):
+            self._stream.flush()
 
 
 def configure_logs(level: str, style: Literal["text", "json"] = "text") -> None:
@@ -34,7 +52,7 @@ def configure_logs(level: str, style: Literal["text", "json"] = "text") -> None:
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _LastingStream(sys.stderr))),
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(sys.stderr)

@@ -56,7 +56,7 @@ def serve(
     db: Annotated[Path | None, typer.Option(metavar="FILE", help="SQLite file; made if absent.")] = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with settings.")] = None,
 ) -> None:
-    """Run a game server. Ctrl-C or SIGTERM stops it; twice, at once."""
+    """Run a game server. Ctrl-C, SIGTERM or SIGHUP stops it; twice, at once."""
     settings = load_config(config, host=host, port=port, public_url=public_url, db=None if db is None else str(db))
     configure_logs(settings.log_level, settings.log_style)
     if sys.platform == "win32":
@@ -218,9 +218,12 @@ def end_at_last(limit_s: float) -> None:
 
 
 def _stop_on_signals(lifecycle: Lifecycle) -> None:
-    """Request the stop at Ctrl-C or SIGTERM."""
+    """Request the stop at Ctrl-C, SIGTERM, or the end of the terminal, unless that was to be ignored (nohup)."""
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    for number in numbers:
         try:
             loop.add_signal_handler(number, lifecycle.request_stop)
         except NotImplementedError:  # the event loops of Windows

@@ -14,7 +14,7 @@ from tabuleiro.rules.base import Termination
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.commands import NO_CHANCE, Chance
 from tabuleiro_server.room.seating import free_seats, start_match
-from tabuleiro_server.room.state import Match, RoomState
+from tabuleiro_server.room.state import Match, RoomState, first_turn_due_ms
 
 
 class Deadline(msgspec.Struct, frozen=True):
@@ -87,6 +87,9 @@ def _playing_deadlines(room: RoomState) -> Iterator[Deadline]:
     flag_ms = flag_deadline_ms(control, match.clock, match.lags_ms[to_move])
     if flag_ms is not None:
         yield Deadline(TimestampMs(flag_ms), partial(_ended, match, opponent(to_move), Termination.TIMEOUT))
+    due_ms = first_turn_due_ms(room)
+    if due_ms is not None:
+        yield Deadline(due_ms, lambda: (MatchEnded(match.number, None, Termination.ABORTED, to_move),))
     if isinstance(control, NoClock):
         idle_ms = room.limits.idle_match_ms
         if not _has_person_moved(match):

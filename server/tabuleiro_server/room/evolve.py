@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tabuleiro import clock as clocks
-from tabuleiro.ids import PLAYERS, Player, TimestampMs
+from tabuleiro.ids import PLAYERS, Player, TimestampMs, opponent
 from tabuleiro.protocol import events
 from tabuleiro.protocol.events import OfferView, SeatInfo, SequencedEvent
 from tabuleiro.rules import registry
@@ -22,6 +22,7 @@ from tabuleiro_server.room.state import (
     RoomState,
     child_of,
     cut_checkpoints,
+    first_turn_limit_ms,
     state_after,
     with_checkpoint,
 )
@@ -136,7 +137,12 @@ def _room_resumed(room: RoomState, event: events.RoomResumed, at_ms: TimestampMs
     else:
         away = [up_since_ms if seat.kind == "person" else None for seat in room.seats]
     room = replace(room, away_since_ms=(away[0], away[1]))
-    if room.match is None or room.phase != "playing" or room.settings.counts_downtime:
+    if room.match is None or room.phase != "playing":
+        return room
+    waited_for_ms = _spared(room.match.first_turn_since_ms, event.down_since_ms, up_since_ms)
+    if waited_for_ms is not None:
+        return replace(room, match=replace(room.match, first_turn_since_ms=waited_for_ms))
+    if room.settings.counts_downtime:
         return room
     control = room.settings.time_control
     paused = clocks.pause(control, room.match.clock, event.down_since_ms)
@@ -155,9 +161,10 @@ def _match_started(room: RoomState, event: events.MatchStarted, at_ms: Timestamp
     state = game.initial_state()
     control = room.settings.time_control
     clock = clocks.new_clock(control)
-    if state.to_move is not None:
+    waited_for_ms = at_ms if first_turn_limit_ms(room) else None
+    if state.to_move is not None and waited_for_ms is None:
         clock = clocks.begin_turn(control, clock, state.to_move, at_ms)
-    match = Match(event.match, room.seats, state, clock, at_ms, control)
+    match = Match(event.match, room.seats, state, clock, at_ms, control, first_turn_since_ms=waited_for_ms)
     return replace(room, phase="playing", game=game, match=match, offers=())
 
 
@@ -168,9 +175,12 @@ def _actions_played(room: RoomState, event: events.ActionsPlayed, at_ms: Timesta
     state = match.state
     for text in event.actions:
         state = child_of(state, state.string_to_action(text))
-    clock = match.clock
+    clock, waited_for_ms = match.clock, match.first_turn_since_ms
     if state.actions_in_turn == 0 or state.is_terminal:
-        clock = _next_turn(room, match, state.to_move, at_ms, event.lag_ms)
+        if waited_for_ms is not None and opponent(event.player) not in match.movers:
+            waited_for_ms = at_ms
+        else:
+            clock, waited_for_ms = _next_turn(room, match, state.to_move, at_ms, event.lag_ms), None
     lags_ms = match.lags_ms
     lags_ms = (event.lag_ms, lags_ms[1]) if event.player == 0 else (lags_ms[0], event.lag_ms)
     actions = match.actions + event.actions
@@ -182,6 +192,7 @@ def _actions_played(room: RoomState, event: events.ActionsPlayed, at_ms: Timesta
         checkpoints=with_checkpoint(match.checkpoints, len(actions), state),
         movers=match.movers + (event.player,) * len(event.actions),
         lags_ms=lags_ms,
+        first_turn_since_ms=waited_for_ms,
     )
     # A takeback is asked for of this position; a draw may still be accepted by the one who is to move now.
     kept = room.offers and tuple(offer for offer in room.offers if offer == OfferView("draw", event.player))
@@ -220,6 +231,9 @@ def _turn_taken_back(room: RoomState, event: events.TurnTakenBack, at_ms: Timest
     match = room.match
     if match is None:
         return room
+    if match.first_turn_since_ms is not None:
+        match = replace(_cut_back(room, match, event.ply), first_turn_since_ms=at_ms)
+        return replace(room, match=match, offers=())
     undone = _finished_turns(room, match, event.ply)
     clock = clocks.take_back(room.settings.time_control, match.clock, event.player, at_ms, undone)
     return replace(room, match=replace(_cut_back(room, match, event.ply), clock=clock), offers=())
@@ -261,6 +275,7 @@ def _match_ended(room: RoomState, event: events.MatchEnded, at_ms: TimestampMs) 
     match = replace(
         match,
         clock=clocks.stop(room.settings.time_control, match.clock, at_ms),
+        first_turn_since_ms=None,
         ended_at_ms=at_ms,
         winner=event.winner,
         termination=event.termination,

@@ -250,7 +250,11 @@ def decide_resume(room: RoomState, command: commands.Resume, now_ms: int) -> Eve
 
 
 def _is_clock_spared(room: RoomState) -> bool:
-    """Return True if a clock runs that does not count downtime."""
-    if room.phase != "playing" or room.match is None or room.settings.counts_downtime:
+    """Return True if a clock runs that does not count downtime, or a first turn is waited for."""
+    if room.phase != "playing" or room.match is None:
+        return False
+    if room.match.first_turn_since_ms is not None:
+        return True
+    if room.settings.counts_downtime:
         return False
     return not isinstance(room.settings.time_control, NoClock) and room.match.clock.since_ms is not None

@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 
-from tabuleiro.clock import ClockState, NoClock, TimeControl
-from tabuleiro.ids import PLAYERS, AccountId, Phase, Player, RoomCode, Seq, TimestampMs
+from tabuleiro.clock import ClockState, NoClock, TimeControl, new_clock, total_remaining_ms
+from tabuleiro.ids import HOUR_MS, PLAYERS, AccountId, Phase, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import OfferView, RoomSecrets, SeatInfo
 from tabuleiro.rules.base import Game, State, Termination
 from tabuleiro.settings import RoomLimits, RoomSettings
@@ -57,8 +57,10 @@ class Match(msgspec.Struct, frozen=True, gc=False):
     that time, which may change once the match is over. ``actions`` are the canonical texts since the start,
     ``movers`` the player who made each of them. ``checkpoints`` are some of the positions since the start.
     ``revision`` counts the undos and takebacks. ``lags_ms`` is the last known lag of each player's connection,
-    ``hinted_at_ms`` the time of each player's last hint, ``None`` before. ``ended_at_ms`` and ``termination`` are
-    ``None`` while the match goes on; ``winner`` is ``None`` then, and after a draw.
+    ``hinted_at_ms`` the time of each player's last hint, ``None`` before. ``first_turn_since_ms`` is the time from
+    which the first turn of the player to move is waited for, ``None`` once the clock has started, or without one.
+    ``ended_at_ms`` and ``termination`` are ``None`` while the match goes on; ``winner`` is ``None`` then, and
+    after a draw.
     """
 
     number: int
@@ -73,6 +75,7 @@ class Match(msgspec.Struct, frozen=True, gc=False):
     revision: int = 0
     lags_ms: tuple[int, int] = (0, 0)
     hinted_at_ms: tuple[TimestampMs | None, TimestampMs | None] = (None, None)
+    first_turn_since_ms: TimestampMs | None = None
     ended_at_ms: TimestampMs | None = None
     winner: Player | None = None
     termination: str | None = None
@@ -162,6 +165,23 @@ class RoomState(msgspec.Struct, frozen=True, gc=False):
         if self.phase != "playing" or self.match is None or self.match.to_move is None:
             return False
         return self.is_played_by_bot(self.match.to_move)
+
+
+def first_turn_limit_ms(room: RoomState) -> int:
+    """Return the time for each first turn of a match; 0 if there is none, and a clock runs from the beginning."""
+    control = room.settings.time_control
+    whole_ms = total_remaining_ms(control, new_clock(control), 0, now_ms=0)
+    if whole_ms is None:
+        return 0
+    return room.limits.first_turn_ms if whole_ms < HOUR_MS else room.limits.long_first_turn_ms
+
+
+def first_turn_due_ms(room: RoomState) -> TimestampMs | None:
+    """Return the time at which a match is aborted for want of a first turn, ``None`` if none is waited for."""
+    match = room.match
+    if match is None or match.first_turn_since_ms is None or match.to_move is None:
+        return None
+    return TimestampMs(match.first_turn_since_ms + first_turn_limit_ms(room))
 
 
 _BOT_ACCOUNTS: Final = (AccountId("bot/0"), AccountId("bot/1"))

@@ -16,9 +16,18 @@ from tabuleiro.clock import NoClock
 from tabuleiro.ids import PLAYERS, AccountId, Player, Ply, TimestampMs
 from tabuleiro.protocol.boards import Board, BoardLayout, board_of, layout_of
 from tabuleiro.protocol.events import OfferView, RoomOpened, Said, SeatInfo, SequencedEvent, Withheld
-from tabuleiro.protocol.messages import BotThought, ChatLine, MatchView, RoomHead, RoomSummary, SeatView, Snapshot
+from tabuleiro.protocol.messages import (
+    BotThought,
+    ChatLine,
+    FirstTurn,
+    MatchView,
+    RoomHead,
+    RoomSummary,
+    SeatView,
+    Snapshot,
+)
 from tabuleiro.rules.base import State
-from tabuleiro_server.room.state import Match, RoomState
+from tabuleiro_server.room.state import Match, RoomState, first_turn_due_ms, first_turn_limit_ms
 
 
 class Viewer(Enum):
@@ -81,6 +90,7 @@ def _seat_view(
 def _match_view(room: RoomState, match: Match) -> MatchView:
     # Clients read the clock by the settings of the room, which may be other ones after the match.
     control = room.settings.time_control
+    due_ms = first_turn_due_ms(room)
     is_readable = not isinstance(control, NoClock) and match.time_control == control
     return MatchView(
         number=match.number,
@@ -95,6 +105,7 @@ def _match_view(room: RoomState, match: Match) -> MatchView:
         revision=match.revision,
         can_abort=match.termination is None and not match.has_begun,
         players=_player_names(match),
+        first_turn=None if due_ms is None else FirstTurn(due_ms, first_turn_limit_ms(room)),
     )
 
 

@@ -202,11 +202,15 @@ class OfferEnded(BaseEvent, frozen=True, tag="offer-ended"):
 
 
 class MatchEnded(BaseEvent, frozen=True, tag="match-ended"):
-    """The match is over. ``winner`` is ``None`` for a draw or an aborted match."""
+    """The match is over. ``winner`` is ``None`` for a draw or an aborted match.
+
+    ``late_player`` is the one who made no first turn in time, for which the match was aborted.
+    """
 
     match: int
     winner: Player | None
     termination: str
+    late_player: Player | None = None
 
 
 class Said(BaseEvent, frozen=True, tag="said"):

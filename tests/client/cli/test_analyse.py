@@ -14,8 +14,9 @@ from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.base import Outcome, Termination
 from tabuleiro_client.cli import analyse
-from tabuleiro_client.cli.analyse import load_analyser
 from tabuleiro_client.cli.main import exit_status
+from tabuleiro_client.models import analysis
+from tabuleiro_client.models.analysis import load_analyser
 from tabuleiro_client.net.files import CONFIG_VARIABLE
 from tabuleiro_client.net.library import ME, connect
 from tabuleiro_client.text.analysis import analysis_lines, progress_text
@@ -140,7 +141,7 @@ def test_what_cannot_be_analysed_is_one_clear_message(quick_search, file, argume
 
 
 def test_a_client_without_the_servers_side_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(analyse, "entry_points", lambda **_: ())
+    monkeypatch.setattr(analysis, "entry_points", lambda **_: ())
     with pytest.raises(ConfigError, match=r"pipx install .*\.whl\[server,bots\]'"):
         load_analyser()
 

@@ -80,7 +80,7 @@ def test_iris_shows_what_the_first_stone_bans() -> None:
 
 def test_iris_names_its_colours() -> None:
     view = registry.load("iris").initial_state().view()
-    expected = "\u25fc black stone, \u25fb white stone, r red, o orange, y yellow, g green, b blue"
+    expected = "\u25fc black stone, \u25c9 white stone, r red, o orange, y yellow, g green, b blue"
     assert legend(view, UNICODE) == expected
 
 
@@ -106,7 +106,7 @@ def test_minefield_shows_the_winning_path() -> None:
     assert drawn("minefield", "c5", UNICODE, size=5, position="..b../..b../..b../wwbww/..... 0") == picture("""
         |black joins top and bottom
         |5 . .[\u25fc]. .
-        |4 \u25fb \u25fb(\u25fc)\u25fb \u25fb
+        |4 \u25c9 \u25c9(\u25fc)\u25c9 \u25c9
         |3 . .(\u25fc). .
         |2 . .(\u25fc). .
         |1 . .(\u25fc). .

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from tabuleiro.clock import Fischer, begin_turn, end_turn, new_clock
-from tabuleiro.protocol.messages import BotThought
+from tabuleiro.ids import DAY_MS
+from tabuleiro.protocol.messages import BotThought, FirstTurn
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.mirror import seats_of
 from tabuleiro_client.text.board import TextStyle
@@ -19,8 +20,10 @@ def told(one_room):
     """The notices of the test's room, with some fields of its head replaced, for the holder of ``seats``."""
     room = one_room()
 
-    def of(*seats, clock=None, **fields):
+    def of(*seats, clock=None, first_turn=None, **fields):
         head = msgspec.structs.replace(room.head(), **fields)
+        if first_turn is not None:
+            head = msgspec.structs.replace(head, match=msgspec.structs.replace(head.match, first_turn=first_turn))
         if clock is not None:
             head = msgspec.structs.replace(head, match=msgspec.structs.replace(head.match, clock=clock))
         found = timed_notices(head, Cast(room.game, seats_of(head), seats, PLAIN), seats)
@@ -64,3 +67,19 @@ def test_a_win_that_may_be_claimed_is_told_to_the_opponent(told):
 
 def test_nothing_is_to_be_told_when_no_match_runs(told):
     assert told(0, seats=away(told.head, 0), phase="finished", thinking=BotThought(1, 0)) == []
+
+
+@pytest.mark.parametrize(("seats", "whose"), [((0,), "your"), ((1,), "ana's"), ((), "ana's")])
+def test_everybody_is_told_twice_that_the_clock_waits_for_first_turns(told, seats, whose):
+    text = "the clock starts after both first turns; {} s for {} first turn"
+    expected = [(100_000, text.format(30, whose)), (120_000, text.format(10, whose))]
+    assert sorted(told(*seats, first_turn=FirstTurn(130_000, 30_000))) == expected
+
+
+def test_a_short_limit_for_first_turns_is_told_once(told):
+    assert [at_ms for at_ms, _ in told(0, first_turn=FirstTurn(130_000, 10_000))] == [120_000]
+
+
+def test_a_day_for_the_first_turn_is_told_as_one(told):
+    notices = sorted(told(0, first_turn=FirstTurn(DAY_MS, DAY_MS)))
+    assert notices[0] == (0, "the clock starts after both first turns; 1d 0h for your first turn")

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 from textual.widgets._footer import FooterKey
 
+from tabuleiro.errors import ClientError
 from tabuleiro.ids import RoomCode
 from tabuleiro.notation.record import MatchRecord, RecordPlayer
 from tabuleiro.notation.record_text import parse_record
 from tabuleiro.protocol.messages import JoinRoom
+from tabuleiro.rules import registry
+from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro.rules.base import Outcome, Termination
 from tabuleiro.settings import RoomSettings
+from tabuleiro_client.models.analysis import SearchJob
 from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.net.link import Link
 from tabuleiro_client.net.room import enter
 from tabuleiro_client.tui import launch
 from tabuleiro_client.tui.app import TabuleiroApp
+from tabuleiro_client.tui.screens import replay as replay_screen
 from tabuleiro_client.tui.screens.dialogs import ExportScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
@@ -182,15 +189,102 @@ async def test_a_record_without_an_end_is_told_as_unfinished():
 
 async def test_autoplay_runs_to_the_end_and_stops(replaying):
     async with replaying.run_test() as pilot:
-        await pilot.press("plus", "plus", "plus", "a")
+        await pilot.press("plus", "plus", "plus", "space")
         assert line(replaying, "say") == "autoplay, 0.25 s an action (Space stops)"
         await until(pilot, lambda: model_of(replaying).is_at_end)
         assert line(replaying, "say") == ""
-        await pilot.press("a")
+        await pilot.press("space")
         assert model_of(replaying).ply == 0
         await until(pilot, lambda: model_of(replaying).ply == 2)
-        await pilot.press("0", "a", "a")
+        await pilot.press("0", "space", "space")
         assert model_of(replaying).ply == 0
+
+
+class Search:
+    """A search that finds the first legal actions at once, good for whoever is to move; or a problem."""
+
+    problem = ""
+    jobs: ClassVar[list[SearchJob]] = []
+
+    async def search(self, job: SearchJob) -> Analysis:
+        self.jobs.append(job)
+        await asyncio.sleep(0)
+        if self.problem:
+            raise ClientError(self.problem)
+        state = registry.load(job.game, job.options).initial_state()
+        for text in job.actions:
+            state = state.apply(state.string_to_action(text))
+        action = state.legal_actions()[0]
+        return Analysis((Candidate((action,), (action,), 0.4),), 10)
+
+    async def close(self) -> None:
+        self.jobs.clear()
+
+
+@pytest.fixture
+def quick_search(monkeypatch):
+    monkeypatch.setattr(replay_screen, "SearchProcess", Search)
+
+
+async def test_the_value_and_the_best_turn_of_each_position_are_shown_and_hidden_again(quick_search, replaying):
+    async with replaying.run_test(size=(120, 32)) as pilot:
+        await pilot.press("a")
+        await until(pilot, lambda: "best: " in line(replaying, "evaluation"))
+        assert line(replaying, "evaluation").splitlines()[1] == "blue: +0.40 better"
+        await pilot.press("right", "right")
+        await until(pilot, lambda: "red: +0.40 better" in line(replaying, "evaluation"))
+        assert Search.jobs[-1].actions == ("b4", "c3")
+        searched_count = len(Search.jobs)
+        await pilot.press("home", "a", "right")
+        assert line(replaying, "evaluation") == ""
+        assert len(Search.jobs) == searched_count, "what was searched is known, and now nothing is asked"
+
+
+async def test_the_whole_match_is_judged_with_a_graph_and_marks_at_the_worst_turns(quick_search, replaying):
+    async with replaying.run_test(size=(120, 32)) as pilot:
+        await pilot.press("A")
+        await until(pilot, lambda: not model_of(replaying).is_judging)
+        graph = line(replaying, "graph")
+        assert graph.splitlines()[0] == "blue is better at the top"
+        assert "1 blue: lost 0.80, better " in graph
+        assert model_of(replaying).turn_marks() == {1: "??", 2: "??", 3: "??"}
+        await pilot.press("A")
+        assert line(replaying, "say") == "every turn is judged"
+
+
+async def test_judging_can_be_stopped_and_says_how_far_it_is(monkeypatch, replaying):
+    never = asyncio.Event()
+
+    class SlowSearch(Search):
+        async def search(self, job: SearchJob) -> Analysis:
+            if job.actions:
+                await never.wait()
+            return await super().search(job)
+
+    monkeypatch.setattr(replay_screen, "SearchProcess", SlowSearch)
+    async with replaying.run_test(size=(120, 32)) as pilot:
+        await pilot.press("A")
+        await until(pilot, lambda: "1 of 4 positions" in line(replaying, "say"))
+        await pilot.press("A")
+        assert line(replaying, "say") == ""
+        assert not model_of(replaying).is_judging
+        await pilot.press("right")
+        assert model_of(replaying).ply == 1
+
+
+async def test_a_search_that_cannot_be_had_says_why_and_asks_no_more(monkeypatch, quick_search, replaying):
+    monkeypatch.setattr(Search, "problem", "the engine is not installed")
+    async with replaying.run_test() as pilot:
+        await pilot.press("a")
+        await until(pilot, lambda: line(replaying, "say") == "the engine is not installed")
+        assert not model_of(replaying).is_evaluating
+
+
+async def test_a_window_without_a_panel_tells_the_value_below_the_board(quick_search, replaying):
+    async with replaying.run_test(size=(34, 20)) as pilot:
+        await pilot.press("a")
+        assert replaying.screen.has_class("narrow")
+        await until(pilot, lambda: line(replaying, "say").startswith("blue: +0.40"))
 
 
 async def test_moves_are_tried_from_anywhere_and_the_record_stays_as_it_was(replaying):

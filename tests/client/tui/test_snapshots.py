@@ -17,6 +17,7 @@ from tabuleiro.rules import registry
 from tabuleiro_client.models.records import RoomMatch, RoomMatches
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.screens.replay import ReplayScreen
+from tabuleiro_client.tui.screens.tutorial import TutorialScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_client.tui.settings import Settings
 from tabuleiro_client.tui.themes import THEMES
@@ -122,6 +123,16 @@ def test_replaying_a_match_of_a_room(snap_compare, game, keys):
 async def never_asked(number: int | None) -> RecordPlayed:
     """A server that is not asked in a picture."""
     raise AssertionError(number)
+
+
+def test_the_rules_beside_a_match(snap_compare):
+    app = frozen_app("minefield", actions_of("minefield", 30))
+    assert snap_compare(app, terminal_size=SMALL, press=["f2"])
+
+
+def test_a_lesson_that_is_done(snap_compare):
+    app = TabuleiroApp(lambda: TutorialScreen("virus-wars"), settings=Settings())
+    assert snap_compare(app, terminal_size=SMALL, press=["pagedown", "f5"])
 
 
 def test_the_page_of_keys(snap_compare):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from tabuleiro.notation.record import RecordTurn
 from tabuleiro.rules.view import BoardView, Mark, Note
@@ -61,9 +62,16 @@ class MoveRow:
     is_shown: bool
 
 
-def move_rows(turns: Sequence[RecordTurn], glyphs: tuple[str, str], ply: int, width: int) -> list[MoveRow]:
+def move_rows(
+    turns: Sequence[RecordTurn],
+    glyphs: tuple[str, str],
+    ply: int,
+    width: int,
+    marks: Mapping[int, str] = MappingProxyType({}),
+) -> list[MoveRow]:
     """Return one line a turn, wrapped at ``width`` columns; ``ply`` is the position on the board.
 
+    ``marks`` are signs behind turns, by their numbers.
     A game whose pieces belong to nobody has empty glyphs: then the sides are told by where the number stands.
     """
     rows: list[MoveRow] = []
@@ -74,7 +82,8 @@ def move_rows(turns: Sequence[RecordTurn], glyphs: tuple[str, str], ply: int, wi
         glyph = glyphs[turn.player] or ("^" if turn.player == 0 else "v")
         indent = f"{turn.number:>{digits}} {glyph} "
         line = indent
-        for action in turn.actions:
+        mark = marks.get(turn.number)
+        for action in (*turn.actions, mark) if mark else turn.actions:
             if len(line) + len(action) > width and line.strip():
                 rows.append(MoveRow(line.rstrip(), end, is_shown))
                 line = " " * len(indent)

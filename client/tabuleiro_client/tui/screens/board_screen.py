@@ -27,10 +27,12 @@ from tabuleiro_client.tui.present.notes import cell_note
 from tabuleiro_client.tui.widgets.bars import KeyBar, Line, TopBar
 from tabuleiro_client.tui.widgets.board import Board, OverlayMaker
 from tabuleiro_client.tui.widgets.chat import Entry
-from tabuleiro_client.tui.widgets.panel import Choices
+from tabuleiro_client.tui.widgets.panel import Choices, Legend
+from tabuleiro_client.tui.widgets.rules_page import RulesPanel
 
 PANEL_MIN_COLUMNS: Final = 26
 PANEL_MAX_COLUMNS: Final = 44
+RULES_MAX_COLUMNS: Final = 60
 OTHER_ROWS: Final = 6
 """Rows that are not the board's: the bar at the top, the lines below the board, the footer."""
 LAVISH_ROWS: Final = 8
@@ -53,6 +55,9 @@ class BoardScreen(Screen[None]):
     BoardScreen.tight #choices.empty { display: none; }
     BoardScreen #panel { width: 36; height: 1fr; background: $surface; }
     BoardScreen.narrow #panel { display: none; }
+    BoardScreen #rules { display: none; }
+    BoardScreen.learning #rules { display: block; }
+    BoardScreen.learning #panel .aside { display: none; }
     BoardScreen #brief { display: none; text-style: bold; }
     BoardScreen.narrow #brief { display: block; }
     """
@@ -82,7 +87,7 @@ class BoardScreen(Screen[None]):
     @property
     def is_typed_on(self) -> bool:
         """True if letters and digits begin a line of actions now, and so are no commands."""
-        return isinstance(self.focused, Board)
+        return isinstance(self.focused, Board | RulesPanel)
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
@@ -95,6 +100,7 @@ class BoardScreen(Screen[None]):
         if self.is_typed_on and character.isascii() and character.isalnum():
             event.stop()
             event.prevent_default()
+            self.set_focus(self.board)  # what is typed is for the board, also while the rules are read
             self.begin_typing(character)
 
     def begin_typing(self, character: str) -> None:
@@ -127,6 +133,8 @@ class BoardScreen(Screen[None]):
             yield Board(self.choose, self.point, id="board")
             with Vertical(id="panel"):
                 yield from self.compose_panel()
+                yield RulesPanel(id="rules")
+                yield Legend(id="legend", classes="aside")
         with Vertical(id="lines"):
             yield Line(id="brief")
             yield Line(id="turn")
@@ -137,7 +145,7 @@ class BoardScreen(Screen[None]):
         yield KeyBar()
 
     def compose_panel(self) -> Iterable[Widget]:
-        """Yield the widgets of the panel, from the top."""
+        """Yield the widgets of the panel, from the top; those of the class ``aside`` make room for the rules."""
         return ()
 
     def on_mount(self) -> None:
@@ -163,7 +171,8 @@ class BoardScreen(Screen[None]):
         # With no board that fits beside it, the panel leaves its columns to the board, or to the word about that.
         spare = 0 if layout is None else size.width - 1 - layout.width
         self.set_class(spare < PANEL_MIN_COLUMNS, "narrow")
-        self.query_one("#panel").styles.width = max(PANEL_MIN_COLUMNS, min(PANEL_MAX_COLUMNS, spare))
+        most = RULES_MAX_COLUMNS if self.has_class("learning") else PANEL_MAX_COLUMNS
+        self.query_one("#panel").styles.width = max(PANEL_MIN_COLUMNS, min(most, spare))
         self.show_note()  # it stands in for what the panel says
 
     def current_view(self) -> BoardView | None:
@@ -178,7 +187,25 @@ class BoardScreen(Screen[None]):
             self._edges_shown = edges
             self.part_columns(self.size)
         self.board.show(view, make_overlay)
+        self.query_one(Legend).show(view)
         self.show_note()
+
+    def open_rules(self) -> bool:
+        """Show the rules of the game beside the board, and go there; return whether there is room for them."""
+        if self.has_class("narrow"):
+            return False
+        rules = self.query_one(RulesPanel)
+        rules.show(self.game_name)
+        self.add_class("learning")
+        self.part_columns(self.size)
+        rules.focus()
+        return True
+
+    def on_rules_panel_closed(self) -> None:
+        """Show the board as before."""
+        self.remove_class("learning")
+        self.part_columns(self.size)
+        self.board.focus()
 
     def point(self) -> None:
         """Something else is pointed at on the board."""

@@ -178,7 +178,7 @@ class FormScreen(PageScreen):
             if row.field.name in problems:
                 row.take_focus()
                 self._has_tried = True
-                self.say(f"{row.field.label}: {problems[row.field.name]}")
+                self.say(f"check the field: {row.field.label}")
                 return
         self.say("")
         self.start(self.submit())

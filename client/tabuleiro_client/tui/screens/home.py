@@ -170,7 +170,10 @@ class HomeScreen(PageScreen):
         entries += map(self._place, ("connect", "join"))
         if others:
             entries += [Entry("Continue a match"), *map(self._match_entry, others)]
-        entries += [Entry("Look and learn"), *map(self._place, ("watch", "replays", "rules", "settings"))]
+        entries += [
+            Entry("Look and learn"),
+            *map(self._place, ("tutorial", "rules", "watch", "replays", "settings")),
+        ]
         return [*entries, Entry("quit", "Leave the program.", self.app.action_quit)]
 
     def _place(self, name: str) -> Entry:
@@ -209,7 +212,7 @@ class HomeScreen(PageScreen):
             await venue.link.get_record(match.room, None, match.secret)
         except CommandError:
             self.context.saved_matches.forget(match)
-            told = f"room {match.room} is no more, and the server has no record of it"
+            told = f"room {match.room} is gone, and the server keeps no record of it"
         else:
             self.context.saved_matches.keep(msgspec.structs.replace(match, phase="closed"))
             told = f"room {match.room} is closed; what was played there is among the replays (p)"

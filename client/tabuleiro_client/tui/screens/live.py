@@ -61,9 +61,9 @@ class LiveScreen(BoardScreen, RoomView):
         yield Players(id="players")
         yield Static("", id="offer", markup=False)
         yield Static("", id="end", markup=False)
-        yield Static("", id="facts", markup=False)
-        yield Moves(id="moves")
-        yield Chat(id="chat")
+        yield Static("", id="facts", classes="aside", markup=False)
+        yield Moves(id="moves").add_class("aside")
+        yield Chat(id="chat").add_class("aside")
 
     def on_mount(self) -> None:
         self._frames = FrameLimiter(
@@ -157,13 +157,12 @@ class LiveScreen(BoardScreen, RoomView):
         if not self.is_whole:
             return
         is_narrow = self.has_class("narrow")
-        turn = "  ".join(part for part in (model.turn_text(), *model.view.notices) if part)
+        ending = model.ending_lines() if model.is_live else []
+        notices = () if ending else model.view.notices  # those of the end say it a second time
+        turn = "  ".join(part for part in (model.turn_text(), *notices) if part)
         say = model.prompt()
-        if is_narrow and model.is_live and (ending := model.ending_lines()):
-            (result, reason), scores = ending[:2], ending[2:]
-            both = reason if result.lower() in reason else f"{result}: {reason}"
-            turn = both if len(both) <= self.query_one("#turn").content_size.width else reason
-            say = "   ".join([*scores, self.next_steps()])
+        if is_narrow and ending:
+            turn, say = ending[0], "   ".join([*ending[1:], self.next_steps()])
         self.write_line("turn", turn)
         self.write_line("say", model.message or say)
         self.query_one("#say").set_class(bool(model.message), "message")
@@ -217,8 +216,8 @@ class LiveScreen(BoardScreen, RoomView):
             super().show_note()
 
     def banner_text(self) -> str:
-        """Return the banner of a question that waits for an answer; empty if there is none."""
-        return self.model.offer_text()
+        """Return the banner of an offer or a first turn that is waited for; empty if there is neither."""
+        return self.model.offer_text() or self.model.first_turn_text(self.room.server_now_ms())
 
     def _show_banner(self, name: str, text: str) -> bool:
         """Show a banner, or none for an empty text; return whether it is another than before."""

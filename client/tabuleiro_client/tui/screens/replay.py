@@ -10,12 +10,14 @@ from textual.binding import BindingType
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
+from textual.worker import Worker
 
-from tabuleiro.errors import NotationError, TabuleiroError
+from tabuleiro.errors import ClientError, NotationError, TabuleiroError
 from tabuleiro.notation.record import MatchRecord, RecordPlayer
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options
 from tabuleiro.rules.view import BoardView, Target
+from tabuleiro_client.models.analysis import SearchProcess
 from tabuleiro_client.models.records import Match, Matches
 from tabuleiro_client.models.timeline import picture_of
 from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer
@@ -53,6 +55,9 @@ class ReplayScreen(BoardScreen):
     DEFAULT_CSS = """
     ReplayScreen #record { height: auto; padding: 0 1; }
     ReplayScreen #facts { height: auto; padding: 0 1; color: $text-muted; }
+    ReplayScreen #evaluation { height: auto; padding: 0 1; }
+    ReplayScreen #graph { height: auto; padding: 0 1; text-wrap: nowrap; color: $text-muted; }
+    ReplayScreen .unused { display: none; }
     """
 
     def __init__(self, record: MatchRecord, match: Match | None = None, matches: Matches | None = None) -> None:
@@ -60,6 +65,8 @@ class ReplayScreen(BoardScreen):
         self.match = match
         self._matches = matches
         self._autoplay: Timer | None = None
+        self._search = SearchProcess()
+        self._searching: Worker[None] | None = None
         super().__init__(self._title())
 
     @property
@@ -72,8 +79,13 @@ class ReplayScreen(BoardScreen):
 
     def compose_panel(self) -> Iterable[Widget]:
         yield Static("", id="record", markup=False)
-        yield Static("", id="facts", markup=False)
-        yield Moves(id="moves")
+        yield Static("", id="facts", classes="aside", markup=False)
+        yield Static("", id="evaluation", markup=False)
+        yield Static("", id="graph", classes="aside", markup=False)
+        yield Moves(id="moves").add_class("aside")
+
+    async def on_unmount(self) -> None:
+        await self._search.close()
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -114,7 +126,9 @@ class ReplayScreen(BoardScreen):
         """Draw everything anew."""
         model = self.model
         self.show_position(model.view, self.make_overlay)
-        self.query_one(Moves).show(model.line.turns(), side_glyphs(model.game, self.context.writing), model.place)
+        glyphs, marks = side_glyphs(model.game, self.context.writing), model.turn_marks()
+        self.query_one(Moves).show(model.line.turns(), glyphs, model.place, {} if model.branch else marks)
+        self._show_analysis()
         self.query_one("#facts", Static).update(facts(model.view, model.game.sides))
         notices = "  ".join(picture_of(model.state).notices)
         self.write_line(
@@ -122,7 +136,9 @@ class ReplayScreen(BoardScreen):
         )
         prompt = model.composer.prompt() if model.composer is not None and model.state.to_move is not None else ""
         playing = f"autoplay, {model.delay_s:g} s an action (Space stops)" if self._autoplay is not None else ""
-        self.write_line("say", model.message or playing or prompt or (notices if model.is_ended else ""))
+        brief = model.brief_evaluation() if self.has_class("narrow") else ""
+        told = model.message or playing or model.progress_text() or brief or prompt
+        self.write_line("say", told or (notices if model.is_ended else ""))
         self.query_one("#say").set_class(bool(model.message), "message")
         self.board.can_choose = model.branch is not None
         self.show_choices(model.composer, leaves_out="send")
@@ -136,11 +152,54 @@ class ReplayScreen(BoardScreen):
             return self.model.composer is not None and self.model.composer.can_pass()
         if action in ("autoplay", "export"):
             return self.model.branch is None
+        if action == "judge":
+            return self.model.branch is None and bool(self.model.judge.turns)
         if action in ("pick_match", "other_match"):
             return self._matches is not None and self._matches.last > 1 and self.model.branch is None
         if action.startswith("scroll"):
             return self.model.composer is None or not self.model.composer.is_asking
         return True
+
+    def _show_analysis(self) -> None:
+        """Write what the search has found so far, and let it continue if there is more to find."""
+        width = self.query_one("#panel").size.width - 2
+        is_ascii = self.context.writing.ascii
+        for name, lines in (
+            ("evaluation", self.model.evaluation(width, is_ascii=is_ascii)),
+            ("graph", self.model.graph(width, is_ascii=is_ascii)),
+        ):
+            part = self.query_one(f"#{name}", Static)
+            part.update("\n".join(lines))
+            part.set_class(not lines, "unused")
+        is_searching = self._searching is not None and self._searching.is_running
+        if not is_searching and self.model.next_job() is not None:
+            self._searching = self.run_worker(self._search_on(), name="search", group="search")
+
+    async def _search_on(self) -> None:
+        """Search positions until nothing more is asked for."""
+        model = self.model
+        try:
+            while self.model is model and (job := model.next_job()) is not None:
+                model.take_analysis(job.actions, await self._search.search(job))
+                if model.next_job() is not None:
+                    self.show_all()
+        except ClientError as error:
+            model.is_evaluating = model.is_judging = False
+            model.message = str(error)
+        self._searching = None
+        self.show_all()
+
+    def action_evaluate(self) -> None:
+        """Show what the position is worth and the best turn, or no more."""
+        self.model.message = ""
+        self.model.evaluate()
+        self.show_all()
+
+    def action_judge(self) -> None:
+        """Judge every turn of the match, or stop."""
+        self._stop_autoplay()
+        self.model.judge_match()
+        self.show_all()
 
     def look(self, ply: int) -> None:
         """Show the position after ``ply`` actions of the record."""
@@ -322,7 +381,7 @@ class ReplayScreen(BoardScreen):
             self._say(problem_text(error))
             return
         self._stop_autoplay()
-        model.speed = self.model.speed
+        model.speed, model.is_evaluating = self.model.speed, self.model.is_evaluating
         self.model, self.match = model, match
         self.query_one(TopBar).show_title(self._title())
         self.query_one("#record", Static).update("\n".join(self._introduction()))

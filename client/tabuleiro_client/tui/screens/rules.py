@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 from rich.style import Style
 from rich.text import Text
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -17,6 +16,7 @@ from tabuleiro.rules.options import Options
 from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.replay import TryScreen
+from tabuleiro_client.tui.widgets.rules_page import RulesPage
 
 SMALL_BOARDS: Final[Mapping[str, Options]] = {
     "virus-wars": {"rows": 6, "cols": 6, "steps": 3},
@@ -43,8 +43,7 @@ class RulesScreen(PageScreen):
     ]
     DEFAULT_CSS = """
     RulesScreen #games { height: 2; padding: 1 1 0 1; link-style: none; }
-    RulesScreen VerticalScroll { height: 1fr; margin-top: 1; padding-left: 1; scrollbar-size-vertical: 1; }
-    RulesScreen #page { width: 1fr; height: auto; }
+    RulesScreen RulesPage { height: 1fr; margin-top: 1; }
     """
 
     def __init__(self, game: str | None = None) -> None:
@@ -53,8 +52,7 @@ class RulesScreen(PageScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         yield Static("", id="games")
-        with VerticalScroll(can_focus=False):
-            yield Static("", id="page", markup=False)
+        yield RulesPage()
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -67,8 +65,7 @@ class RulesScreen(PageScreen):
             names.append(f" {registry.game_type(name).title} ", style)
             names.append(" ")
         self.query_one("#games", Static).update(names)
-        self.query_one("#page", Static).update(registry.game_type(self.game).rules_page)
-        self.query_one(VerticalScroll).scroll_home(animate=False)
+        self.query_one(RulesPage).show(self.game)
 
     def action_open_game(self, name: str) -> None:
         """Show the rules of a game."""
@@ -86,4 +83,4 @@ class RulesScreen(PageScreen):
 
     def action_scroll_page(self, lines: int) -> None:
         """Scroll the page down by so many lines, up if negative."""
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+        self.query_one(RulesPage).scroll_relative(y=lines, animate=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar, Final
 
 from rich.cells import cell_len, set_cell_size
@@ -18,9 +19,12 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tabuleiro.notation.record import RecordTurn
+from tabuleiro.rules.view import BoardView
 from tabuleiro_client.models.turn_composer import Choice
+from tabuleiro_client.text.board import drawn_pieces
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.context import context_of
+from tabuleiro_client.tui.present.glyphs import ROLES
 from tabuleiro_client.tui.present.ink import Ink, Role
 from tabuleiro_client.tui.present.notes import MoveRow, move_rows
 from tabuleiro_client.tui.present.players import ClockFace, PlayerLine, Urgency
@@ -145,28 +149,88 @@ class Moves(LineList[MoveRow]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._shown: object = None
-        self._given: tuple[Sequence[RecordTurn], tuple[str, str], int] = ((), ("", ""), 0)
+        self._given: tuple[Sequence[RecordTurn], tuple[str, str], int, Mapping[int, str]] = ((), ("", ""), 0, {})
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)
         self._shown = None  # with other rows to see, the turn on the board may be out of sight
         self.show(*self._given)
 
-    def show(self, turns: Sequence[RecordTurn], glyphs: tuple[str, str], ply: int) -> None:
-        """List ``turns`` and mark the one that led to ``ply``."""
-        self._given = (turns, glyphs, ply)
+    def show(
+        self,
+        turns: Sequence[RecordTurn],
+        glyphs: tuple[str, str],
+        ply: int,
+        marks: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
+        """List ``turns`` with the ``marks`` behind them, by their numbers, and show which one led to ``ply``."""
+        self._given = (turns, glyphs, ply, marks)
         width = max(self.size.width - 1, 12)  # a column for the bar that scrolls
-        key = (tuple(turns), glyphs, ply, width)
+        key = (tuple(turns), glyphs, ply, width, tuple(marks.items()))
         if key == self._shown:
             return
         self._shown = key
-        rows = move_rows(turns, glyphs, ply, width)
+        rows = move_rows(turns, glyphs, ply, width, marks)
         self.show_entries(rows)
         shown = [place for place, row in enumerate(rows) if row.is_shown]
         self.scroll_so_that(shown[-1] if shown else 0)
 
     def content_of(self, entry: MoveRow) -> Content:
         return Content.styled(entry.text, "bold") if entry.is_shown else Content(entry.text)
+
+
+class Legend(Static):
+    """The pieces as they are drawn, and their names; as many beside each other as fit."""
+
+    DEFAULT_CSS = """
+    Legend { height: auto; padding: 0 1; color: $text-muted; }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__("", id=id, classes=classes)
+        self._view: BoardView | None = None
+        self._shown: object = None
+
+    def show(self, view: BoardView) -> None:
+        """Name the pieces of ``view``, and the letters of the colours on its cells."""
+        self._view = view
+        self._write()
+
+    def on_resize(self) -> None:
+        self._write()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._write()
+
+    def _write(self) -> None:
+        view, width = self._view, self.content_size.width
+        if view is None or width <= 0:
+            return
+        context = context_of(self)
+        shown = (view.piece_names, width, context.glyphs, context.settings.theme)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        brush, is_stone = context.brush(is_stone="b" in view.piece_names), "b" in view.piece_names
+        entries = []
+        for piece, is_asleep, name in drawn_pieces(view):
+            ink = Ink(ROLES.get(piece), Role.GROUND if is_stone else None, bold=not is_asleep, dim=is_asleep)
+            glyph = context.glyphs.glyph(piece, is_asleep=is_asleep)
+            entries.append(Text.assemble((glyph, brush.style(ink)), f" {name}"))
+        self.update(_flowed(entries, width))
+
+
+def _flowed(entries: Sequence[Text], width: int) -> Text:
+    """Return entries one after the other, none of them parted at the end of a line."""
+    lines = [Text()]
+    for entry in entries:
+        gap = "  " if lines[-1] else ""
+        if lines[-1] and len(lines[-1]) + len(gap) + len(entry) > width:
+            lines.append(Text())
+            gap = ""
+        lines[-1].append(gap).append_text(entry)
+    return Text("\n").join(lines)
 
 
 class Choices(Static):

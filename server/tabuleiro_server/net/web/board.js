@@ -210,7 +210,7 @@ export class BoardPicture {
       const [x, y] = this.places[index];
       const found = [];
       for (const mark of ["home", "winning", "last"]) {
-        if (marks.includes(mark)) found.push(s("polygon", { points: this.outline(x, y, SIZE - 2), class: `mark ${mark}` }));
+        if (marks.includes(mark)) found.push(s("polygon", { points: this.outline(x, y, SIZE - 2), class: `mark ${mark}${this.isHex ? " hex" : ""}` }));
       }
       if (marks.includes("forbidden")) found.push(s("path", { d: cross(x, y, 5), class: "mark forbidden" }));
       return found;

@@ -30,6 +30,26 @@ export class Unknown extends Error {}
  * @typedef {{message: any, resolve: (result: any) => void, reject: (error: Error) => void, again: boolean, at: number}} Pending
  */
 
+const EXPORTED = "tabuleiro-identity-";
+const CHECKSUM_CHARS = 4;
+
+/**
+ * Read what `tabuleiro identity export` writes: a checksum, and the server, the name and the token as JSON.
+ * @param {string} written
+ * @returns {Identity | null}
+ */
+function identityIn(written) {
+  if (!written.startsWith(EXPORTED)) return null;
+  try {
+    const coded = written.slice(EXPORTED.length).replaceAll("-", "+").replaceAll("_", "/");
+    const bytes = Uint8Array.from(atob(coded), (letter) => letter.charCodeAt(0));
+    const [, name, token] = JSON.parse(new TextDecoder().decode(bytes.slice(CHECKSUM_CHARS)));
+    return { account: "", name, token };
+  } catch {
+    return null;
+  }
+}
+
 export class Link extends EventTarget {
   constructor() {
     super();
@@ -73,11 +93,15 @@ export class Link extends EventTarget {
     } catch { /* private windows may keep nothing: this guest lasts as long as the page */ }
   }
 
-  /** Connect as another guest. @param {string} name */
+  /**
+   * Connect as another guest: a new one of this name, or one of another computer by what `identity export` wrote.
+   * @param {string} name
+   */
   async rename(name) {
-    this.wanted = name;
+    const known = identityIn(name);
     this.kept = this.identity;
-    this.identity = null;
+    this.wanted = known ? known.name : name;
+    this.identity = known;
     this.socket?.close();
     this.hurry();
     return new Promise((resolve, reject) => {
@@ -98,14 +122,15 @@ export class Link extends EventTarget {
   /** @param {WebSocket} socket */
   async hello(socket) {
     const identity = this.identity;
-    const name = this.wanted || `guest-${Math.floor(1000 + Math.random() * 9_000_000)}`;
+    const name = this.wanted || `guest-${Math.floor(1000 + Math.random() * 99_000)}`;
     const message = identity ? { type: "hello", token: identity.token } : { type: "hello", name };
     try {
       const welcome = await this.send({ ...message, client: "page" });
       this.wanted = "";
       this.welcome = welcome;
       this.note(welcome.now_ms);
-      if (welcome.token) this.identity = { account: welcome.account, name: welcome.name, token: welcome.token };
+      const token = welcome.token || identity?.token;
+      if (token) this.identity = { account: welcome.account, name: welcome.name, token };
       this.attempts = 0;
       for (const comeback of [...this.comebacks]) await comeback();
       if (socket !== this.socket) return;
@@ -114,11 +139,12 @@ export class Link extends EventTarget {
       this.resend();
     } catch (error) {
       if (!(error instanceof Refusal)) return;
-      if (error.code === "bad-token") this.identity = null;
-      else if (this.wanted) {
+      if (this.wanted) {
         this.wanted = "";
         this.identity = this.kept || null;
         this.dispatchEvent(new CustomEvent("refused", { detail: error }));
+      } else if (error.code === "bad-token") {
+        this.identity = null;
       }
       if (error.code !== "limit-reached" && socket === this.socket) this.hello(socket);
     }

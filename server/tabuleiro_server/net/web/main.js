@@ -36,6 +36,7 @@ function show() {
   else view = new HomeView(link, open);
   document.title = "tabuleiro";
   fill(place, view.element);
+  scrollTo(0, 0);
 }
 
 function showGuest() {
@@ -45,7 +46,7 @@ function showGuest() {
 }
 
 function askName() {
-  const field = /** @type {HTMLInputElement} */ (h("input", { "aria-label": "your name", maxlength: 20, minlength: 2, autocomplete: "nickname", placeholder: "your name" }));
+  const field = /** @type {HTMLInputElement} */ (h("input", { "aria-label": "your name", minlength: 2, autocomplete: "nickname", placeholder: "name, or text of identity export" }));
   const said = h("span", { class: "problem", role: "alert" });
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();

@@ -30,8 +30,8 @@ export class ReplayView {
     const step = (/** @type {string} */ label, /** @type {string} */ name, /** @type {() => number} */ where) =>
       h("button", { "aria-label": name, title: name, onclick: () => this.go(where()) }, label);
     this.element = h("main", { class: "room" }, h("section", { class: "left" }, this.heading, this.status, this.place,
-      h("div", { class: "row look" }, step("⏮", "first position", () => 0), step("◀", "one action back", () => this.ply - 1), this.slider,
-        step("▶", "one action on", () => this.ply + 1), step("⏭", "last position", () => this.length))));
+      h("div", { class: "row look" }, step("«", "first position", () => 0), step("‹", "one action back", () => this.ply - 1), this.slider,
+        step("›", "one action on", () => this.ply + 1), step("»", "last position", () => this.length))));
     this.onKey = (/** @type {KeyboardEvent} */ event) => this.key(event);
     addEventListener("keydown", this.onKey);
     this.comeback = async () => { if (!this.record) await this.load(); };

@@ -165,10 +165,10 @@ export class RoomView {
     }
     if (event.type === "room-closed" || event.type === "withheld") return;
     const sentence = text.event(event, this.names());
-    if (sentence) {
-      this.chat.push({ sentence });
-      announce(sentence);
-    }
+    if (!sentence) return;
+    announce(sentence);
+    // The turns stand in a list of their own.
+    if (event.type !== "actions-played") this.chat.push({ sentence });
     this.chat = this.chat.slice(-CHAT_LINES_COUNT);
   }
 
@@ -543,8 +543,8 @@ export class RoomView {
     const at = this.back ?? count;
     const button = (/** @type {string} */ label, /** @type {string} */ name, /** @type {number | null} */ ply, /** @type {boolean} */ off) =>
       h("button", { "aria-label": name, title: name, disabled: off, onclick: () => this.lookBack(ply) }, label);
-    fill(parts.look, button("⏮", "first position", 0, at === 0), button("◀", "one action back", at - 1, at === 0),
-      h("span", { class: "muted" }, `${at} / ${count}`), button("▶", "one action on", at + 1, at === count), button("⏭", "now", null, at === count),
+    fill(parts.look, button("«", "first position", 0, at === 0), button("‹", "one action back", at - 1, at === 0),
+      h("span", { class: "muted" }, `${at} / ${count}`), button("›", "one action on", at + 1, at === count), button("»", "now", null, at === count),
       h("a", { href: `/m/${head.room}/${match.number}${location.hash}` }, "replay"));
     if (parts.moves.childElementCount > count || parts.moves.dataset.match !== String(match.number)) fill(parts.moves);
     parts.moves.dataset.match = String(match.number);

@@ -21,20 +21,22 @@ from tabuleiro_server.store.port import BEFORE_FIRST, StoredEvent
 from tabuleiro_server.store.sqlite.connection import ConnectionSettings, storage_error
 from tabuleiro_server.store.sqlite.event_log import select_events
 from tabuleiro_server.store.sqlite.file import LockFile, ServedFile
+from tabuleiro_server.store.sqlite.owners import create_beside, owner_hint
 from tabuleiro_server.store.sqlite.schema import MIGRATIONS, check_format
 
 
-def copy_database(source: sqlite3.Connection, target: Path, *, is_checked: bool = True) -> None:
+def copy_database(source: sqlite3.Connection, path: Path, target: Path, *, is_checked: bool = True) -> None:
     """Copy what ``source`` sees at one moment to ``target``, damaged or not unless ``is_checked``.
 
     A former ``target`` is replaced when the copy is complete and on disk. The copy is one file without a
-    write-ahead log, readable by its owner alone.
+    write-ahead log, with the owner and the mode of the file at ``path`` that ``source`` is a connection to.
 
     Raises: sqlite3.Error; StorageUnavailableError when the file cannot be made, or is not sound.
     """
     unfinished = target.with_name(target.name + ".unfinished")
     try:
-        os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        unfinished.unlink(missing_ok=True)
+        os.close(create_beside(unfinished, path))
         with contextlib.closing(sqlite3.connect(unfinished, isolation_level=None)) as copy:
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
@@ -48,7 +50,8 @@ def copy_database(source: sqlite3.Connection, target: Path, *, is_checked: bool 
         _flush(unfinished)
         os.replace(unfinished, target)
     except OSError as error:
-        raise StorageUnavailableError(f"cannot write {target}: {error.strerror}") from error
+        hint = owner_hint(target) if isinstance(error, PermissionError) else ""
+        raise StorageUnavailableError(f"cannot write {target}: {error.strerror}{hint}") from error
     finally:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
@@ -94,7 +97,7 @@ async def back_up(path: Path, target: Path, *, is_replacing: bool = False) -> in
     def copy(connection: sqlite3.Connection) -> int:
         if target.exists() and not is_replacing:
             raise StoreError(f"{target} exists; choose another name")
-        copy_database(connection, target)
+        copy_database(connection, path, target)
         return target.stat().st_size
 
     return await on_database(path, copy, mode="ro", is_any_version=True)
@@ -213,7 +216,7 @@ async def on_database(
 
 
 def _check_is_there(path: Path) -> None:
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise StorageUnavailableError(f"there is no database {path}")
 
 

@@ -21,6 +21,7 @@ from typing import Any, Final, Literal, TypeVar, cast
 import aiosqlite
 
 from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError, StoreError
+from tabuleiro_server.store.sqlite.owners import owner_hint
 
 T = TypeVar("T")
 Synchronous = Literal["FULL", "NORMAL"]
@@ -69,8 +70,11 @@ def damage_error(path: Path, finding: str) -> DatabaseFormatError:
 
 def _hint(path: Path) -> str:
     """Return a likely reason of an error that names none, after a semicolon; empty when none is known."""
+    if os.path.exists(path) and not os.access(path, os.R_OK | os.W_OK) and (hint := owner_hint(path)):
+        return hint
     if not os.access(path.absolute().parent, os.W_OK):
-        return "; even to read it takes a folder that can be written to, so copy it into one"
+        hint = owner_hint(path.absolute().parent)
+        return f"; even to read it takes a folder that can be written to, so copy it into one{hint}"
     return "; the disk is full, and even reading takes a small file beside" if _is_disk_full(path) else ""
 
 

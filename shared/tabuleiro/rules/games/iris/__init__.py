@@ -16,27 +16,35 @@ __all__ = ["Iris", "IrisState"]
 _RULES_PAGE = """\
 IRIS
 
-Two players, black (b) and white (w), on a hexagon of hexagonal cells. The
-cells of the rim are coloured; opposite cells have the same colour. All other
-cells are neutral. Rows are lettered from the top, cells numbered from the
-left: a1.
+AIM
+Have the best groups at the end. Stones of one colour that touch each other
+are a group, and a group scores one point for each coloured cell in it. The
+best groups of both players are compared first, then the second best, and so
+on: 9 7 4 beats 9 7 3 3. A missing group counts 0. The first difference
+decides; no difference at all is a draw.
 
-The first turn is one black stone on a neutral cell.
-Every later turn is two stones, one after the other:
-  - after a first stone on a coloured cell, the second must go on the
-    opposite coloured cell;
-  - after a first stone on a neutral cell, the second must go on an empty
-    neutral cell that is not next to it. If there is none, the second stone
-    is forfeited and the turn ends.
+THE BOARD
+The cells of the rim are coloured, all others are neutral. Cells opposite each
+other through the centre have the same colour. Rows have letters from the top,
+the cells of a row have numbers from the left: a1 is the top left corner.
+
+A TURN
+The first turn is one black stone on a neutral cell. Every later turn is two
+stones, one after the other:
+- If the first goes on a coloured cell, the second must go on the opposite
+  coloured cell.
+- If the first goes on a neutral cell, the second must go on an empty neutral
+  cell that is not next to it. If there is none, the turn ends with one stone.
 Instead of any turn but the first you may pass.
 
-The game ends when the board is full, or when both players pass in
-succession. A group is a connected set of stones of one colour; it scores the
-number of coloured cells in it. Compare the best groups of the two players,
-then the second best, and so on; a missing group counts 0. The first
-difference decides: 9 7 4 beats 9 7 3 3. No difference at all is a draw.
+THE END
+The match ends when the board is full, or when both players pass one after the
+other.
 
-Actions are cells or pass: f6
+EXAMPLE
+White plays a2 i4. The cell a2 is coloured, so the second stone must go on the
+opposite cell i4. White now has two groups on three coloured cells each, and
+scores 3 3. Black's groups score 2 2: white is ahead.
 """
 
 

@@ -21,26 +21,35 @@ __all__ = ["Minefield", "MinefieldState"]
 _RULES_PAGE = """\
 MINEFIELD
 
-Two players, black (b) and white (w); black moves first. Put one stone of
-yours on an empty cell. Black joins the top and bottom edges, white joins
-left and right. Stones hang together along rows and columns, not diagonally.
-Whoever joins their two edges wins at once.
+AIM
+Join your two edges with a chain of your stones: black joins the top and the
+bottom edge, white joins the left and the right one. Stones connect along rows
+and columns, not diagonally. Whoever joins their two edges wins at once.
 
-With rules=standard your stone may not make one of these, in whatever colours
-and turned whichever way (. is an empty cell):
+A TURN
+Black begins. Put one stone of yours on an empty cell, for example c3. Nobody
+may pass. A player without a legal cell is skipped: the other moves again.
+When neither has one, the match is a draw.
 
-  hard corner         b .      a 2x2 area with two stones of one colour on
-                      w b      opposite corners, one of the other on a third
-                               corner, and the fourth cell empty
+MINES
+Your stone may not make a hard corner or a switch, in whatever colours and
+turned whichever way. In matches by the rules for beginners it may.
+- A hard corner is a 2x2 area with two stones of one colour on opposite
+  corners, a stone of the other colour on a third corner, and the fourth cell
+  empty (. is an empty cell, b and w are stones):
 
-  switch    b . w     b . . w  a 2x3 or 2x4 area with two stones of each
-            w . b     w . . b  colour on its corners, equal colours opposite,
-                               and nothing between
+    b .
+    w b
 
-rules=beginner has neither ban.
+- A switch is a 2x3 or 2x4 area with two stones of each colour on its corners,
+  equal colours opposite each other, and nothing between:
 
-Nobody may pass. Who has no legal cell is skipped: the other moves again. When
-neither has one, the game is a draw. Actions are cells: c3
+    b . w    b . . w
+    w . b    w . . b
+
+EXAMPLE
+Black plays c3 and wins: the chain c1 c2 c3 c4 c5 joins the bottom edge to the
+top edge.
 """
 
 

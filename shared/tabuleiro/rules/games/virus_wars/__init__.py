@@ -16,23 +16,34 @@ __all__ = ["VirusWars", "VirusWarsState"]
 _RULES_PAGE = """\
 VIRUS WARS
 
-Two players, blue (x) and red (o). A turn is a fixed number of actions.
-An action names a cell that you can reach:
-  - an empty cell gets one of your viruses (contamination);
-  - an enemy virus becomes a zombie of yours (absorption).
-Zombies (X and O) never change and never leave.
+AIM
+Leave the other player without a move. Whoever must act and reaches no cell
+loses, also in the middle of a turn. There are no draws and no passing.
 
-You reach the eight neighbours of your viruses, and the eight neighbours of
-your zombies as long as their chain of adjacent own zombies touches one of
-your viruses. A chain that touches none is asleep until it is joined again.
-What you placed earlier in the same turn counts.
+A TURN
+Blue and red take turns; blue begins. A turn is several actions: five in the
+usual match, and the count of those left is always shown. An action names a
+cell that you can reach, for example c3:
+- An empty cell gets one of your viruses.
+- A virus of the enemy becomes a zombie of yours.
+Zombies never change and never leave. Your own cells cannot be chosen.
 
-opening=corners: blue starts in the top left corner, red in the bottom right.
-opening=edges:   the board starts empty; your first virus goes anywhere on
-                 your own edge: the left column for blue, the right for red.
+WHAT YOU REACH
+You reach the eight neighbours of each of your viruses. You reach the
+neighbours of your zombies too, while these are awake. Zombies next to each
+other form a chain: it is awake as long as one of them touches a virus of
+yours, else it is asleep until it is joined again. What you placed earlier in
+the same turn counts.
 
-Whoever must act and reaches nothing loses, also in the middle of a turn.
-There are no draws and no passing. Actions are cells: c3
+THE START
+Blue has one virus in the top left corner, red one in the bottom right corner.
+In matches that start from the edges the board is empty: your first virus goes
+anywhere on your own edge, the left column for blue, the right one for red.
+
+EXAMPLE
+Blue has three actions and plays c3 d4 d3. The red virus on c3 becomes a
+zombie of blue. It touches the virus on b3, so it is awake, and blue reaches
+d4 and d3 from it.
 """
 
 

@@ -26,27 +26,40 @@ _NO_SHIPS = bytes(BOARD.cell_count)
 _RULES_PAGE = """\
 XERO-G
 
-Twelve ships of value 1, 2 or 3 that belong to nobody. South sits below row 1
-and wins by moving a ship into the base above row 6; north sits above row 6
-and wins by moving one into the base below row 1.
-
-Setup: south puts two ships of each value on row 1 (3@c1), then north on
-row 6. With setup=random both rows are shuffled for you.
-
-Each turn, move a ship of your home row: the row nearest to you with a ship.
-It goes exactly as many steps as its value, up, down or sideways, and may turn
-at each step. The squares it passes must be empty. No edge between two squares
-may be crossed twice in a turn. It may end
-  - on an empty square, also the one it left:                    a1-b3
-  - in the base, straight from the last row:                     c6-base
-  - on a ship. Then choose:
-      Rocket Boost: run on by the value of that ship, which stays. Boosts
-      chain. Only where the run ends at last is written down:    a1-d5
-      Reprogram Coordinates: stay, and put that ship on any empty square
-      (variant gyges: not beyond the opponent's home row):       a1xb3@c4
-
-Whoever has no action loses. The same position, with the same player to move,
+AIM
+South sits below row 1 and wins by moving a ship into the base above row 6.
+North sits above row 6 and wins by moving a ship into the base below row 1.
+Whoever has no move loses. The same position, with the same player to move,
 for the third time is a draw.
+
+THE SHIPS
+The twelve ships have the values 1, 2 and 3. They belong to nobody: both
+players move the same ships.
+
+THE START
+South puts two ships of each value on row 1, one after the other; 3@c1 puts a
+3 on c1. Then north does the same on row 6. In matches with a random start
+both rows are shuffled for you.
+
+A TURN
+Move a ship of your home row: the row nearest to you that has a ship. It goes
+exactly as many steps as its value, up, down or sideways, and may turn at each
+step. The squares it passes must be empty, and it may not cross the line
+between two squares twice in a turn. It may end in three ways:
+- On an empty square, also the one that it left: a1-b3
+- In the base, straight from the last row: c6-base
+- On another ship. Then you choose between a boost and a new place for it.
+
+A SHIP ON A SHIP
+- Rocket Boost: your ship runs on by the value of the ship below it, which
+  stays. Boosts chain. Only the last square is written down: a1-d5
+- Reprogram Coordinates: your ship stays there, and the ship that it met goes
+  to any empty square: a1xb3@c4. In the variant gyges that square may not be
+  beyond the home row of the opponent.
+
+EXAMPLE
+South moves the 3 on a1, in the home row, and plays a1-b5. In three steps it
+gets to a4, where it meets a 2. The boost takes it two steps on, to b4 and b5.
 """
 
 
