@@ -96,5 +96,7 @@ def turn_in(match: SavedMatch, head: RoomHead) -> Turn | None:
     if played.to_move not in own:
         return None
     left = format_clock(head.settings.time_control, played.clock, played.to_move, head.now_ms)
+    if played.first_turn is not None:
+        left = format_left(max(played.first_turn.until_ms - head.now_ms, 0))
     others = [head.seats[seat].holder.name or "" for seat in PLAYERS if seat not in own]
     return Turn(match, left, others[0] if others else "")
