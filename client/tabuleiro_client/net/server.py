@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from tabuleiro.errors import ClientError, ConfigError, DatabaseLockedError, NotationError
 from tabuleiro.ids import RoomCode
@@ -26,6 +27,7 @@ from tabuleiro_client.net.link import Link, is_loopback
 class Signposts:
     """``join`` is how somebody else takes a seat, ``watch`` how they look on, ``back`` how this guest comes back.
 
+    ``join_page`` and ``watch_page`` are the same as links for a browser, empty if the server has no page.
     ``join`` and ``watch`` are empty where nobody can be told: a private room whose secrets are the host's. With
     ``is_here_only`` they lead there from this machine, and from no other.
     """
@@ -33,6 +35,8 @@ class Signposts:
     join: str
     watch: str
     back: str
+    join_page: str = ""
+    watch_page: str = ""
     is_here_only: bool = False
 
 
@@ -179,12 +183,21 @@ class Venue:
         server = f"--server {shlex.quote(url)}"
         to_play = format_room_address(code, secrets.invite if secrets else None)
         to_watch = format_room_address(code, secrets.watch if secrets else None)
+        has_page = self.link.welcome.has_page
         return Signposts(
             join=f"tabuleiro play {server} --room {to_play}",
             watch=f"tabuleiro watch {to_watch} {server}",
             back=back,
+            join_page=_page_link(url, code, secrets.invite if secrets else None) if has_page else "",
+            watch_page=_page_link(url, code, secrets.watch if secrets else None) if has_page else "",
             is_here_only=is_loopback(url),
         )
+
+
+def _page_link(url: str, code: RoomCode, secret: str | None) -> str:
+    """Return the address of a room for a browser; the secret stands where no server logs it."""
+    fragment = "" if secret is None else f"#{quote(secret, safe='')}"
+    return f"http{url.removeprefix('ws').rstrip('/')}/r/{code}{fragment}"
 
 
 @asynccontextmanager

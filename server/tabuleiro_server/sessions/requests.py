@@ -120,6 +120,7 @@ class Requests:
             levels=dict(self._services.levels.offered),
             token=identified.token,
             public_url=session.public_url,
+            has_page=self._services.config.web,
         )
         session.send(Ok(message.id, welcome))
         announcement = self._services.lifecycle.announcement

@@ -473,6 +473,7 @@ class Welcome(Result, frozen=True, tag="welcome", omit_defaults=True):
     levels: dict[str, tuple[str, ...]]
     token: str | None = None
     public_url: str | None = None
+    has_page: bool = False
     """The address by which others reach this server, for invitations; ``None``: the one you have used, as far as
     the server knows."""
 

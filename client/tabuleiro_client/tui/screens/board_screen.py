@@ -87,7 +87,7 @@ class BoardScreen(Screen[None]):
     @property
     def is_typed_on(self) -> bool:
         """True if letters and digits begin a line of actions now, and so are no commands."""
-        return isinstance(self.focused, Board)
+        return isinstance(self.focused, Board | RulesPanel)
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
@@ -100,6 +100,7 @@ class BoardScreen(Screen[None]):
         if self.is_typed_on and character.isascii() and character.isalnum():
             event.stop()
             event.prevent_default()
+            self.set_focus(self.board)  # what is typed is for the board, also while the rules are read
             self.begin_typing(character)
 
     def begin_typing(self, character: str) -> None:
