@@ -142,7 +142,7 @@ class Budgets:
 
         Without an address, nobody is there to see it.
         """
-        limits = [(self._events_of_account, account)]
+        limits: list[tuple[_Limit, str]] = [(self._events_of_account, account)]
         if address:
             limits.append((self._events_of_address, address))
         wait_s = max(limit.budget.wait_s(key) for limit, key in limits)
