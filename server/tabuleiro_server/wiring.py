@@ -18,8 +18,9 @@ from tabuleiro.protocol.addresses import format_server_url
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names, read_level
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seats import BotSeats, suggest_turn
+from tabuleiro_server.bots.seats import BotSeats, advise
 from tabuleiro_server.config import Config
+from tabuleiro_server.memory import Memory
 from tabuleiro_server.metrics import LoopLagProbe, NetMetrics
 from tabuleiro_server.metrics.exposition import ServerCollector, render_metrics
 from tabuleiro_server.net.addresses import is_everywhere
@@ -137,7 +138,7 @@ async def running_server(
         await pool.start()
         at_the_end(pool.stop, "bot workers")
         bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms)
-        hints = Hints(partial(suggest_turn, pool), now_ms)
+        hints = Hints(partial(advise, pool), now_ms)
         services = await _rooms(config, store, bot_seats, hints, lifecycle, clock)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
@@ -207,6 +208,7 @@ async def _rooms(
         lifecycle=lifecycle,
         quota=quota,
         budgets=budgets,
+        memory=Memory(),
         hints=hints,
         levels=Levels(levels, read_level),
         now_ms=now_ms,
@@ -228,7 +230,8 @@ def _sockets(
         loop_lags_us=probe.lags_us,
         rooms_count=lambda: services.directory.rooms_count,
         bots=lambda: pool.counts,
+        memory=lambda: services.memory.tightest,
     )
     page = Page(services.lobby.listed_room) if config.web else None
     pages = HttpPages(config, lambda: render_metrics(collector), page)
-    return WebSocketServer(requests, config, pages, metrics, clock.awake_s)
+    return WebSocketServer(requests, config, pages, metrics, clock.awake_s, services.memory)

@@ -272,7 +272,7 @@ class Table:
         game, options, _ = GAMES[self._number % len(GAMES)]
         settings = self._settings()
         async with AsyncExitStack() as stack:
-            host, guest = [await stack.enter_async_context(self._guest(name)) for name in ("ana", "rui")]
+            host, guest = [await stack.enter_async_context(self._guest(name)) for name in ("maker", "guest")]
             first = await self._enter(stack, lambda: host.create(game, options, settings=settings))
             code, secrets = first.room.code, first.room.secrets
             invite, watch = (None, None) if secrets is None else (secrets.invite, secrets.watch)
@@ -281,14 +281,14 @@ class Table:
             if isinstance(settings.time_control, Fischer) and not settings.time_control.increment_ms:
                 self._swarm.times_ms[code] = settings.time_control.initial_ms
             async with asyncio.TaskGroup() as others:
-                for name, client in (("ana", host), ("rui", guest)):
+                for name, client in (("maker", host), ("guest", guest)):
                     if self._chance.random() < 0.4:
                         others.create_task(self._second_device(client, name, code))
                 for _ in range(self._chance.choice((0, 1, 1, 2))):
                     others.create_task(self._watch_now_and_then(code, watch))
                 async with asyncio.TaskGroup() as players:
-                    players.create_task(self._play(first, "ana"))
-                    players.create_task(self._play(second, "rui"))
+                    players.create_task(self._play(first, "maker"))
+                    players.create_task(self._play(second, "guest"))
                 self._is_over.set()
             for visit in (first, second):
                 if self._chance.random() < 0.5:

@@ -60,7 +60,7 @@ def replay(
         found = matches.read(match)
     else:
         refuse_game(listed)
-        matches = matches_of_room(source, RoomSource(chosen_server(server), secret, name))
+        matches = matches_of_room(source, RoomSource(server and chosen_server(server), secret, name))
         found = asyncio.run(_first(matches, match))
     record = found.record
     if isinstance(matches, FileMatches) and matches.last == 1:

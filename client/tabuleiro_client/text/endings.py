@@ -92,6 +92,18 @@ def result_text(names: tuple[str, str], winner: Player | None, termination: str)
     return "no result" if termination in WITHOUT_RESULT else "draw"
 
 
+def own_result_text(sides: tuple[str, str], own: Sequence[Player], winner: Player | None, termination: str) -> str:
+    """Return the result for somebody who holds the seats ``own``, in a word or two.
+
+    >>> sides = ("black", "white")
+    >>> own_result_text(sides, [1], 1, "timeout"), own_result_text(sides, [0, 1], 1, "score")
+    ('won', 'white wins')
+    """
+    if winner is None or len(own) != 1:
+        return result_text(sides, winner, termination)
+    return "won" if winner in own else "lost"
+
+
 def offer_text(kind: OfferKind, actor: str) -> str:
     """Return an offer that was made.
 

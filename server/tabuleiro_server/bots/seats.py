@@ -12,19 +12,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
 import structlog
 
 from tabuleiro.clock import ClockState, NoClock, TimeControl, player_clock_at
 from tabuleiro.errors import BotError, CommandError
-from tabuleiro.ids import AccountId, Player, RoomCode, TimestampMs
+from tabuleiro.ids import Player, RoomCode, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.messages import BotThought, HintGiven
+from tabuleiro.protocol.messages import BotThought, Explanation, HintGiven
 from tabuleiro_server.bots.analysis import HINT_BUDGET_MS
+from tabuleiro_server.bots.explanation import level_to_explain
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.queue import Claim, Rank
-from tabuleiro_server.room.commands import Play
+from tabuleiro_server.room.commands import Explain, Play, TakeHint
 from tabuleiro_server.room.state import Match, RoomState, bot_account, first_turn_due_ms
 from tabuleiro_server.rooms.live_room import LiveRoom, RoomUnloadedError
 
@@ -254,8 +256,8 @@ def _claim(room: LiveRoom) -> Claim:
     return Claim(Rank.PLAYED if players else Rank.WATCHED, here.address_of(account), account)
 
 
-async def suggest_turn(pool: BotPool, room: LiveRoom, account: AccountId) -> HintGiven:
-    """Have ``pool`` choose the best turn for ``account``, the player to move in the running match.
+async def advise(pool: BotPool, room: LiveRoom, wish: TakeHint | Explain) -> HintGiven | Explanation:
+    """Have ``pool`` choose the best turn for the player to move, or explain a position as a level sees it.
 
     Raises: BotError when there is no match, the workers are overloaded, or they give no answer.
     """
@@ -264,11 +266,27 @@ async def suggest_turn(pool: BotPool, room: LiveRoom, account: AccountId) -> Hin
         raise BotError("there is no match to give a hint in")
     if pool.waiting_addresses_count > WAITING_MAX_COUNT:
         raise BotError("too many people wait for bots")
+    claim = Claim(Rank.PLAYED, room.subscribers.address_of(wish.account), wish.account)
+    if isinstance(wish, Explain):
+        return await _explain(pool, room.state, match, wish, claim)
     level = level_names(room.state.game.name)[-1]
     request = _request(room.state, match, level, HINT_BUDGET_MS, is_hint=True)
-    claim = Claim(Rank.PLAYED, room.subscribers.address_of(account), account)
     thought = await pool.think(request, claim=claim)
     if thought.is_fallback or thought.evaluation is None:
         raise BotError("the workers gave no answer")
     value = round(thought.evaluation.value, 4)
     return HintGiven(thought.actions, value, thought.evaluation.is_proven, thought.evaluation.turns_to_end)
+
+
+async def _explain(pool: BotPool, state: RoomState, match: Match, wish: Explain, claim: Claim) -> Explanation:
+    playing = next((seat.level for seat in state.seats if seat.level is not None), None)
+    level = wish.level or playing or level_to_explain(state.game.name)
+    request = msgspec.structs.replace(
+        _request(state, match, level, HINT_BUDGET_MS),
+        actions=list(match.actions[: wish.ply]),
+        explained_count=wish.count,
+    )
+    thought = await pool.think(request, claim=claim)
+    if thought.explanation is None:
+        raise BotError("the workers gave no answer")
+    return thought.explanation
