@@ -34,6 +34,8 @@ class Limit:
     def cancel(self) -> None:
         """Never call; a second time does nothing."""
         self._handle.cancel()
+        # Whoever has this is often the one to be called: without the circle memory is free at once.
+        self._end = _nothing
 
     def _go_off(self) -> None:
         if self._turns_left_count:
@@ -69,9 +71,18 @@ class Timer:
             self._handle.cancel()
             self._handle = None
 
+    def end(self) -> None:
+        """Never ring again."""
+        self.stop()
+        self._ring = _nothing
+
     def _go_off(self) -> None:
         self._handle = None
         self._ring()
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 @asynccontextmanager

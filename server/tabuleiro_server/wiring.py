@@ -18,8 +18,9 @@ from tabuleiro.protocol.addresses import format_server_url
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names, read_level
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seats import BotSeats, suggest_turn
+from tabuleiro_server.bots.seats import BotSeats, advise
 from tabuleiro_server.config import Config
+from tabuleiro_server.memory import Memory
 from tabuleiro_server.metrics import LoopLagProbe, NetMetrics
 from tabuleiro_server.metrics.exposition import ServerCollector, render_metrics
 from tabuleiro_server.net.addresses import is_everywhere
@@ -136,9 +137,10 @@ async def running_server(
         pool = BotPool(config.bot_workers or max((os.cpu_count() or 2) - 1, 1), config.bot_think_limit_ms)
         await pool.start()
         at_the_end(pool.stop, "bot workers")
-        bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms)
-        hints = Hints(partial(suggest_turn, pool), now_ms)
-        services = await _rooms(config, store, bot_seats, hints, lifecycle, clock)
+        budgets = Budgets(config)
+        bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms, budgets.bot_turn)
+        hints = Hints(partial(advise, pool), now_ms)
+        services = await _rooms(config, store, bot_seats, hints, budgets, lifecycle, clock)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
         stack.callback(services.lobby.stop)
@@ -177,12 +179,17 @@ def _own_host(host: str) -> str:
 
 
 async def _rooms(
-    config: Config, store: Store, bot_seats: BotSeats, hints: Hints, lifecycle: Lifecycle, clock: RunClock
+    config: Config,
+    store: Store,
+    bot_seats: BotSeats,
+    hints: Hints,
+    budgets: Budgets,
+    lifecycle: Lifecycle,
+    clock: RunClock,
 ) -> Services:
     """Put together the parts that sessions use."""
     journal = Journal(store)
     lobby = Lobby(await journal.summaries())
-    budgets = Budgets(config)
     quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
 
     def on_change(room: LiveRoom) -> None:
@@ -191,18 +198,23 @@ async def _rooms(
         bot_seats.consider(room)
         hints.consider(room)
 
+    def on_unload(room: LiveRoom) -> None:
+        lobby.settle(room.state.code)
+        bot_seats.forget(room)
+
     now_ms = clock.now_ms
     last_alive_ms = TimestampMs(store.last_alive_ms or now_ms())
     levels = {name: level_names(name) for name in registry.names()}
     return Services(
         config=config,
         guests=Guests(store.accounts, budgets, now_ms, {level for game in levels.values() for level in game}),
-        directory=Directory(journal, config, now_ms, on_change, last_alive_ms, bot_seats.forget),
+        directory=Directory(journal, config, now_ms, on_change, last_alive_ms, on_unload),
         lobby=lobby,
         archive=Archive(journal),
         lifecycle=lifecycle,
         quota=quota,
         budgets=budgets,
+        memory=Memory(),
         hints=hints,
         levels=Levels(levels, read_level),
         now_ms=now_ms,
@@ -224,7 +236,8 @@ def _sockets(
         loop_lags_us=probe.lags_us,
         rooms_count=lambda: services.directory.rooms_count,
         bots=lambda: pool.counts,
+        memory=lambda: services.memory.tightest,
     )
     page = Page(services.lobby.listed_room) if config.web else None
     pages = HttpPages(config, lambda: render_metrics(collector), page)
-    return WebSocketServer(requests, config, pages, metrics, clock.awake_s)
+    return WebSocketServer(requests, config, pages, metrics, clock.awake_s, services.memory)

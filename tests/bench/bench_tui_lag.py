@@ -33,7 +33,7 @@ BENCHES: Final = Path(__file__).parent
 WARM_UP_KEYS: Final = 20
 KEY_EVERY_S: Final = (0.07, 0.13)
 """Between two keys: no even pace, so that the client's own rhythms are met at all their places."""
-LEFT, RIGHT = b"\x1b[D", b"\x1b[C"
+LEFT, RIGHT = b"\x1b[1;2D", b"\x1b[1;2C"  # with Shift: while watching, the arrows alone step
 
 
 class BusyRoom:

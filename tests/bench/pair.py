@@ -163,7 +163,7 @@ async def seat_at_relay(url: str, number: int) -> tuple[tuple[WireClient, WireCl
 
 async def seat_at_server(url: str, number: int) -> tuple[tuple[WireClient, WireClient], str]:
     """Seat two guests in a room of a tabuleiro server."""
-    host = await Guest.arrive(url, f"host-{number}")
+    host = await Guest.arrive(url, f"maker-{number}")
     guest = await Guest.arrive(url, f"guest-{number}")
     entered: RoomEntered = await host.ask(CreateRoom(id=0, game=GAME, options=OPTIONS))
     await guest.ask(JoinRoom(id=0, room=entered.head.room))

@@ -12,11 +12,13 @@ from tabuleiro.clock import NO_CLOCK, new_clock
 from tabuleiro.errors import BotError
 from tabuleiro.ids import AccountId, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
+from tabuleiro.protocol.messages import Explanation, HintGiven
 from tabuleiro.rules import registry
 from tabuleiro.settings import RoomLimits, RoomSettings
 from tabuleiro_server.bots import seats
 from tabuleiro_server.bots.pool import BotPool
-from tabuleiro_server.bots.seats import suggest_turn
+from tabuleiro_server.bots.seats import advise
+from tabuleiro_server.room.commands import Explain, TakeHint
 from tabuleiro_server.room.state import Match, RoomState
 from tabuleiro_server.rooms.subscribers import Subscribers
 
@@ -69,6 +71,7 @@ class Loaded:
 
 
 ANA = AccountId("a")
+HINT = TakeHint(ANA, 1, 8)
 WON = Loaded(room(("c1", "a1", "c2", "a2", "c3", "a3", "c4", "a4")))
 
 
@@ -76,10 +79,26 @@ async def test_a_worker_suggests_the_winning_turn() -> None:
     pool = BotPool(1, 30_000)
     await pool.start()
     try:
-        hint = await suggest_turn(pool, WON, ANA)
+        hint = await advise(pool, WON, HINT)
     finally:
         await pool.stop()
+    assert isinstance(hint, HintGiven)
     assert (hint.actions, hint.value, hint.is_proven, hint.turns_to_end) == (("c5",), 1.0, True, 1)
+
+
+async def test_a_worker_explains_a_position_by_the_level_that_was_asked() -> None:
+    pool = BotPool(1, 30_000)
+    await pool.start()
+    try:
+        found = await advise(pool, WON, Explain(ANA, 1, 6, level="minimax-1", count=3))
+        default = await advise(pool, WON, Explain(ANA, 1, 8))
+    finally:
+        await pool.stop()
+    assert isinstance(found, Explanation)
+    assert isinstance(default, Explanation)
+    assert (found.level, found.turn_count, len(found.turns)) == ("minimax-1", 19, 3)
+    assert (found.turns[0].actions, found.turns[0].value) == (("c4",), 4)
+    assert (default.level, default.turns[0].actions) == ("greedy", ("c5",))
 
 
 async def test_workers_that_only_crash_give_no_hint(tmp_path: Path) -> None:
@@ -87,7 +106,7 @@ async def test_workers_that_only_crash_give_no_hint(tmp_path: Path) -> None:
     await pool.start()
     try:
         with pytest.raises(BotError, match="no answer"):
-            await suggest_turn(pool, WON, ANA)
+            await advise(pool, WON, HINT)
     finally:
         await pool.stop()
 
@@ -95,9 +114,9 @@ async def test_workers_that_only_crash_give_no_hint(tmp_path: Path) -> None:
 async def test_no_hint_is_thought_about_while_too_many_people_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seats, "WAITING_MAX_COUNT", -1)
     with pytest.raises(BotError, match="too many people wait"):
-        await suggest_turn(BotPool(1, 30_000), WON, ANA)
+        await advise(BotPool(1, 30_000), WON, HINT)
 
 
 async def test_without_a_match_there_is_nothing_to_suggest() -> None:
     with pytest.raises(BotError, match="no match"):
-        await suggest_turn(BotPool(1, 30_000), Loaded(replace(WON.state, match=None)), ANA)
+        await advise(BotPool(1, 30_000), Loaded(replace(WON.state, match=None)), HINT)

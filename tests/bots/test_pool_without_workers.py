@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import os
 import sys
 
 import pytest
@@ -10,6 +13,7 @@ from tabuleiro.errors import BotError, GameOptionError
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import BotPool
+from tabuleiro_server.bots.worker_process import WorkerProcess
 
 LONG_MS = 60_000
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
@@ -39,6 +43,27 @@ async def test_workers_that_cannot_start_are_tried_ever_less_often(command: tupl
         assert (state.turn_number, state.actions_in_turn) == (2, 0)
     await pool.stop()
     assert pauses_s == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of open files")
+async def test_out_of_files_a_worker_that_cannot_be_started_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Symptom: "cannot start a bot worker: [Errno -1] Unknown error -1", by uvloop."""
+    import resource
+
+    async def fail(*_: object, **__: object) -> None:
+        raise OSError(-1, "Unknown error -1")
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", fail)
+    with pytest.raises(BotError, match="Unknown error -1"):
+        await WorkerProcess.start()
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        with pytest.raises(BotError) as caught:
+            await WorkerProcess.start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert str(caught.value) == f"cannot start a bot worker: [Errno {errno.EMFILE}] {os.strerror(errno.EMFILE)}"
 
 
 async def test_wrong_requests_are_refused_at_once() -> None:

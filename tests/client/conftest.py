@@ -201,6 +201,8 @@ class FaultyServer:
         self.update_to_tell: Update | None = None
         self.lets_in = asyncio.Event()
         self.lets_in.set()
+        self.answers = asyncio.Event()
+        self.answers.set()
         self._codec = MsgpackCodec()
         self._guests = count(1)
 
@@ -213,6 +215,8 @@ class FaultyServer:
                 self.received.append(message)
                 if isinstance(message, Hello):
                     await self.lets_in.wait()
+                else:
+                    await self.answers.wait()
                 reply = self.on_message(message, connection) or self.usual_reply(message)
                 if self.cut_before_reply_to is type(message):
                     self.cut_before_reply_to = self.update_to_tell = None

@@ -78,11 +78,11 @@ class Seat:
         """Compose a turn and send it."""
         await self.window.shows("your turn")
         if by_typing:
-            await self.window.type(f"i{' '.join(texts)}\r")
+            await self.window.type(f"{' '.join(texts)}\r")
         else:
             for text in texts:
                 await self.choose(text)
-        await self.window.shows(f"turn complete: {' '.join(texts)}")
+        await self.window.shows(f"Turn complete: {' '.join(texts)}")
         await self.window.press("Enter")
 
 

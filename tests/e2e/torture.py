@@ -190,7 +190,7 @@ class Table:
 
     async def open(self, stack: AsyncExitStack) -> None:
         """Connect everybody."""
-        names = ["host"] if self._has_bot else ["host", "guest"]
+        names = ["maker"] if self._has_bot else ["maker", "guest"]
         for name in [*names, "watcher"] if self._has_watcher else names:
             link = Link(self._torture.url, name=f"{name}-{self._number}", settings=_SETTINGS)
             self._links.append(await stack.enter_async_context(link))

@@ -8,6 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom
+from tabuleiro_server.memory import Memory, Usage
 from tabuleiro_server.metrics import LoopLagProbe
 from tabuleiro_server.wiring import RunningServer
 from tests.net.wire_client import LIMIT_S, SMALL, MatchOnTheWire, StartServer, raw_request, wire
@@ -65,6 +66,17 @@ async def test_the_metrics_are_those_of_what_happened(server: RunningServer) -> 
         await client.connection.send("text", text=True)
         await client.closing()
         assert (await samples_of(server))["tabuleiro_connections_closed_total", (("code", "1003"),)] == 1
+
+
+async def test_a_limit_of_memory_is_shown_with_what_is_used(
+    start_server: StartServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Memory, "tightest", Usage("memory.max", 300, 1_000))
+    async with start_server() as server:
+        samples = await samples_of(server)
+    labels = (("limit", "memory.max"),)
+    assert samples["tabuleiro_memory_used_bytes", labels] == 300
+    assert samples["tabuleiro_memory_limit_bytes", labels] == 1_000
 
 
 async def test_refused_connections_are_counted_by_their_limit(start_server: StartServer) -> None:

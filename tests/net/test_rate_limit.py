@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from tabuleiro.errors import CommandError, RemoteProtocolError
 from tabuleiro.ids import AccountId, RoomCode
 from tabuleiro_server.config import Config
+from tabuleiro_server.memory import Memory
 from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.addresses import Proxies, is_loopback, rate_limit_key
 from tabuleiro_server.net.connection import one_way_ms
@@ -63,7 +66,9 @@ def test_loopback_is_this_machine() -> None:
 
 def test_connections_are_limited_in_all_and_by_address() -> None:
     metrics = NetMetrics()
-    limiter = ConnectionLimiter(Config(connections_count=3, connections_per_address_count=2), metrics)
+    limiter = ConnectionLimiter(
+        Config(connections_count=3, connections_per_address_count=2), metrics, Memory(Path("/nowhere"))
+    )
     limiter.admit("192.0.2.1")
     limiter.admit("192.0.2.1")
     with pytest.raises(RemoteProtocolError, match=r"^connections_per_address_count: at most 2 ") as caught:

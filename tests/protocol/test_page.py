@@ -35,6 +35,7 @@ RESULTS = (
     messages.RecordPlayed,
     messages.BoardsShown,
     messages.Considered,
+    messages.Explanation,
     messages.GameList,
     messages.HintGiven,
 )
@@ -51,6 +52,8 @@ PARTS = (
     messages.Snapshot,
     messages.ChatLine,
     messages.RoomSummary,
+    messages.ExplainedTurn,
+    messages.ExplainedTerm,
     RoomSecrets,
     RoomLimits,
     boards.BoardLayout,

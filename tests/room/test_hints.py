@@ -7,10 +7,10 @@ import pytest
 from tabuleiro.errors import CommandError
 from tabuleiro.protocol.events import HintTaken
 from tabuleiro.settings import RoomSettings
-from tabuleiro_server.room.commands import Resign, TakeHint, Undo
+from tabuleiro_server.room.commands import Explain, Resign, TakeHint, Undo
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.playing import HINT_PAUSE_MS
-from tests.room.story import ANA, EVA, ME, OPEN, RUI, Story, opening
+from tests.room.story import ANA, BOT, EVA, ME, OPEN, RUI, Story, opening
 
 HINTS = RoomSettings(hints=True)
 
@@ -98,3 +98,39 @@ def test_a_hint_given_before_the_clock_was_set_back_bars_no_other() -> None:
     story = playing()
     story.later(3_600_000).when(TakeHint(ANA, 1, 0))
     assert story.later(-3_600_000).when(TakeHint(ANA, 1, 0)) == (HintTaken(1, 0, 0),)
+
+
+def test_an_explanation_in_a_running_match_of_two_people_is_a_hint() -> None:
+    story = playing()
+    assert story.refused(Explain(RUI, 1, 0)) == "not-your-turn"
+    assert story.refused(Explain(EVA, 1, 0)) == "not-seated"
+    assert story.when(Explain(ANA, 1, 0, level="minimax-1")) == (HintTaken(1, 0, 0),)
+    assert story.refused(TakeHint(ANA, 1, 0)) == "limit-reached"
+    assert playing(RoomSettings()).refused(Explain(ANA, 1, 0)) == "not-allowed"
+
+
+def test_whoever_plays_alone_gets_explanations_without_hints_and_nothing_is_noted() -> None:
+    for seats in ((ME, BOT), (ME, ME)):
+        story = Story()
+        story.open(seats)
+        assert story.when(Explain(ANA, 1, 0)) == ()
+        assert story.refused(Explain(ANA, 1, 1)) == "stale-ply"
+        assert story.refused(Explain(ANA, 2, 0)) == "stale-ply"
+        assert story.refused(Explain(EVA, 1, 0)) == "not-seated"
+
+
+def test_the_host_of_bots_among_themselves_gets_explanations_and_watchers_do_not() -> None:
+    story = Story()
+    story.open((BOT, BOT))
+    assert story.when(Explain(ANA, 1, 0)) == ()
+    assert story.refused(Explain(EVA, 1, 0)) == "not-seated"
+
+
+def test_after_the_end_every_position_is_explained_to_everybody() -> None:
+    story = playing(RoomSettings())
+    story.play(ANA, "a3")
+    story.when(Resign(ANA, 1))
+    for who in (ANA, RUI, EVA):
+        assert story.when(Explain(who, 1, 0)) == story.when(Explain(who, 1, 1)) == ()
+    assert story.refused(Explain(ANA, 1, 2)) == "stale-ply"
+    assert story.refused(Explain(ANA, 2, 0)) == "wrong-phase"

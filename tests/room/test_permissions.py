@@ -17,6 +17,7 @@ from tabuleiro_server.room.commands import (
     Connect,
     Disconnect,
     Expire,
+    Explain,
     Leave,
     MakeOffer,
     Mute,
@@ -47,6 +48,7 @@ COMMANDS = {
     "play": lambda who: Play(who, 1, 1, ("a2",)),
     "undo": lambda who: Undo(who, 1, 0),
     "hint": lambda who: TakeHint(who, 1, 1),
+    "explain": lambda who: Explain(who, 1, 1),
     "resign": lambda who: Resign(who, 1),
     "abort": lambda who: Abort(who, 1),
     "claim": lambda who: ClaimWin(who, 1),
@@ -85,6 +87,8 @@ undo        finished  not-seated   wrong-phase   wrong-phase   not-seated  not-s
 hint        waiting   not-seated   wrong-phase   not-seated    not-seated  not-seated
 hint        playing   not-seated   not-allowed   not-allowed   not-seated  not-seated
 hint        finished  not-seated   wrong-phase   wrong-phase   not-seated  not-seated
+explain     waiting   wrong-phase  wrong-phase   wrong-phase   wrong-phase wrong-phase
+explain     playing   not-seated   not-allowed   not-allowed   not-seated  not-seated
 resign      waiting   not-seated   wrong-phase   not-seated    not-seated  not-seated
 resign      playing   not-seated   ok            ok            not-seated  not-seated
 resign      finished  not-seated   wrong-phase   ok            not-seated  not-seated

@@ -19,9 +19,10 @@ from tabuleiro.protocol.events import Event, SeatTaken, SequencedEvent
 from tabuleiro.protocol.messages import Ok, RoomEntered, RoomGone, SeatRequest, Update
 from tabuleiro_server.bots.levels import read_level
 from tabuleiro_server.config import Config
+from tabuleiro_server.memory import Memory
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
-from tabuleiro_server.rooms.hints import Hints
+from tabuleiro_server.rooms.hints import Hints, Wish
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.sessions.budgets import Budgets
@@ -38,6 +39,7 @@ from tests.patience import LIMIT_S
 
 SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 SEATS = (SeatRequest("me"), SeatRequest())
+NO_FOLDER = Path("/nowhere")
 START_MS = 1_000_000
 AT_ONCE = {"first_turn_ms": 0, "long_first_turn_ms": 0}
 """Clocks of matches do not wait for first turns."""
@@ -188,7 +190,7 @@ class Stage:
         self._changed = asyncio.Event()
         self.faults: list[dict[str, Any]] = []
         self.directory = Directory(self.journal, config, self.clock, self._on_change, TimestampMs(last_alive_ms))
-        self.suggested: asyncio.Queue[messages.HintGiven | Exception] = asyncio.Queue()
+        self.suggested: asyncio.Queue[messages.HintGiven | messages.Explanation | Exception] = asyncio.Queue()
         self.hints = Hints(self._suggest, self.clock)
         budgets = Budgets(config)
         self.guests = Guests(store.accounts, budgets, self.clock)
@@ -196,6 +198,7 @@ class Stage:
             config=config,
             guests=self.guests,
             budgets=budgets,
+            memory=Memory(NO_FOLDER),
             directory=self.directory,
             lobby=self.lobby,
             levels=Levels({"virus-wars": ("random",)}, read_level),
@@ -211,7 +214,7 @@ class Stage:
     def clock(self) -> TimestampMs:
         return self.clock_now()
 
-    async def _suggest(self, room: LiveRoom, account: AccountId) -> messages.HintGiven:
+    async def _suggest(self, room: LiveRoom, wish: Wish) -> messages.HintGiven | messages.Explanation:
         """Think until the test has put something into ``suggested``."""
         found = await self.suggested.get()
         if isinstance(found, Exception):

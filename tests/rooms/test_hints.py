@@ -166,3 +166,44 @@ async def test_hints_end_with_the_server(hinting: Any) -> None:
     await stage.hints.stop()
     assert (await answer_to(ana, asked)).code == "shutting-down"
     assert (await ana.ask(messages.TakeHint, room=code, match=1, ply=0)).code == "shutting-down"
+
+
+EXPLANATION = messages.Explanation("random", "x... 0 2", 0, "chance", (messages.ExplainedTurn(("a3",), 0.5),), 2)
+
+
+async def test_an_explanation_waits_and_counts_as_a_hint_where_two_people_play(hinting: Any) -> None:
+    stage, ana, rui, code = hinting
+    stage.suggested.put_nowait(EXPLANATION)
+    assert await ana.ask(messages.Explain, room=code, match=1, ply=0, level="Level 1") == EXPLANATION
+    assert await rui.hear_event(HintTaken) == HintTaken(1, 0, 0)
+    assert (await ana.ask(messages.TakeHint, room=code, match=1, ply=0)).code == "limit-reached"
+
+
+async def test_explanations_that_no_room_notes_have_a_pause_too(stage: Any) -> None:
+    ana = stage.client("ana")
+    seats = (messages.SeatRequest("me"), messages.SeatRequest("me"))
+    code = (await ana.create(seats=seats)).head.room
+    for expected in (EXPLANATION, "limit-reached", EXPLANATION):
+        stage.suggested.put_nowait(EXPLANATION)
+        answer = await ana.ask(messages.Explain, room=code, match=1, ply=0)
+        assert expected in (answer, getattr(answer, "code", None))
+        stage.now_ms += 2_500
+    assert not [said for said in ana.heard if is_news_of_hint(said)]
+
+
+async def test_unknown_levels_are_refused_at_once(hinting: Any) -> None:
+    _, ana, _, code = hinting
+    refusal = await ana.ask(messages.Explain, room=code, match=1, ply=0, level="alpha-beta depth=2")
+    assert refusal.code == "unknown-level"
+    assert "own machine" in refusal.message
+
+
+async def test_whoever_runs_the_server_for_themselves_need_not_pause(stage: Any) -> None:
+    ana = stage.client("ana")
+    token = await stage.guests.vouch_for("ana", "ana")
+    ana.session.account_id = (await stage.guests.identify(None, token, "")).account.id
+    code = (await ana.create(seats=(messages.SeatRequest("me"), messages.SeatRequest("me")))).head.room
+    for _ in range(2):
+        stage.suggested.put_nowait(EXPLANATION)
+        answer = await ana.ask(messages.Explain, room=code, match=1, ply=0, level="minimax depth=2")
+        assert answer == EXPLANATION

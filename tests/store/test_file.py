@@ -8,6 +8,7 @@ import os
 import shutil
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError
-from tabuleiro.ids import RoomCode, Seq
+from tabuleiro.ids import RoomCode, Seq, TimestampMs
+from tabuleiro_server.store.port import Rows
 from tabuleiro_server.store.sqlite import file
 from tabuleiro_server.store.sqlite.admin import back_up
+from tabuleiro_server.store.sqlite.repair import verify
 from tabuleiro_server.store.sqlite.store import SqliteStore
 from tests.store.replays import no_replay
 
@@ -171,3 +174,140 @@ async def test_write_ahead_log_that_is_removed_stays_open_until_the_file_takes_w
         script.before.clear()
         await store.append(ROOM, Seq(1), make.events(2, 3), make.rows(ROOM))
         assert await store.load(ROOM) == make.events(1, 3)
+
+
+def cut_to_nothing(log: Path) -> None:
+    os.truncate(log, 0)
+
+
+def cut_in_half(log: Path) -> None:
+    os.truncate(log, log.stat().st_size // 2)
+
+
+def cut_off_a_byte(log: Path) -> None:
+    """Of the last page; its head is there still."""
+    os.truncate(log, log.stat().st_size - 1)
+
+
+def overwrite_all(log: Path) -> None:
+    with log.open("r+b") as file:
+        file.write(bytes(log.stat().st_size))
+
+
+def overwrite_the_end(log: Path) -> None:
+    with log.open("r+b") as file:
+        file.seek(-FRAME_BYTES, os.SEEK_END)
+        file.write(b"\xa5" * FRAME_BYTES)
+
+
+def overwrite_the_head(log: Path) -> None:
+    with log.open("r+b") as file:
+        file.write(bytes(32))
+
+
+PAGE_BYTES = 4096
+FRAME_BYTES = 24 + PAGE_BYTES
+HARMS = [cut_to_nothing, cut_in_half, cut_off_a_byte, overwrite_all, overwrite_the_end]
+
+
+async def begin_again(store: SqliteStore, make: Any) -> None:
+    for seq in range(3, 6):
+        await store.append(ROOM, Seq(seq), make.events(seq + 1, seq + 1), make.rows(ROOM))
+    store.beat(TimestampMs(7_000))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a log in use cannot be written to by others there")
+@pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)
+async def test_log_that_is_cut_short_or_overwritten_is_noticed_before_anything_is_acknowledged(
+    open_store: Any, make: Any, database_path: Path, monkeypatch: pytest.MonkeyPatch, harm: Any
+) -> None:
+    """Symptom: moves were acknowledged, nothing was logged, and after a kill all since a checkpoint was gone."""
+    monkeypatch.setattr(file, "LOOK_EVERY_S", 60.0)
+    async with open_store() as store:
+        await store.append(ROOM, Seq(0), make.events(1, 3), make.rows(ROOM))
+    async with open_store() as store:
+        await begin_again(store, make)
+        harm(database_path.with_name("rooms.db-wal"))
+        with capture_logs() as lines:
+            for _ in range(2):
+                with pytest.raises(StorageUnavailableError, match="cut short or overwritten"):
+                    await store.append(ROOM, Seq(6), make.events(7, 7), make.rows(ROOM))
+                with pytest.raises(StorageUnavailableError, match="cut short or overwritten"):
+                    await store.load(ROOM)
+        assert [line["log_level"] for line in lines] == ["error"]
+
+    def replay(room: RoomCode, events: Any) -> Rows:
+        return make.rows(ROOM)
+
+    report = await verify(database_path, replay)
+    assert report.damaged == []
+    assert len(report.file_findings) == 1, "the file is sound, and lacks events"
+    assert report.file_findings[0].endswith("had 6: the write-ahead log was lost, or this is an old copy")
+    with capture_logs() as lines:
+        async with open_store() as store:
+            kept = await store.load(ROOM)
+            assert 3 <= len(kept) < 6
+            await store.append(ROOM, Seq(len(kept)), make.events(len(kept) + 1, 4 + len(kept)), make.rows(ROOM))
+            store.beat(TimestampMs(8_000))
+    assert [line["event"] for line in lines] == ["stored events are missing"]
+    assert (await verify(database_path, replay)).is_sound
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a log in use cannot be written to by others there")
+async def test_log_whose_head_is_overwritten_is_noticed_at_the_next_look(
+    open_store: Any, make: Any, database_path: Path
+) -> None:
+    async with open_store() as store:
+        await store.append(ROOM, Seq(0), make.events(1, 3), make.rows(ROOM))
+        await begin_again(store, make)
+        overwrite_the_head(database_path.with_name("rooms.db-wal"))
+        with pytest.raises(StorageUnavailableError, match="cut short or overwritten"):
+            await store.append(ROOM, Seq(6), make.events(7, 7), make.rows(ROOM))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a log in use cannot be written to by others there")
+async def test_log_that_was_overwritten_while_a_group_was_written_is_noticed_at_the_next_look(
+    open_store: Any, make: Any, database_path: Path
+) -> None:
+    log_path = database_path.with_name("rooms.db-wal")
+    async with open_store() as store:
+        await store.append(ROOM, Seq(0), make.events(1, 3), make.rows(ROOM))
+        await begin_again(store, make)
+        await store.load(ROOM)
+        seen_bytes = log_path.stat().st_size
+        await store.append(ROOM, Seq(6), make.events(7, 7), make.rows(ROOM))
+        with log_path.open("r+b") as log:
+            log.seek(seen_bytes - FRAME_BYTES)
+            log.write(bytes(FRAME_BYTES))
+        with pytest.raises(StorageUnavailableError, match="cut short or overwritten"):
+            await store.load(ROOM)
+
+
+async def test_log_is_found_whole_while_it_is_written_read_brought_to_the_file_and_begun_again(
+    open_store: Any, make: Any, database_path: Path
+) -> None:
+    """With a look before each of thousands of uses by two threads, and another process's checkpoints."""
+    async with open_store(synchronous="NORMAL") as store:
+        await begin(store, make)
+        for seq in range(1, 400):
+            await asyncio.gather(
+                store.append(ROOM, Seq(seq), make.events(seq + 1, seq + 1, b"x" * 3000), make.rows(ROOM)),
+                *(store.load(OTHER) for _ in range(4)),
+            )
+            if seq % 50 == 0:
+                with closing(sqlite3.connect(database_path)) as other:
+                    other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+async def test_rooms_that_were_removed_are_not_missed(open_store: Any, make: Any, database_path: Path) -> None:
+    async with open_store() as store:
+        await begin(store, make)
+        await store.append(OTHER, Seq(0), make.events(1, 2), make.rows(OTHER))
+        store.beat(TimestampMs(7_000))
+        assert file.read_promises(database_path) == {ROOM: 1, OTHER: 2}
+        await store.remove([OTHER])
+        assert file.read_promises(database_path) == {ROOM: 1}
+    with capture_logs() as lines:
+        async with open_store():
+            pass
+    assert lines == []

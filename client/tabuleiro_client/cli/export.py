@@ -71,7 +71,7 @@ def find_record(
             typer.echo(told, err=True)
         return FoundRecord(matches.read(match).record)
     refuse_game(game)
-    return asyncio.run(record_of_room(source, match, RoomSource(chosen_server(server), secret, name)))
+    return asyncio.run(record_of_room(source, match, RoomSource(server and chosen_server(server), secret, name)))
 
 
 def refuse_game(game: Game | None) -> None:

@@ -60,7 +60,7 @@ def replay(
         found = matches.read(match)
     else:
         refuse_game(listed)
-        matches = matches_of_room(source, RoomSource(chosen_server(server), secret, name))
+        matches = matches_of_room(source, RoomSource(server and chosen_server(server), secret, name))
         found = asyncio.run(_first(matches, match))
     record = found.record
     if isinstance(matches, FileMatches) and matches.last == 1:
@@ -96,7 +96,7 @@ def _browse_match(browser: RecordBrowser, matches: Matches) -> Match | None:
         try:
             return asyncio.run(_get(matches, number))
         except CommandError as error:
-            typer.echo(f"the server refuses: {error.message}")
+            typer.echo(error.message)
         except TabuleiroError as error:
             typer.echo(str(error))
     return None

@@ -9,15 +9,18 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
-from tabuleiro.errors import NotationError, shown
+from tabuleiro.errors import CommandError, NotationError, shown
 from tabuleiro.ids import PLAYERS, Player
+from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
+from tabuleiro.rules import Game
 from tabuleiro.settings import change_setting
 from tabuleiro_client.line.reports import MatchReport, RoomAnswers
 from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.text.analysis import hint_text
+from tabuleiro_client.text.explanation import explanation_lines
 from tabuleiro_client.text.rules import page_lines
 from tabuleiro_client.text.settings import settings_text
 
@@ -144,6 +147,8 @@ class RoomCommands:
             command(("clock",), "", "show the clocks", self._clock),
             command(("rules",), "", "show the rules of this game", self._rules),
             command(("hint",), "", "ask the server for a hint, if this room allows hints", self._hint),
+            command(("explain",), "[LEVEL]", "tell what each choice is worth to a bot", self._explain),
+            command(("position",), "", "show the position as text, for the option position", self._position),
             command(("undo",), "[all]", "undo the last action of your turn, or all of them", self._undo),
             command(("takeback",), "", "ask to take back your last turn", self._takeback),
             command(("draw",), "", "offer a draw", self._draw),
@@ -208,6 +213,35 @@ class RoomCommands:
 
     async def _tell_hint(self) -> None:
         self._screen.say(hint_text(await self._room.take_hint()))
+
+    def _position(self, _: str) -> None:
+        self._screen.say(self._mirror.state.to_position())
+
+    def _explain(self, rest: str) -> None:
+        first, _, after = rest.partition(" ")
+        turn = int(first) if first.isascii() and first.isdigit() else None
+        level = (rest if turn is None else after).strip() or None
+        is_over = self._mirror.head.phase == "finished"
+        if self._mirror.match is None:
+            self._screen.say("no match is running")
+        elif turn is not None and not is_over:
+            self._screen.say("earlier turns are explained after the end of the match")
+        else:
+            ply = _start_of_turn(self._mirror.game, self._mirror.actions, turn) if is_over else None
+            if is_over and ply is None:
+                self._screen.say("the match has no such turn")
+            else:
+                self._send(self._tell_explanation(level, ply))
+
+    async def _tell_explanation(self, level: str | None, ply: int | None) -> None:
+        try:
+            found = await self._room.explain(level, ply)
+        except CommandError as error:
+            if error.code != ErrorCode.BAD_MESSAGE:
+                raise
+            self._screen.say("this server is older and cannot explain; `tabuleiro explain` does so here")
+        else:
+            self._screen.say(*explanation_lines(self._mirror.game, found))
 
     def _takeback(self, _: str) -> None:
         if self._is_playing():
@@ -338,3 +372,13 @@ class RoomCommands:
             self._screen.say("no match is running")
             return False
         return True
+
+
+def _start_of_turn(game: Game, actions: Sequence[str], turn: int | None) -> int | None:
+    """Return the number of actions before ``turn``, ``None``: before the last one; ``None`` if there is none."""
+    state, start = game.initial_state(), None
+    for ply, text in enumerate(actions):
+        if state.actions_in_turn == 0 and (turn is None or state.turn_number == turn):
+            start = ply
+        state = state.child(state.string_to_action(text))
+    return start

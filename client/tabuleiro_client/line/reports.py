@@ -174,7 +174,12 @@ class MatchReport:
             self._screen.say(f"waiting for an opponent: room {code} is private, its host has the invitation")
             return
         where = " of this machine only" if self._signposts.is_here_only else ""
-        self._screen.say(f"waiting for an opponent: room {code}; from another terminal{where}:")
+        if self._signposts.join_page:
+            self._screen.say(f"waiting for an opponent: room {code}; in a browser{where}:")
+            self._screen.say_command(self._signposts.join_page)
+            self._screen.say("or from another terminal:")
+        else:
+            self._screen.say(f"waiting for an opponent: room {code}; from another terminal{where}:")
         self._screen.say_command(self._signposts.join)
         if self._mirror.head.settings.is_private:
             self._show_way_to_watch()
@@ -188,11 +193,15 @@ class MatchReport:
             self._screen.say("on this machine only:")
         if self._mirror.head.phase == "waiting":
             self._screen.say("to play:")
+            if self._signposts.join_page:
+                self._screen.say_command(self._signposts.join_page)
             self._screen.say_command(self._signposts.join)
         self._show_way_to_watch()
 
     def _show_way_to_watch(self) -> None:
         self._screen.say("to watch only:")
+        if self._signposts.watch_page:
+            self._screen.say_command(self._signposts.watch_page)
         self._screen.say_command(self._signposts.watch)
 
     def show_what_next(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tabuleiro.errors import ClientError, ConfigError, NotationError, RecordError, shown
+from tabuleiro.errors import ClientError, ConfigError, ConnectionLostError, NotationError, RecordError, shown
 from tabuleiro.ids import RoomCode
 from tabuleiro.notation.formats import FILE_MAX_BYTES, find_records
 from tabuleiro.notation.record import MatchRecord
@@ -15,10 +15,11 @@ from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro.protocol.records import record_of
 from tabuleiro.protocol.room_codes import ROOM_CODE_RULE
 from tabuleiro.rules import Game
-from tabuleiro_client.net.addresses import parse_room_address
+from tabuleiro_client.models.saved_matches import SavedMatch, SavedMatches
+from tabuleiro_client.net.addresses import default_server, parse_room_address
 from tabuleiro_client.net.files import STANDARD_INPUT, config_folder, read_bytes
 from tabuleiro_client.net.identity import IdentityFolder
-from tabuleiro_client.net.server import remote_gallery, remote_venue
+from tabuleiro_client.net.server import local_record, remote_gallery, remote_venue
 
 AskForMatch = Callable[[int | None], Awaitable[RecordPlayed]]
 """Asks the server for a match of the room, with ``None`` for the last one.
@@ -189,10 +190,11 @@ class FoundRecord:
 class RoomSource:
     """A server, and how it is asked there: ``secret`` is for private rooms, ``None`` otherwise.
 
-    ``guest`` is the name of the guest who asks, ``None`` for one that is kept for looking on.
+    With ``server`` ``None`` the own matches are looked through first, then the server is asked that is used when
+    none is named. ``guest`` is the name of the guest who asks, ``None`` for one that is kept for looking on.
     """
 
-    server: str
+    server: str | None
     secret: str | None = None
     guest: str | None = None
 
@@ -231,14 +233,40 @@ def matches_of_room(code: str, source: RoomSource) -> RoomMatches:
     room, written = parse_room_address(code)
 
     async def ask(number: int | None) -> RecordPlayed:
-        identities = IdentityFolder(config_folder())
-        if source.guest is None:
-            gallery = remote_gallery(source.server, identities)
-        else:
-            gallery = remote_venue(source.server, identities, source.guest, None)
-        async with gallery as venue:
-            for notice in identities.notices:
-                print(notice, file=sys.stderr)
-            return await venue.link.get_record(room, number, source.secret or written)
+        server, secret = source.server, source.secret or written
+        if server is not None:
+            return await _ask_server(server, room, number, secret, source.guest)
+        found = await local_record(room, number)
+        if found is not None:
+            return found
+        own = _own_match(room)
+        if own is not None:
+            return await _ask_server(own.server, room, number, secret or own.secret, source.guest)
+        try:
+            return await _ask_server(default_server(), room, number, secret, source.guest)
+        except ConnectionLostError as error:
+            raise ClientError(
+                f"room {room} is none of your matches here, and {error}; name its --server"
+            ) from error
 
     return RoomMatches(ask)
+
+
+def _own_match(room: RoomCode) -> SavedMatch | None:
+    """Return the own match in a room of a server, the last one if there are several."""
+    matches = SavedMatches(config_folder()).all()
+    return next((match for match in matches if match.room == room and not match.is_local), None)
+
+
+async def _ask_server(
+    server: str, room: RoomCode, number: int | None, secret: str | None, guest: str | None
+) -> RecordPlayed:
+    identities = IdentityFolder(config_folder())
+    if guest is None:
+        gallery = remote_gallery(server, identities)
+    else:
+        gallery = remote_venue(server, identities, guest, None)
+    async with gallery as venue:
+        for notice in identities.notices:
+            print(notice, file=sys.stderr)
+        return await venue.link.get_record(room, number, secret)

@@ -30,7 +30,8 @@ class SavedMatch(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``game`` and ``board`` say what is played there, for people: kept as words, so that listing loads no rules.
     ``guest`` is who they are there, ``opponent`` the name of the other player, empty when there is none.
-    ``secret`` is what a private room wants, ``None`` otherwise.
+    ``secret`` is what a private room wants, ``None`` otherwise. ``result`` tells how the last match ended for the
+    guest, in a word; it is empty while none has ended.
     """
 
     server: str
@@ -43,6 +44,7 @@ class SavedMatch(msgspec.Struct, frozen=True, omit_defaults=True):
     seen_at_ms: TimestampMs
     is_local: bool = False
     secret: str | None = None
+    result: str = ""
 
     @property
     def is_over(self) -> bool:
@@ -57,11 +59,13 @@ class SavedMatch(msgspec.Struct, frozen=True, omit_defaults=True):
 def match_in(venue: Venue, room: EnteredRoom, now_ms: int) -> SavedMatch | None:
     """Return the match in a room of ``venue`` as it is to be remembered; ``None`` for those who only look on."""
     # It loads the rules, which listing matches does without.
+    from tabuleiro_client.text.endings import own_result_text
     from tabuleiro_client.text.rooms import brief_options_text
 
     game, head, own = room.mirror.game, room.mirror.head, room.mirror.own_seats
     if not own:
         return None
+    ending = head.match
     others = [head.seats[seat].holder.name or "" for seat in PLAYERS if seat not in own]
     return SavedMatch(
         server=venue.server,
@@ -74,6 +78,9 @@ def match_in(venue: Venue, room: EnteredRoom, now_ms: int) -> SavedMatch | None:
         seen_at_ms=TimestampMs(now_ms),
         is_local=venue.is_local,
         secret=room.secret,
+        result=""
+        if ending is None or ending.termination is None
+        else own_result_text(game.sides, own, ending.winner, ending.termination),
     )
 
 
@@ -122,6 +129,14 @@ class SavedMatches:
         """Remember a match no longer."""
         with suppress(OSError):
             self._path(match).unlink()
+
+    def private_rooms(self, server: str, guest: str) -> list[tuple[RoomCode, str]]:
+        """Return codes and secrets of the private rooms of ``guest`` on ``server`` that are not over."""
+        return [
+            (match.room, match.secret)
+            for match in self.all()
+            if (match.server, match.guest) == (server, guest) and match.secret is not None and not match.is_over
+        ]
 
     def records(self) -> list[ImportedRecord]:
         """Return the imported records, the last one first."""

@@ -291,6 +291,9 @@ def is_loopback(url: str) -> bool:
 
 ResultT = TypeVar("ResultT", bound=Result)
 
+CONNECTION_BROKE: Final = "the connection broke"
+"""The reason for a lost connection of which nothing more is known."""
+
 _HELLO_REFUSED_FOR_GOOD: Final = frozenset(
     {
         ErrorCode.BAD_MESSAGE,
@@ -611,7 +614,7 @@ def result_of(ok: Ok, kind: type[ResultT]) -> ResultT:
 
 def _closing_reason(error: ConnectionClosed) -> str:
     if error.rcvd is None:
-        return "the connection broke"
+        return CONNECTION_BROKE
     reason = _for_people(error.rcvd.reason)
     return f"the server closed the connection: {reason}" if reason else "the server closed the connection"
 

@@ -36,6 +36,8 @@ from tabuleiro.protocol.messages import (
     Considered,
     CreateRoom,
     Error,
+    Explain,
+    Explanation,
     HintGiven,
     JoinRoom,
     LeaveRoom,
@@ -288,6 +290,17 @@ class EnteredRoom:
         match, ply, revision = self._place_to_act
         message = TakeHint(id=0, room=self.code, match=match, ply=ply, revision=revision)
         return result_of(await self._ask_in_match(message), HintGiven)
+
+    async def explain(self, level: str | None = None, ply: int | None = None) -> Explanation:
+        """Ask what a bot of ``level`` thinks of a position; it takes a few seconds.
+
+        ``None`` for ``level``: the bot that plays here, or the game's first that values positions. ``None`` for
+        ``ply``: the position as it is now; after the end any is possible.
+        """
+        match, last_ply, revision = self._place_to_act
+        wanted_ply = last_ply if ply is None else ply
+        message = Explain(id=0, room=self.code, match=match, ply=wanted_ply, revision=revision, level=level)
+        return result_of(await self._ask_in_match(message), Explanation)
 
     async def resign(self, seat: Player | None = None) -> None:
         """Resign; ``seat`` says for whom when both are ours, ``None``: for who is to move."""

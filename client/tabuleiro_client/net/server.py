@@ -9,11 +9,13 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from tabuleiro.errors import ClientError, ConfigError, DatabaseLockedError, NotationError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.events import RoomSecrets
+from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro.rules import Game
 from tabuleiro_client.net.addresses import format_room_address
 from tabuleiro_client.net.files import data_folder, usual_data_folder
@@ -25,6 +27,7 @@ from tabuleiro_client.net.link import Link, is_loopback
 class Signposts:
     """``join`` is how somebody else takes a seat, ``watch`` how they look on, ``back`` how this guest comes back.
 
+    ``join_page`` and ``watch_page`` are the same as links for a browser, empty if the server has no page.
     ``join`` and ``watch`` are empty where nobody can be told: a private room whose secrets are the host's. With
     ``is_here_only`` they lead there from this machine, and from no other.
     """
@@ -32,6 +35,8 @@ class Signposts:
     join: str
     watch: str
     back: str
+    join_page: str = ""
+    watch_page: str = ""
     is_here_only: bool = False
 
 
@@ -114,6 +119,36 @@ def _local_databases(stack: AsyncExitStack, tell: Callable[[str], None]) -> list
     return [folder / ("local.db" if number == 1 else f"local-{number}.db") for number in numbers]
 
 
+async def local_record(room: RoomCode, number: int | None, database: Path | None = None) -> RecordPlayed | None:
+    """Return a match of a room in a database of this machine, also while another terminal is using that.
+
+    Args:
+        room: The code of the room.
+        number: The match, ``None`` for the last one.
+        database: The file; ``None``: any of this user's that has the room.
+
+    Returns:
+        The match; ``None`` if no database has the room, or nothing here can read one.
+
+    Raises: ClientError for a room without such a match, StoreError for a database that cannot be read.
+    """
+    try:
+        from tabuleiro_server.cli.db import matches_of
+    except ModuleNotFoundError:  # without the server's side there are no local matches
+        return None
+    folders = dict.fromkeys((data_folder().resolve(), usual_data_folder().resolve()))
+    usual = [path for folder in folders for path in sorted(folder.glob("local*.db"))]
+    for path in usual if database is None else _existing(database):
+        played = await matches_of(path, room)
+        if played is None:
+            continue
+        found = [record for record in played if number in (None, record.match)]
+        if not found:
+            raise ClientError(f"there is no match {number} in room {room}")
+        return found[-1]
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Venue:
     """A connected server. ``is_local``: it lives in this process and ends with it.
@@ -148,12 +183,21 @@ class Venue:
         server = f"--server {shlex.quote(url)}"
         to_play = format_room_address(code, secrets.invite if secrets else None)
         to_watch = format_room_address(code, secrets.watch if secrets else None)
+        has_page = self.link.welcome.has_page
         return Signposts(
             join=f"tabuleiro play {server} --room {to_play}",
             watch=f"tabuleiro watch {to_watch} {server}",
             back=back,
+            join_page=_page_link(url, code, secrets.invite if secrets else None) if has_page else "",
+            watch_page=_page_link(url, code, secrets.watch if secrets else None) if has_page else "",
             is_here_only=is_loopback(url),
         )
+
+
+def _page_link(url: str, code: RoomCode, secret: str | None) -> str:
+    """Return the address of a room for a browser; the secret stands where no server logs it."""
+    fragment = "" if secret is None else f"#{quote(secret, safe='')}"
+    return f"http{url.removeprefix('ws').rstrip('/')}/r/{code}{fragment}"
 
 
 @asynccontextmanager

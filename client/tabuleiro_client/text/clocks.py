@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
 
 from tabuleiro.clock import ByoYomi, ClockState, TimeControl, is_paused, periods_left, remaining_ms
@@ -47,3 +48,11 @@ def format_clock(control: TimeControl, clock: ClockState | None, player: Player,
     if isinstance(control, ByoYomi):
         text += f" x{periods_left(control, clock, player, now_ms)}"
     return f"{text} paused" if is_paused(clock) and clock.running == player else text
+
+
+def format_date(at_ms: int) -> str:
+    """Write the date of a moment where this program runs; empty for one that no calendar has."""
+    try:
+        return datetime.fromtimestamp(at_ms / 1000).astimezone().date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        return ""

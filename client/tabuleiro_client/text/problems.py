@@ -12,7 +12,7 @@ def problem_text(error: TabuleiroError | ModuleNotFoundError) -> str:
     """Return the sentence that says what went wrong."""
     match error:
         case CommandError():
-            return f"the server refuses: {error.message}"
+            return error.message
         case UnknownOutcomeError():
             return f"the connection was lost before the answer ({error.reason}): not known whether it was done"
         case GuestNameTakenError():

@@ -81,12 +81,12 @@ def code_text(code: RoomCode, secrets: RoomSecrets | None) -> str:
 def invitation_text(signposts: Signposts, head: RoomHead) -> str:
     """Return the invitation to a free seat; empty when nobody can join."""
     has_free_seat = any(seat.holder.kind == "open" for seat in head.seats)
-    return _invitation(signposts, "join", signposts.join) if has_free_seat else ""
+    return _invitation(signposts, "join", signposts.join_page, signposts.join) if has_free_seat else ""
 
 
 def watching_text(signposts: Signposts) -> str:
     """Return the invitation to watch; empty when it is not known."""
-    return _invitation(signposts, "watch", signposts.watch)
+    return _invitation(signposts, "watch", signposts.watch_page, signposts.watch)
 
 
 def turn_text(game: str, opponent: str, room: RoomCode, server: str, left: str) -> str:
@@ -95,9 +95,11 @@ def turn_text(game: str, opponent: str, room: RoomCode, server: str, left: str) 
     return f"{game} against {opponent or 'yourself'} ({room} on {server.partition('://')[2]}): your turn{time}"
 
 
-def _invitation(signposts: Signposts, verb: str, command: str) -> str:
+def _invitation(signposts: Signposts, verb: str, page: str, command: str) -> str:
     who = "On this machine only, others" if signposts.is_here_only else "Others"
-    return f"{who} {verb} with\n{command}" if command else ""
+    if not command:
+        return ""
+    return f"{who} {verb} in a browser:\n{page}\nor with\n{command}" if page else f"{who} {verb} with\n{command}"
 
 
 def kept_seat_text(head: RoomHead, way_back: str, *, is_local: bool) -> str:
@@ -106,7 +108,7 @@ def kept_seat_text(head: RoomHead, way_back: str, *, is_local: bool) -> str:
     return f"Your seat in {head.room} is {kept}. To continue, run: {way_back}"
 
 
-def back_in_room_text(code: RoomCode, url: str) -> str:
+def back_in_room_text(code: str, url: str) -> str:
     """Return the word to somebody whose command to make a room led back to one made before."""
     return f"Back in your room {code}. For another one: tabuleiro play --server {url}, then new"
 
@@ -116,7 +118,7 @@ def seat_lines(game: Game, head: RoomHead, own_seats: tuple[Player, ...], style:
     cast = Cast(game, seats_of(head), own_seats, style)
     sides = [cast.side_with_glyph(seat) for seat in PLAYERS]
     width = max(map(len, sides))
-    lots = "" if head.settings.first == "seated" else "  (lots are drawn who begins)"
+    lots = "" if head.settings.first == "seated" else "  (who begins is drawn at random)"
     return [
         f"{sides[seat]:<{width}}  {_holder(head.seats[seat], seat in own_seats, style)}{'' if seat else lots}"
         for seat in PLAYERS

@@ -132,18 +132,18 @@ class Cast:
             case MatchEnded(winner=winner, termination=termination):
                 return self.ending(winner, termination)
             case _:
-                return self._talk_sentence(event)
+                return self._chat_sentence(event)
 
     def offer(self, kind: OfferKind, player: Player) -> str:
         """Return an offer that waits."""
         return offer_text(kind, self.actor(player))
 
-    def _talk_sentence(self, event: Event) -> str:
+    def _chat_sentence(self, event: Event) -> str:
         match event:
             case Said(name=name, text=text, is_player=is_player):
                 return said(name, text, is_player=is_player)
             case Muted(name=name, is_muted=is_muted):
-                return f"{name} is muted" if is_muted else f"{name} may talk again"
+                return f"{name} is muted" if is_muted else f"{name} may chat again"
             case HostChanged(name=name):
                 return f"{name} is the host of this room now"
             case RoomResumed(is_standstill=True):
@@ -183,7 +183,7 @@ def sentence_to(event: Event, account: AccountId) -> str:
     """Return the sentence for the guest ``account`` that an event is about; empty for other guests."""
     match event:
         case Muted(account=about, is_muted=is_muted) if about == account:
-            return "the host has muted you: you cannot talk here" if is_muted else "you may talk again"
+            return "the host has muted you: you cannot chat here" if is_muted else "you may chat again"
         case HostChanged(account=about) if about == account:
             return "you are the host of this room now"
         case _:

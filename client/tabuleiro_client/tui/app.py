@@ -88,6 +88,8 @@ class TabuleiroApp(App[int]):
     Toast.-error { border-left: ascii $error; }
     OptionList:nocolor > .option-list--option-highlighted { text-style: bold underline; }
     DataTable:nocolor > .datatable--cursor { text-style: reverse; }
+    Button.-primary { background: $panel; color: $primary; }
+    Button.-primary:focus { background: $primary; color: $background; }
     Button:nocolor:focus { text-style: bold reverse; }
     FooterKey .footer-key--description { padding: 0 2 0 0; }
     """

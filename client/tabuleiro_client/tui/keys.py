@@ -141,7 +141,6 @@ MATCH: Final = (
     key("backspace", "undo", "undo", "Undo the last step of your turn.", sign="Bksp"),
     MENU,
     *ANSWERS,
-    key("f7", "claim", "claim", "Claim the win over an absent opponent.", sign="F7"),
     REMATCH,
     RULES,
     WHY,
@@ -155,6 +154,9 @@ MATCH: Final = (
     COPY_CODE,
     MUTE,
 )
+
+CLAIM: Final = key("f7", "claim", "claim", "Claim the win over an absent opponent.", sign="F7")
+"""The yes to the banner that says so; where an offer waits, its yes comes first."""
 
 CHOOSER: Final = (
     key("b,f", "screen.boost", "boost", "Rocket Boost: run on by the value of the ship landed on."),
@@ -233,7 +235,7 @@ HOME: Final = (
     key("p", "open('replays')", "replays", "Look through matches that were played.", sign="p"),
     key("t", "open('tutorial')", "learn", "Learn a game: find the move in a few positions.", sign="t"),
     key("r", "open('rules')", "rules", "Read the rules of the games, and try them.", sign="r"),
-    key("s", "open('settings')", "settings", "Change the looks and ways of this program.", sign="s"),
+    key("s", "open('settings')", "settings", "Change colours, characters, bell and name.", sign="s"),
     key("q", "app.quit", "quit", "Leave the program; seats in running matches stay yours.", sign="q"),
     key("delete,x", "forget", "forget", "Take the highlighted match off the list.", shown=False, sign="x"),
 )
@@ -248,7 +250,7 @@ LOBBY: Final = (
     key("slash", "find", "find", "Show the rooms whose code, game or names have what you type.", shown=False),
     key("g", "next_game", "game", "Show the rooms of the next game, or of every game.", shown=False),
     key("f", "next_state", "state", "Show other rooms: waiting, being played, over.", shown=False),
-    key("escape", "find_all", "all", "Look for nothing any more: show all rooms again.", sign="Esc"),
+    key("escape", "find_all", "all", "Clear the search: show all rooms again.", sign="Esc"),
     BACK,
 )
 
@@ -271,7 +273,7 @@ ROOM: Final = (
     MUTE,
 )
 
-SUBMIT: Final = key("ctrl+s", "submit", "start", "Ask for what is filled in.", sign="^s")
+SUBMIT: Final = key("ctrl+s", "submit", "start", "Go ahead with what is filled in.", sign="^s")
 
 FORM: Final = (
     SUBMIT,

@@ -11,6 +11,7 @@ from tabuleiro.clock.texts import format_time_control
 from tabuleiro.ids import AccountId, Phase, RoomCode
 from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary
 from tabuleiro.rules import registry
+from tabuleiro.text import counted
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.endings import result_text
 from tabuleiro_client.text.rooms import board_text, game_title, holder_text
@@ -176,7 +177,7 @@ def _state_text(room: RoomSummary) -> str:
     if room.phase == "waiting":
         return "waiting"
     if room.phase == "playing":
-        state = f"action {room.plies}"
+        state = f"playing, {counted(room.plies, 'action')}"
     else:
         state = result_text(("first", "second"), room.winner, room.termination or "")
     return f"{state}, {room.watchers} watch" if room.watchers else state

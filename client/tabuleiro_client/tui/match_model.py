@@ -33,6 +33,7 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.protocol.messages import HintGiven
 from tabuleiro.rules import State
+from tabuleiro.rules.base import Termination
 from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.models.timeline import Timeline, changed_cells, picture_of
 from tabuleiro_client.models.turn_composer import TurnComposer, composer_for
@@ -41,7 +42,7 @@ from tabuleiro_client.net.room import Change, Gone, Happened, Lost, Restored, Sa
 from tabuleiro_client.text.analysis import hint_text
 from tabuleiro_client.text.board import TextStyle, scores_text
 from tabuleiro_client.text.clocks import first_turn_text
-from tabuleiro_client.text.endings import result_text
+from tabuleiro_client.text.endings import capitalised, reason_text, score_text
 from tabuleiro_client.text.sentences import Cast, sentence_to
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.present.notes import notes_of_cell
@@ -90,8 +91,9 @@ class MatchModel:
     """The room of ``mirror`` as a screen shows it.
 
     ``message`` is the last thing worth saying, ``is_linked`` whether the connection is there, ``is_sending``
-    whether a turn is on its way, ``is_in_doubt`` whether something was asked for of which nobody knows yet whether
-    it was done. ``shown_ply`` is the position looked back at, ``None`` while it is the live one.
+    whether a turn is on its way, ``is_late`` whether its answer takes long, ``is_in_doubt`` whether something
+    was asked for of which nobody knows yet whether it was done. ``shown_ply`` is the position looked back at,
+    ``None`` while it is the live one.
     With ``is_watching`` nothing can be played even if this guest holds a seat. What bots play is shown action by
     action: ``reached_ply`` is how far that has come, ``None`` when all of it is shown, ``speed`` how fast it goes.
     """
@@ -101,7 +103,7 @@ class MatchModel:
         self.is_watching = is_watching
         self.message = self._announcement = ""
         self.is_linked = True
-        self.is_sending = False
+        self.is_sending = self.is_late = False
         self.is_gone = self.is_in_doubt = False
         self.shown_ply: int | None = None
         self.reached_ply: int | None = None
@@ -236,7 +238,7 @@ class MatchModel:
                 self.message = "connected again"
                 if self.is_in_doubt:
                     self.is_in_doubt = False
-                    self.message = "connected again: look whether what you asked for was done"
+                    self.message = "connected again: check whether your last request was done"
             case Said(text):
                 self.message = self._announcement = f"the server says: {showable(text, self._style)}"
             case Gone(reason):
@@ -247,7 +249,7 @@ class MatchModel:
                 self._fall_behind(step.event.event)
         had_sent = self.is_sending
         if self.follow() and not had_sent:
-            self.message = "the position changed: what you had composed was dropped"
+            self.message = "the position changed: the actions you had chosen were dropped"
 
     def _fall_behind(self, event: Event) -> None:
         """Begin to show what a bot has played action by action, if all before is shown."""
@@ -270,8 +272,10 @@ class MatchModel:
                 self.message = self.cast.sentence(event)
             case HintTaken(player=player) if player not in self.own_seats:
                 self.message = self.cast.sentence(event)
-            case ActionsPlayed(is_makeshift=True) | TurnTakenBack() | MatchEnded():
+            case ActionsPlayed(is_makeshift=True) | TurnTakenBack():
                 self.message = self.cast.sentence(event)
+            case MatchEnded():
+                self.message = ""  # the end has a place of its own
             case ActionsPlayed() if self.message != self._announcement:
                 self.message = ""  # it was about the position before
             case OfferEnded(player=player, how="declined") if player in self.own_seats:
@@ -366,8 +370,8 @@ class MatchModel:
         try:
             action = state.string_to_action(name)
         except NotationError:
-            return f"{name}: nothing to say"
-        return f"{name}: " + ("may be chosen" if state.is_legal(action) else state.illegal_reason(action))
+            return f"{name}: nothing forbids it"
+        return f"{name}: " + ("you can play here" if state.is_legal(action) else state.illegal_reason(action))
 
     @property
     def can_ask_for_hint(self) -> bool:
@@ -392,7 +396,7 @@ class MatchModel:
 
     def settle(self, refusal: str = "") -> None:
         """Take in the answer to a turn that was sent: the mirror holds it, or ``refusal`` says why not."""
-        self.is_sending = False
+        self.is_sending = self.is_late = False
         if refusal:
             self.composer.drop()
             self.message = refusal
@@ -441,7 +445,9 @@ class MatchModel:
         if self.is_behind:
             return self.cast.turn(self.state, self.view)
         if self.is_sending:
-            return "sending your turn" if self.is_linked else "your turn is sent as soon as the connection is back"
+            if not self.is_linked:
+                return "your turn is sent as soon as the connection is back"
+            return "no answer from the server yet: your turn is kept" if self.is_late else "sending your turn"
         if head.phase == "waiting":
             return f"waiting for an opponent: the code of this room is {head.room}"
         if head.phase != "playing" or head.match is None:
@@ -455,18 +461,20 @@ class MatchModel:
         return self.composer.prompt() if self.can_act and self.is_live and not self.is_behind else ""
 
     def ending_lines(self) -> list[str]:
-        """Return result, reason and scores after the match; empty before."""
+        """Return the end as one sentence, and the scores, after the match; empty before."""
         match = self.mirror.match
         if match is None or match.termination is None or self.is_behind:
             return []
-        cast, scores = self.cast, picture_of(self._present).scores
-        own = self.own_seats
-        if match.winner is not None and len(own) == 1:
-            title = "You win" if match.winner == own[0] else "You lose"
+        cast, winner, scores = self.cast, match.winner, picture_of(self._present).scores
+        if winner is None:
+            lines = [capitalised(cast.ending(None, match.termination))]
         else:
-            title = result_text((cast.title(0), cast.title(1)), match.winner, match.termination)
-            title = title if match.winner is not None else title.capitalize()
-        lines = [title, cast.ending(match.winner, match.termination)]
+            decided = score_text(scores, winner) if scores and match.termination == Termination.SCORE else ""
+            reason = decided or reason_text(cast.sides, winner, match.termination)
+            who = f"{cast.side(winner) if self.own_seats else cast.title(winner)} wins"
+            if len(self.own_seats) == 1:
+                who = "You win" if winner in self.own_seats else "You lose"
+            lines = [capitalised(f"{who}: {reason}")]
         if scores is not None:
             lines += [f"{cast.side(player)}: {scores_text(scores[player])}" for player in PLAYERS]
         return lines

@@ -43,8 +43,8 @@ Opponent = Literal["person", "bot", "both", "bots"]
 
 CLOCK_EXAMPLES: Final = "5, 5+3, 10m+5x30s, 3d/turn, none"
 LATE: Final = "late-bot"
-USUAL: Final = "as usual"
-OWN: Final = "own choice"
+USUAL: Final = "standard"
+OWN: Final = "custom"
 OPTION: Final = "option:"
 """Prefix of the names of fields for the game's options, so that they never meet a setting's."""
 
@@ -64,7 +64,7 @@ _OPPONENTS: Final[Mapping[str, str]] = {
     "both": "both at this keyboard",
     "bots": "two bots",
 }
-_BEGINS: Final[Mapping[str, str]] = {"me": "you begin", "other": "the other begins", "draw": "draw lots"}
+_BEGINS: Final[Mapping[str, str]] = {"me": "you begin", "other": "the other begins", "draw": "at random"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class RoomForm:
         if self.values["preset"] == OWN:
             presets[OWN] = OWN
         if len(presets) > 1:
-            fields.append(Field("preset", "preset", "fills the options in", presets))
+            fields.append(Field("preset", "preset", "sets the options below", presets))
         return fields + [_option_field(spec) for spec in self.game.option_specs]
 
     def _player_fields(self) -> list[Field]:
@@ -327,10 +327,10 @@ def _option_field(spec: GameOption) -> Field:
         # A default of None is worked out by the game when the field is left empty.
         empty_text = "left open" if spec.default is None else ""
         return Field(OPTION + spec.key, spec.label, f"{spec.low} to {spec.high}; {spec.help}", None, empty_text)
-    return Field(OPTION + spec.key, spec.label, spec.help, None, "the usual start")
+    return Field(OPTION + spec.key, spec.label, spec.help, None, "the standard start")
 
 
-_BEGINS_IN_ROOM: Final[Mapping[str, str]] = {"me": "as seated", "draw": "draw lots"}
+_BEGINS_IN_ROOM: Final[Mapping[str, str]] = {"me": "as seated", "draw": "at random"}
 
 
 class SettingsForm(RoomForm):
@@ -353,7 +353,7 @@ class SettingsForm(RoomForm):
     def fields(self) -> list[Field]:
         """Return the fields that can be changed, from the top."""
         begins = Field(
-            "begins", "who begins", "seat 1, or by lot", _BEGINS_IN_ROOM, heading="From the next match on"
+            "begins", "who begins", "seat 1, or at random", _BEGINS_IN_ROOM, heading="From the next match on"
         )
         others = (replace(field, heading="") for field in self._room_fields())
         return [begins, *others]

@@ -82,7 +82,7 @@ class SettingsFile:
             raise ClientError(f"the settings cannot be saved in {folder}: {error.strerror}") from error
 
     def _as_usual(self, reason: str) -> Settings:
-        self.problem = f"{self.path} cannot be read ({reason}): all settings are as usual"
+        self.problem = f"{self.path} cannot be read ({reason}): the standard settings are used"
         return Settings()
 
 

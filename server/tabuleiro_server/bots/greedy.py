@@ -83,6 +83,12 @@ def best_iris_turns(state: IrisState) -> tuple[tuple[int, ...], ...]:
     return tuple(best)
 
 
+def ranked_iris_turns(state: IrisState) -> list[tuple[int, ...]]:
+    """Return all ways to complete the turn with stones, those of the highest lead first, equal ones ascending."""
+    leads = _Leads(state, state.mover)
+    return sorted(_stone_turns(state), key=leads.after, reverse=True)
+
+
 def _stone_turns(state: IrisState) -> Iterator[tuple[int, ...]]:
     """Yield all ways to complete the turn with stones."""
     for first in state.legal_actions():

@@ -11,6 +11,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from tabuleiro.errors import BotError
+from tabuleiro.protocol.messages import Explanation
 from tabuleiro.rules import State, registry
 
 
@@ -20,6 +21,7 @@ class ThinkRequest(msgspec.Struct, frozen=True):
     ``actions`` holds the canonical texts of all actions since the start of the match. ``budget_ms`` is the time
     for the turn in milliseconds; ``None`` means the level's own limit. With ``is_hint`` the answer is the best
     turn that the search of the game finds in that time, with its evaluation; the level does not matter.
+    ``explained_count`` above 0 asks for an explanation by the level, of so many candidates.
     """
 
     room: str
@@ -30,6 +32,7 @@ class ThinkRequest(msgspec.Struct, frozen=True):
     seed: int
     budget_ms: int | None = None
     is_hint: bool = False
+    explained_count: int = 0
 
 
 class Evaluation(msgspec.Struct, frozen=True):
@@ -84,11 +87,15 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
 
 
 class Answer(msgspec.Struct, frozen=True, tag="answer"):
-    """Worker to pool: the actions for the job with this number; only hints have ``evaluation``."""
+    """Worker to pool: the actions for the job with this number; only hints have ``evaluation``.
+
+    An ``explanation`` comes without actions.
+    """
 
     number: int
     actions: list[str]
     evaluation: Evaluation | None = None
+    explanation: Explanation | None = None
 
 
 class Refusal(msgspec.Struct, frozen=True, tag="refusal"):

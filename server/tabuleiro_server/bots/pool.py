@@ -18,6 +18,7 @@ import msgspec
 import structlog
 
 from tabuleiro.errors import BotError
+from tabuleiro.protocol.messages import Explanation
 from tabuleiro_server.bots.levels import RANDOM, choose_turn, find_level
 from tabuleiro_server.bots.messages import Answer, Evaluation, ThinkRequest, replay, texts_of
 from tabuleiro_server.bots.queue import NOBODY, Claim, FairQueue, Rank
@@ -61,13 +62,14 @@ class Thought:
 
     ``actions`` are canonical texts, one or more. With ``is_fallback`` they are random: workers failed twice, or
     gave no answer in time. ``thought_ms`` is the time since a worker got the request, in milliseconds. Hints that
-    are no fallback have ``evaluation``.
+    are no fallback have ``evaluation``, explanations ``explanation`` and no actions.
     """
 
     actions: tuple[str, ...]
     is_fallback: bool
     thought_ms: int
     evaluation: Evaluation | None = None
+    explanation: Explanation | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -221,7 +223,8 @@ class BotPool:
             async with time_limit(None if patience_ms is None else patience_ms / 1000):
                 return await wish.thought
         except TimeoutError:
-            log.warning(
+            tell = log.warning if claim.rank is Rank.PLAYED else log.debug
+            tell(
                 "no answer from a bot worker in time", room=request.room, level=request.level, limit_ms=patience_ms
             )
             return self._quick_thought(request, patience_ms or 0)
@@ -268,7 +271,10 @@ class BotPool:
         self._fallbacks_count += is_fallback
         if not wish.thought.done():
             thought_ms = int((loop.time() - started_s) * 1000)
-            wish.thought.set_result(Thought(tuple(answer.actions), is_fallback, thought_ms, answer.evaluation))
+            thought = Thought(
+                tuple(answer.actions), is_fallback, thought_ms, answer.evaluation, answer.explanation
+            )
+            wish.thought.set_result(thought)
 
     async def _answer_for(self, wish: _Wish, keeper: _Keeper) -> tuple[Answer, bool]:
         """Return the answer to ``wish``, and True if it is a fallback; no actions after it was cancelled."""

@@ -12,19 +12,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
 import structlog
 
 from tabuleiro.clock import ClockState, NoClock, TimeControl, player_clock_at
 from tabuleiro.errors import BotError, CommandError
 from tabuleiro.ids import AccountId, Player, RoomCode, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.messages import BotThought, HintGiven
+from tabuleiro.protocol.messages import BotThought, Explanation, HintGiven
 from tabuleiro_server.bots.analysis import HINT_BUDGET_MS
+from tabuleiro_server.bots.explanation import level_to_explain
 from tabuleiro_server.bots.levels import level_names
 from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.queue import Claim, Rank
-from tabuleiro_server.room.commands import Play
+from tabuleiro_server.room.commands import Explain, Play, TakeHint
 from tabuleiro_server.room.state import Match, RoomState, bot_account, first_turn_due_ms
 from tabuleiro_server.rooms.live_room import LiveRoom, RoomUnloadedError
 
@@ -113,11 +115,19 @@ Moment = tuple[int, int, int]
 class BotSeats:
     """The moves of the bots of all rooms, with at most one request a room at a time.
 
-    A move that the disk refuses is tried again every ``retry_ms`` milliseconds.
+    A move that the disk refuses is tried again every ``retry_ms`` milliseconds. ``spend_turn`` counts a turn of
+    bots among themselves for an account and an address, and returns the seconds to wait before it is made.
     """
 
-    def __init__(self, pool: BotPool, now_ms: Callable[[], TimestampMs], retry_ms: int) -> None:
+    def __init__(
+        self,
+        pool: BotPool,
+        now_ms: Callable[[], TimestampMs],
+        retry_ms: int,
+        spend_turn: Callable[[AccountId, str], float] = lambda account, address: 0.0,
+    ) -> None:
         self._pool = pool
+        self._spend_turn = spend_turn
         self._now_ms = now_ms
         self._retry_ms = retry_ms
         self._thoughts: dict[RoomCode, tuple[Moment, Claim, asyncio.Task[None]]] = {}
@@ -132,20 +142,24 @@ class BotSeats:
         """
         code, state = room.state.code, room.state
         moment = _moment(state)
-        claim = _claim(room)
         running = self._thoughts.get(code)
         if running is not None:
-            if running[0] == moment and (running[1].rank <= claim.rank or self._is_finishing):
+            if running[0] == moment and (running[1].rank <= _claim(room).rank or self._is_finishing):
                 return
-            self.forget(room)
+            self._cancel(code)
         if moment is not None and not self._is_finishing:
+            claim = _claim(room)
             task = asyncio.create_task(self._move(room, moment, claim), name=f"bot in {code}")
             self._thoughts[code] = (moment, claim, task)
             task.add_done_callback(lambda done: self._note_done(code, done))
 
     def forget(self, room: LiveRoom) -> None:
-        """Stop to think for a room, e.g. because it has left memory."""
-        running = self._thoughts.pop(room.state.code, None)
+        """Stop to think for a room that has left memory."""
+        self._cancel(room.state.code)
+        self._misses.pop(room.state.code, None)
+
+    def _cancel(self, code: RoomCode) -> None:
+        running = self._thoughts.pop(code, None)
         if running is not None:
             running[2].cancel()
 
@@ -192,7 +206,11 @@ class BotSeats:
             thought = await self._pool.think(request, budget.patience_ms, claim)
             if thought.is_fallback:
                 self._misses[code] = misses_count + 1
-                log.warning("bot gave no answer, a quick move was made", room=room.state.code)
+                tell = log.warning if claim.rank is Rank.PLAYED else log.debug
+                tell("bot gave no answer, a quick move was made", room=room.state.code)
+            if claim.rank is not Rank.PLAYED:
+                wait_s = self._spend_turn(claim.account, claim.address)
+                await asyncio.sleep(wait_s if isinstance(match.time_control, NoClock) else 0)
             command = Play(
                 bot_account(match.to_move),
                 *moment[:2],
@@ -254,8 +272,8 @@ def _claim(room: LiveRoom) -> Claim:
     return Claim(Rank.PLAYED if players else Rank.WATCHED, here.address_of(account), account)
 
 
-async def suggest_turn(pool: BotPool, room: LiveRoom, account: AccountId) -> HintGiven:
-    """Have ``pool`` choose the best turn for ``account``, the player to move in the running match.
+async def advise(pool: BotPool, room: LiveRoom, wish: TakeHint | Explain) -> HintGiven | Explanation:
+    """Have ``pool`` choose the best turn for the player to move, or explain a position as a level sees it.
 
     Raises: BotError when there is no match, the workers are overloaded, or they give no answer.
     """
@@ -264,11 +282,27 @@ async def suggest_turn(pool: BotPool, room: LiveRoom, account: AccountId) -> Hin
         raise BotError("there is no match to give a hint in")
     if pool.waiting_addresses_count > WAITING_MAX_COUNT:
         raise BotError("too many people wait for bots")
+    claim = Claim(Rank.PLAYED, room.subscribers.address_of(wish.account), wish.account)
+    if isinstance(wish, Explain):
+        return await _explain(pool, room.state, match, wish, claim)
     level = level_names(room.state.game.name)[-1]
     request = _request(room.state, match, level, HINT_BUDGET_MS, is_hint=True)
-    claim = Claim(Rank.PLAYED, room.subscribers.address_of(account), account)
     thought = await pool.think(request, claim=claim)
     if thought.is_fallback or thought.evaluation is None:
         raise BotError("the workers gave no answer")
     value = round(thought.evaluation.value, 4)
     return HintGiven(thought.actions, value, thought.evaluation.is_proven, thought.evaluation.turns_to_end)
+
+
+async def _explain(pool: BotPool, state: RoomState, match: Match, wish: Explain, claim: Claim) -> Explanation:
+    playing = next((seat.level for seat in state.seats if seat.level is not None), None)
+    level = wish.level or playing or level_to_explain(state.game.name)
+    request = msgspec.structs.replace(
+        _request(state, match, level, HINT_BUDGET_MS),
+        actions=list(match.actions[: wish.ply]),
+        explained_count=wish.count,
+    )
+    thought = await pool.think(request, claim=claim)
+    if thought.explanation is None:
+        raise BotError("the workers gave no answer")
+    return thought.explanation

@@ -14,6 +14,7 @@ from typing import BinaryIO, Final
 from tabuleiro.rules import Game, State, registry
 from tabuleiro_server.bots.analysis import HINT_BUDGET_MS, suggest
 from tabuleiro_server.bots.engine.readiness import KERNELS
+from tabuleiro_server.bots.explanation import explain
 from tabuleiro_server.bots.levels import choose_turn
 from tabuleiro_server.bots.messages import (
     Answer,
@@ -78,6 +79,10 @@ def _work(job: Job) -> WorkerMessage:
         state = replay(request)
         if request.is_hint:
             return _hint(job.number, registry.load(request.game, request.options), state, request.budget_ms)
+        if request.explained_count:
+            budget_ms = HINT_BUDGET_MS if request.budget_ms is None else request.budget_ms
+            found = explain(state, request.level, request.explained_count, budget_ms)
+            return Answer(job.number, [], explanation=found)
         actions = choose_turn(state, request.level, request.seed, request.budget_ms)
         return Answer(job.number, texts_of(state, actions))
     except Exception as error:

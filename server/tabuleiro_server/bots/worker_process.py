@@ -20,6 +20,9 @@ WORKER_COMMAND: Final = (sys.executable, "-P", "-m", "tabuleiro_server.bots.work
 START_LIMIT_MS: Final = 30_000
 """The time for a worker to start, on the slowest machine under the heaviest load."""
 
+PIPE_FILES_COUNT: Final = 8
+"""Files that are open for a moment when a process is started with two pipes."""
+
 MAX_TURN_ACTIONS: Final = 400
 """More actions than any turn can have: the cells of the biggest board are 361."""
 
@@ -45,7 +48,7 @@ class WorkerProcess:
         try:
             worker = cls(await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE))
         except OSError as error:
-            raise BotError(f"cannot start a bot worker: {error}") from error
+            raise BotError(f"cannot start a bot worker: {_reason(error)}") from error
         try:
             if niceness is not None and hasattr(os, "setpriority"):
                 # Already gone: the next line tells.
@@ -91,8 +94,10 @@ class WorkerProcess:
         message = await self._receive(hang_limit_ms)
         if isinstance(message, Ready) or message.number != job.number:
             raise BotError(f"garbage from a bot worker: an unexpected {type(message).__name__}")
-        if isinstance(message, Answer) and not 1 <= len(message.actions) <= MAX_TURN_ACTIONS:
-            raise BotError(f"garbage from a bot worker: {len(message.actions)} actions")
+        actions_count = len(message.actions) if isinstance(message, Answer) else 0
+        is_turn = isinstance(message, Answer) and message.explanation is None
+        if is_turn and not 1 <= actions_count <= MAX_TURN_ACTIONS:
+            raise BotError(f"garbage from a bot worker: {actions_count} actions")
         self._is_usable = True
         if isinstance(message, Answer):
             return message
@@ -115,3 +120,16 @@ class WorkerProcess:
                 return await receive(self._stdout)
         except TimeoutError:
             raise BotError(f"a bot worker gave no answer within {limit_ms} ms") from None
+
+
+def _reason(error: OSError) -> str:
+    """Return why a process cannot be started: uvloop does not say when it has no files for the pipes."""
+    if error.errno is not None and error.errno > 0:
+        return str(error)
+    with contextlib.ExitStack() as stack:
+        try:
+            for _ in range(PIPE_FILES_COUNT):
+                stack.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        except OSError as reason:
+            return f"[Errno {reason.errno}] {reason.strerror}"
+    return str(error)

@@ -10,7 +10,9 @@ from typing import Annotated
 import typer
 
 from tabuleiro.errors import ClientError, StoreError
+from tabuleiro.ids import RoomCode
 from tabuleiro.notation.formats import RecordFormat, write_record
+from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro.protocol.records import record_of
 from tabuleiro.protocol.room_codes import parse_room_code
 from tabuleiro_server.rooms.archive import records_of
@@ -100,16 +102,24 @@ def export(
 ) -> None:
     """Write a match of a room as a record or as JSON, straight from the file."""
     room = parse_room_code(code)
-    stored = asyncio.run(admin.read_events(_existing(db), room))
-    if not stored:
+    played = asyncio.run(matches_of(_existing(db), room))
+    if played is None:
         raise ClientError(f"there is no room {code!a} in {db}")
-    _, played = records_of(read_events(room, stored))
     wanted = [record for record in played if match in (None, record.match)]
     if not wanted:
         raise ClientError(f"room {room} has no such match; it has {len(played)}")
     name = f"{room}-{wanted[-1].match}"
     # Bytes: a record is data, in UTF-8 whatever the encoding of the terminal.
     typer.echo(write_record(record_of(wanted[-1]), format, game_id=name).encode(), nl=False)
+
+
+async def matches_of(db: Path, room: RoomCode) -> tuple[RecordPlayed, ...] | None:
+    """Return the matches of a room in a file, beside a server that may have it; ``None`` without such a room.
+
+    Raises: StoreError.
+    """
+    stored = await admin.read_events(db, room)
+    return tuple(records_of(read_events(room, stored))[1]) if stored else None
 
 
 def _existing(path: Path) -> Path:

@@ -19,6 +19,7 @@ from prometheus_client.metrics_core import (
 )
 from prometheus_client.registry import Collector
 
+from tabuleiro_server.memory import Usage
 from tabuleiro_server.metrics import CommitMetrics, Histogram, NetMetrics, PoolMetrics, RequestMetrics
 
 US_PER_S = 1_000_000
@@ -35,6 +36,7 @@ class ServerCollector(Collector):
     loop_lags_us: Histogram
     rooms_count: Callable[[], int]
     bots: Callable[[], PoolMetrics]
+    memory: Callable[[], Usage | None]
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics as they are now."""
@@ -49,6 +51,7 @@ class ServerCollector(Collector):
             self.requests.counts.items(),
         )
         yield from self._store_metrics()
+        yield from self._memory_metrics()
         yield from self._bot_metrics()
 
     def _connection_metrics(self) -> Iterator[Metric]:
@@ -75,6 +78,16 @@ class ServerCollector(Collector):
         yield _histogram("tabuleiro_commit_group_size", "Writes a commit", commits.group_sizes, 1)
         durations = commits.commit_durations_us
         yield _histogram("tabuleiro_commit_duration_seconds", "Duration of a commit", durations, US_PER_S)
+
+    def _memory_metrics(self) -> Iterator[Metric]:
+        usage = self.memory()
+        if usage is not None:
+            used = GaugeMetricFamily("tabuleiro_memory_used_bytes", "Memory in use", labels=("limit",))
+            used.add_metric((usage.name,), usage.used_bytes)
+            yield used
+            limit = GaugeMetricFamily("tabuleiro_memory_limit_bytes", "Memory there may be", labels=("limit",))
+            limit.add_metric((usage.name,), usage.limit_bytes)
+            yield limit
 
     def _bot_metrics(self) -> Iterator[Metric]:
         bots = self.bots()

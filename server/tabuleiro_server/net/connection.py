@@ -116,6 +116,14 @@ class Shared:
     awake_s: Callable[[], float]
 
 
+class _Protocol(ServerProtocol):
+    """That of websockets; a function to choose the subprotocol by would make a circle of references."""
+
+    def select_subprotocol(self, subprotocols: Sequence[Subprotocol]) -> Subprotocol | None:
+        """Return the subprotocol that we like best of those offered; ``None`` when we speak none of them."""
+        return next((Subprotocol(name) for name in SUBPROTOCOLS if name in subprotocols), None)
+
+
 class Connection(asyncio.BufferedProtocol):
     """A connection from its first byte to its last.
 
@@ -130,8 +138,7 @@ class Connection(asyncio.BufferedProtocol):
         self.is_text = False
         self.lag_ms = 0
         self._shared = shared
-        self._protocol = ServerProtocol(
-            select_subprotocol=_common_subprotocol,
+        self._protocol = _Protocol(
             max_size=shared.config.client_frame_bytes,
         )
         self._transport: asyncio.Transport
@@ -267,6 +274,10 @@ class Connection(asyncio.BufferedProtocol):
         self._shared.handshakes.leave(self)
         if self._receiver is not None:
             self._receiver.connection_lost()
+        # Circles of references would keep all of this in memory until the collector looks for them.
+        self._receiver = None
+        self._protocol.parser.close()
+        self._protocol.parser_exc = None
 
     # The handshake
 
@@ -414,8 +425,3 @@ def one_way_ms(round_trip_s: float) -> int:
     125
     """
     return int(round_trip_s * 500)
-
-
-def _common_subprotocol(_: ServerProtocol, offered: Sequence[Subprotocol]) -> Subprotocol | None:
-    """Return the subprotocol that we like best of those offered; ``None`` when we speak none of them."""
-    return next((Subprotocol(name) for name in SUBPROTOCOLS if name in offered), None)

@@ -195,6 +195,8 @@ class Handler:
                 limit.cancel()
         self._session.close()
         self._on_finished(self)
+        # Both know this handler: without the circle memory is free at once.
+        del self._session, self._outbox
 
     def _end_newcomers_limits(self, hello_limit: Limit) -> None:
         hello_limit.cancel()

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 from tabuleiro.errors import RemoteProtocolError
 from tabuleiro.protocol.codes import CloseCode
 from tabuleiro_server.config import Config
+from tabuleiro_server.memory import Memory
 from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.addresses import Proxies, rate_limit_key
 
@@ -61,9 +62,10 @@ class RateLimiter:
 class ConnectionLimiter:
     """The places for connections, in all and for one address."""
 
-    def __init__(self, config: Config, metrics: NetMetrics) -> None:
+    def __init__(self, config: Config, metrics: NetMetrics, memory: Memory) -> None:
         self._config = config
         self._metrics = metrics
+        self._memory = memory
         self._count = 0
         self._by_address: Counter[str] = Counter()
 
@@ -79,6 +81,8 @@ class ConnectionLimiter:
         if self._by_address[key] >= config.connections_per_address_count:
             allowed = f"at most {config.connections_per_address_count} connections from one address"
             raise self._refusal("connections_per_address_count", allowed)
+        if self._memory.is_short:
+            raise self._refusal("memory", "the server's memory is nearly used up")
         self._count += 1
         self._by_address[key] += 1
         self._metrics.open_count += 1

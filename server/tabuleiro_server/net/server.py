@@ -14,6 +14,7 @@ from tabuleiro.protocol.codes import CloseCode
 from tabuleiro.protocol.messages import ServerMessage
 from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro_server.config import Config
+from tabuleiro_server.memory import Memory
 from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.addresses import Proxies, is_loopback, own_addresses, rate_limit_key
 from tabuleiro_server.net.connection import READ_BYTES, Connection, Flusher, Shared
@@ -38,13 +39,14 @@ class WebSocketServer:
         pages: HttpPages,
         metrics: NetMetrics,
         awake_s: Callable[[], float],
+        memory: Memory,
     ) -> None:
         self.public_urls: list[str] = []
         self._requests = requests
         self._config = config
         self._metrics = metrics
         self._proxies = Proxies(config.trusted_proxies)
-        self._limiter = ConnectionLimiter(config, metrics)
+        self._limiter = ConnectionLimiter(config, metrics, memory)
         self._handshakes = HandshakeLimiter(config, self._proxies, metrics)
         buffer = bytearray(READ_BYTES)
         self._shared = Shared(config, self._handshakes, pages, self._open, Flusher(), buffer, awake_s)

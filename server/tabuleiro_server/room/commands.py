@@ -117,6 +117,20 @@ class TakeHint(msgspec.Struct, frozen=True):
     revision: int = 0
 
 
+class Explain(msgspec.Struct, frozen=True):
+    """Get the ``count`` best candidates at ``ply`` of ``revision`` explained as a bot of ``level`` sees them.
+
+    ``None`` for ``level``: that of the bot that plays here, if there is one.
+    """
+
+    account: AccountId
+    match: int
+    ply: int
+    revision: int = 0
+    level: str | None = None
+    count: int = 10
+
+
 class Consider(msgspec.Struct, frozen=True):
     """Look at the position after unplayed actions of the sender's turn; nothing is played. Fields as in `Play`."""
 
@@ -230,6 +244,7 @@ Command = (
     | Play
     | Undo
     | TakeHint
+    | Explain
     | Resign
     | Abort
     | ClaimWin

@@ -20,6 +20,7 @@ from tabuleiro_server.room.permissions import refuse
 from tabuleiro_server.room.playing import (
     decide_abort,
     decide_claim,
+    decide_explanation,
     decide_hint,
     decide_play,
     decide_resign,
@@ -79,6 +80,7 @@ _DECIDERS: dict[type[commands.Command], Callable[[RoomState, Any, int], Events]]
     commands.Play: decide_play,
     commands.Undo: decide_undo,
     commands.TakeHint: decide_hint,
+    commands.Explain: decide_explanation,
     commands.Resign: decide_resign,
     commands.Abort: decide_abort,
     commands.ClaimWin: decide_claim,

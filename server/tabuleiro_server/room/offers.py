@@ -105,5 +105,5 @@ def last_turn_start(room: RoomState, match: Match, player: Player) -> int:
     """
     start = last_turn_start_of(match, room, player)
     if start is None:
-        refuse(ErrorCode.NOT_ALLOWED, "you have no finished turn to take back")
+        refuse(ErrorCode.NOT_ALLOWED, "you have no turn to take back yet")
     return start

@@ -48,6 +48,31 @@ def decide_hint(room: RoomState, command: commands.TakeHint, now_ms: int) -> Eve
     return (HintTaken(match.number, Ply(command.ply), player),)
 
 
+def decide_explanation(room: RoomState, command: commands.Explain, now_ms: int) -> Events:
+    """Grant an explanation, which is made elsewhere: after the end, alone against bots, or else as a hint."""
+    match = room.match
+    if match is not None and match.number == command.match and room.phase == "finished":
+        if not 0 <= command.ply <= len(match.actions):
+            refuse(ErrorCode.STALE_PLY, f"the match has {len(match.actions)} actions")
+        if state_after(match, room, command.ply).is_terminal:
+            refuse(ErrorCode.WRONG_PHASE, "the game is over in this position: there is nothing to explain")
+        return ()
+    running = running_match(room, command.match)
+    if not _is_alone(room, command.account):
+        return decide_hint(
+            room, commands.TakeHint(command.account, command.match, command.ply, command.revision), now_ms
+        )
+    if (command.ply, command.revision) != (len(running.actions), running.revision):
+        refuse(ErrorCode.STALE_PLY, "the position has moved on: ask again")
+    return ()
+
+
+def _is_alone(room: RoomState, account: AccountId) -> bool:
+    """Return True if nobody but ``account`` plays: its seats and bots, or bots in its own room."""
+    others = [seat for seat in room.seats if seat.kind != "bot" and seat.account != account]
+    return not others and (bool(room.seats_of(account)) or room.host == account)
+
+
 RESENT_MAX_PLIES: Final = 64
 """Actions that may follow on actions that are sent again in another notation and are still recognised.
 

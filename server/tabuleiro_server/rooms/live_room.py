@@ -571,8 +571,8 @@ class LiveRoom:
 
     def _end(self) -> None:
         self._ended.set_result(None)
-        self._timer.stop()
-        self._presence_timer.stop()
+        self._timer.end()
+        self._presence_timer.end()
         self._context.on_unload(self)
         is_closed = self.state.phase == "closed"
         self.subscribers.dismiss_all("the room is closed" if is_closed else "the server stops")

@@ -10,7 +10,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from sys import intern
 from typing import Final
+
+import msgspec
 
 from tabuleiro.ids import Phase, RoomCode
 from tabuleiro.protocol.messages import LobbyUpdate, RoomSummary
@@ -34,10 +37,35 @@ class RoomFilter:
     game: str | None = None
     phases: tuple[Phase, ...] | None = None
 
-    def matches(self, summary: RoomSummary) -> bool:
+    def matches(self, room: RoomSummary | _Line) -> bool:
         """Return True if the room passes the filter."""
         phases = LISTED_PHASES if self.phases is None else self.phases
-        return summary.phase in phases and self.game in (None, summary.game)
+        return room.phase in phases and self.game in (None, room.game)
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_DECODER: Final = msgspec.msgpack.Decoder(RoomSummary)
+
+
+class _Line(msgspec.Struct, frozen=True, gc=False):
+    """The summary of a room as bytes, with what it is found by: there are many, and most are seldom asked for.
+
+    As structs they take ten times as much memory, in pieces among all that comes and goes.
+    """
+
+    phase: Phase
+    game: str
+    has_open_seat: bool
+    packed: bytes
+
+    @classmethod
+    def of(cls, summary: RoomSummary) -> _Line:
+        has_open_seat = any(seat.kind == "open" for seat in summary.seats)
+        return cls(summary.phase, intern(summary.game), has_open_seat, _ENCODER.encode(summary))
+
+    @property
+    def summary(self) -> RoomSummary:
+        return _DECODER.decode(self.packed)
 
 
 @dataclass(slots=True)
@@ -54,7 +82,7 @@ class Lobby:
 
     def __init__(self, summaries: Iterable[RoomSummary] = ()) -> None:
         by_age = sorted(summaries, key=lambda summary: summary.created_at_ms)
-        self._summaries: dict[RoomCode, RoomSummary] = {summary.room: summary for summary in by_age}
+        self._lines = {summary.room: _Line.of(summary) for summary in by_age}
         self._people: Counter[str] = Counter()
         self._subscriptions: dict[Session, _Subscription] = {}
         self._stale: dict[RoomCode, Callable[[], RoomSummary]] = {}
@@ -68,6 +96,12 @@ class Lobby:
             self._freshen()
         self._notify_soon()
 
+    def settle(self, code: RoomCode) -> None:
+        """Make the line of a room that leaves memory, if it has changed."""
+        summarize = self._stale.pop(code, None)
+        if summarize is not None:
+            self.update(summarize())
+
     def _freshen(self) -> None:
         stale, self._stale = self._stale, {}
         for summarize in stale.values():
@@ -75,40 +109,38 @@ class Lobby:
 
     def update(self, summary: RoomSummary) -> None:
         """Take in the line of a room; a closed or private room is not listed."""
-        old = self._summaries.get(summary.room)
+        code = summary.room
+        old = self._lines.get(code)
         if summary.phase == "closed" or summary.settings.is_private:
-            self._summaries.pop(summary.room, None)
+            self._lines.pop(code, None)
         else:
-            self._summaries[summary.room] = summary
-        if self._subscriptions and old != self._summaries.get(summary.room):
-            self._changed[summary.room] = None
+            self._lines[code] = _Line.of(summary)
+        if self._subscriptions and old != self._lines.get(code):
+            self._changed[code] = None
             self._notify_soon()
 
     def rooms(self, wanted: RoomFilter) -> tuple[tuple[RoomSummary, ...], bool]:
         """Return the newest rooms that pass a filter, and True if there are more than are listed."""
         self._freshen()
         found: list[RoomSummary] = []
-        for summary in reversed(self._summaries.values()):
-            if wanted.matches(summary):
+        for line in reversed(self._lines.values()):
+            if wanted.matches(line):
                 if len(found) == LISTED_ROOMS_COUNT:
                     return tuple(found), True
-                found.append(summary)
+                found.append(line.summary)
         return tuple(found), False
 
     def listed_room(self, code: str) -> RoomSummary | None:
         """Return the line of a room, ``None`` if it is not listed."""
         self._freshen()
-        return self._summaries.get(RoomCode(code))
+        line = self._lines.get(RoomCode(code))
+        return None if line is None else line.summary
 
     def open_rooms(self, game: str) -> list[RoomSummary]:
         """Return the rooms of ``game`` with a free seat, oldest first."""
         self._freshen()
         wanted = RoomFilter(game, ("waiting",))
-        return [
-            summary
-            for summary in self._summaries.values()
-            if wanted.matches(summary) and any(seat.kind == "open" for seat in summary.seats)
-        ]
+        return [line.summary for line in self._lines.values() if line.has_open_seat and wanted.matches(line)]
 
     def arrive(self, name: str) -> None:
         """Count one connection more under this name."""
@@ -153,10 +185,10 @@ class Lobby:
         changed = tuple(self._changed)
         self._changed.clear()
         people = (tuple(sorted(self._people, key=str.casefold)[:LISTED_PEOPLE_COUNT]), len(self._people))
-        lines = {code: self._summaries.get(code) for code in changed}
+        lines = {code: line.summary for code in changed if (line := self._lines.get(code)) is not None}
         for subscriber, subscription in self._subscriptions.items():
             wanted, known = subscription.wanted, subscription.known
-            rooms = tuple(line for line in lines.values() if line is not None and wanted.matches(line))
+            rooms = tuple(line for line in lines.values() if wanted.matches(line))
             listed = {line.room for line in rooms}
             gone = tuple(code for code in changed if code in known and code not in listed)
             known |= listed

@@ -22,6 +22,7 @@ from tabuleiro.protocol.messages import (
     ClientMessage,
     Considered,
     Error,
+    Explanation,
     GameList,
     HintGiven,
     Ok,
@@ -36,9 +37,10 @@ from tabuleiro.rules.options import Options, OptionValue
 from tabuleiro.settings import RoomSettings
 from tabuleiro_server.metrics import RequestMetrics
 from tabuleiro_server.room import commands
-from tabuleiro_server.room.playing import consider
+from tabuleiro_server.room.playing import HINT_PAUSE_MS, consider
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import board_in, event_for, is_chooser, layout_in, snapshot_of, viewer_of
+from tabuleiro_server.rooms.hints import Wish
 from tabuleiro_server.rooms.live_room import LiveRoom, Missed, new_chance
 from tabuleiro_server.sessions.levels import levels_in
 from tabuleiro_server.sessions.lobby import RoomFilter
@@ -118,6 +120,7 @@ class Requests:
             levels=dict(self._services.levels.offered),
             token=identified.token,
             public_url=session.public_url,
+            has_page=self._services.config.web,
         )
         session.send(Ok(message.id, welcome))
         announcement = self._services.lifecycle.announcement
@@ -165,6 +168,9 @@ class Requests:
     ) -> LiveRoom:
         self._services.lifecycle.check_is_running()
         self._check_may_enter(session, None)
+        if self._services.memory.is_short:
+            message = "memory: the server's memory is nearly used up; try again later"
+            raise CommandError(ErrorCode.LIMIT_REACHED, message)
         seats = (self._with_level(session, game, seats[0]), self._with_level(session, game, seats[1]))
         settings = self._with_levels(session, game, settings)
         named = [seat.level for seat in seats]
@@ -281,14 +287,29 @@ class Requests:
         room = await self._services.directory.find(message.room)
         _check_entered(session, room)
         command = commands.TakeHint(session.account_id, message.match, message.ply, message.revision)
+        self._advise(session, room, command, message.id)
 
-        def answer(found: HintGiven | CommandError) -> None:
+    async def _explain(self, session: Session, message: messages.Explain) -> None:
+        """Answer later, as a hint."""
+        room = await self._services.directory.find(message.room)
+        _check_entered(session, room)
+        level = message.level
+        if level is not None:
+            level = self._read_level(session, room.state.game.name, level)
+        command = commands.Explain(
+            session.account_id, message.match, message.ply, message.revision, level, message.count
+        )
+        self._advise(session, room, command, message.id)
+
+    def _advise(self, session: Session, room: LiveRoom, command: Wish, request_id: int) -> None:
+        def answer(found: HintGiven | Explanation | CommandError) -> None:
             if isinstance(found, CommandError):
-                session.send(Error(message.id, found.code, found.message))
+                session.send(Error(request_id, found.code, found.message))
             else:
-                session.send(Ok(message.id, found))
+                session.send(Ok(request_id, found))
 
-        self._services.hints.start(room, command, answer, lambda: session.is_in(room.state.code))
+        pause_ms = 0 if self._services.guests.owns_machine(session.account_id) else HINT_PAUSE_MS
+        self._services.hints.start(room, command, answer, lambda: session.is_in(room.state.code), pause_ms)
 
     def _spend_event(self, session: Session, message: ClientMessage, count: int = 1) -> None:
         """Count what a request may store, or refuse it if there has been too much; what ends something is granted.
@@ -451,6 +472,7 @@ _ANSWERERS: dict[type[ClientMessage], Callable[[Requests, Session, Any], Answeri
     messages.WatchRoom: Requests._watch_room,
     messages.LeaveRoom: Requests._leave_room,
     messages.TakeHint: Requests._take_hint,
+    messages.Explain: Requests._explain,
     messages.Consider: Requests._consider,
     **dict.fromkeys(get_args(RoomRequest), Requests._perform),
 }

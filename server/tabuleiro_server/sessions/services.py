@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tabuleiro.ids import TimestampMs
 from tabuleiro_server.config import Config
+from tabuleiro_server.memory import Memory
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
@@ -29,6 +30,7 @@ class Services:
     lifecycle: Lifecycle
     quota: RoomQuota
     budgets: Budgets
+    memory: Memory
     hints: Hints
     levels: Levels
     now_ms: Callable[[], TimestampMs]

@@ -180,6 +180,21 @@ class Play(Request, frozen=True, tag="play"):
     revision: Counter = 0
 
 
+class Explain(Request, frozen=True, tag="explain", omit_defaults=True):
+    """Ask what a bot of ``level`` thinks of the turns of a position. Answered with an ``explanation``.
+
+    ``ply`` and ``revision`` as in ``play``; after the end of the match any ply. ``None`` for ``level``: that of
+    the bot that plays here, or the first of the game that values positions. ``count`` turns are told at most.
+    """
+
+    room: RoomText
+    match: MatchNumber
+    ply: Counter
+    revision: Counter = 0
+    level: Level | None = None
+    count: Annotated[int, msgspec.Meta(ge=1, le=50)] = 10
+
+
 class Consider(Request, frozen=True, tag="consider"):
     """Ask for the board after unplayed ``actions`` of your turn, with the choices there; nothing is played.
 
@@ -314,6 +329,7 @@ ClientMessage = (
     | Consider
     | Undo
     | TakeHint
+    | Explain
     | Resign
     | Abort
     | ClaimWin
@@ -457,6 +473,7 @@ class Welcome(Result, frozen=True, tag="welcome", omit_defaults=True):
     levels: dict[str, tuple[str, ...]]
     token: str | None = None
     public_url: str | None = None
+    has_page: bool = False
     """The address by which others reach this server, for invitations; ``None``: the one you have used, as far as
     the server knows."""
 
@@ -525,6 +542,52 @@ class Considered(Result, frozen=True, tag="considered", omit_defaults=True):
     route: tuple[str, ...] = ()
 
 
+class ExplainedTerm(msgspec.Struct, frozen=True):
+    """A term of a position: what was measured, and what it counts for in the value."""
+
+    name: str
+    measure: float
+    weight: float
+
+
+class ExplainedTurn(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A turn, or its next action, with its ``value`` to the player to move.
+
+    ``line`` is how the level expects the match to continue, ``actions`` included; ``terms`` are those of the
+    position at its end. ``is_proven`` tells that the end is forced; ``turns_to_end`` counts the turns of the
+    winner until then. ``nodes`` counts the positions looked at for it.
+    """
+
+    actions: tuple[str, ...]
+    value: float
+    terms: tuple[ExplainedTerm, ...] = ()
+    line: tuple[str, ...] = ()
+    is_proven: bool = False
+    turns_to_end: int | None = None
+    nodes: int | None = None
+
+
+class Explanation(Result, frozen=True, tag="explanation", omit_defaults=True):
+    """The candidates of a position with their values, as the bot of ``level`` sees them, best first.
+
+    ``unit`` is that of the values: an ``evaluation`` (a sum of terms), an ``expectation`` from -1 (lost) to 1
+    (won) or the ``chance`` to be chosen. ``turn_count`` counts all candidates, ``terms`` are those of the position
+    itself. ``depth`` and ``nodes`` tell how far the level looked and at how many positions or playouts, in
+    ``thought_ms``; ``depth`` counts actions for an evaluation and turns otherwise.
+    """
+
+    level: str
+    position: str
+    player: Player
+    unit: Literal["evaluation", "expectation", "chance"]
+    turns: tuple[ExplainedTurn, ...]
+    turn_count: int
+    terms: tuple[ExplainedTerm, ...] = ()
+    depth: int | None = None
+    nodes: int | None = None
+    thought_ms: int = 0
+
+
 class GameList(Result, frozen=True, tag="games"):
     """The games of the server, and the settings of rooms."""
 
@@ -557,7 +620,16 @@ class Ok(BaseServerMessage, frozen=True, tag="ok", omit_defaults=True):
 
     id: int
     result: (
-        Welcome | RoomEntered | RoomList | RecordPlayed | BoardsShown | Considered | GameList | HintGiven | None
+        Welcome
+        | RoomEntered
+        | RoomList
+        | RecordPlayed
+        | BoardsShown
+        | Considered
+        | GameList
+        | HintGiven
+        | Explanation
+        | None
     ) = None
     seq: Seq | None = None
 

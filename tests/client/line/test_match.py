@@ -7,8 +7,22 @@ import pytest
 
 from tabuleiro.clock import Correspondence, begin_turn, new_clock
 from tabuleiro.protocol.events import OfferView, Said
-from tabuleiro.protocol.messages import BotThought, Error, Offer, Play, RoomGone, Update, WatchRoom
+from tabuleiro.protocol.messages import (
+    BotThought,
+    Error,
+    Explain,
+    ExplainedTurn,
+    Explanation,
+    Offer,
+    Ok,
+    Play,
+    RoomGone,
+    Update,
+    WatchRoom,
+)
+from tabuleiro.rules import registry
 from tabuleiro.settings import RoomSettings
+from tabuleiro_client.line.commands import _start_of_turn
 from tabuleiro_client.line.match import LineMatch, Stay
 from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings
@@ -159,7 +173,7 @@ async def test_a_refusal_of_the_server_is_told_without_controls(server, sit_down
     )
     sitting = await sit_down()
     sitting.type("b3")
-    await sitting.shows("the server refuses: later\nyour turn")
+    await sitting.shows("later\nyour turn")
 
 
 async def test_a_lost_connection_is_told_and_the_move_made_meanwhile_is_played_once(server, sit_down):
@@ -289,14 +303,14 @@ async def test_what_time_alone_brings_is_told_once(server, sit_down):
         ("accept money", "accept takes nothing after it, or one of draw, takeback, rematch"),
         ("decline", "there is no offer to decline"),
         ("bot", "bots here: random, greedy; e.g. bot LEVEL"),
-        ("bot clever", "bots here: random, greedy"),
+        ("bot", "bots here: random, greedy"),
         ("bot random", "there is no free seat"),
         ("nobot", "there is no bot to take off"),
         ("mute", "mute NAME: hide the chat of this person"),
         ("say", "chat TEXT: send a chat message to the room"),
         ("say " + "x" * 301, "that is too long: at most 300 characters"),
         ("invite", "to watch only:\n  WATCH\n"),
-        ("swap", "the server refuses: not part of this test"),
+        ("swap", "not part of this test"),
     ],
 )
 async def test_commands_that_cannot_be_done_say_why(server, sit_down, typed, answer):
@@ -310,7 +324,7 @@ async def test_an_offer_is_told_with_what_can_be_done_and_answered_in_a_word(ser
     sitting = await sit_down()
     await sitting.shows("rui offers a draw: accept or decline")
     sitting.type("decline")
-    await sitting.shows("rui's offer of a draw was declined")
+    await sitting.shows("rui's draw offer was declined")
 
 
 async def test_of_two_offers_the_one_meant_is_asked_for(server, sit_down):
@@ -319,7 +333,7 @@ async def test_of_two_offers_the_one_meant_is_asked_for(server, sit_down):
     sitting.type("accept")
     await sitting.shows("which of them? accept draw or accept takeback")
     sitting.type("decline takeback")
-    await sitting.shows("rui's request to take the last turn back was declined")
+    await sitting.shows("rui's takeback request was declined")
 
 
 async def test_undoing_takes_the_last_action_back_or_the_whole_turn(server, sit_down):
@@ -350,3 +364,45 @@ async def test_watchers_may_talk_but_not_play_for_others(server, sit_down):
         await sitting.shows("you are watching: this is for the players")
     sitting.type("say hello")
     await sitting.shows("ana: hello")
+
+
+EXPLAINED = Explanation(
+    "minimax-1", "...o/..../..../x... 0 2", 0, "evaluation", (ExplainedTurn(("b3",), 7),), 3, depth=1, nodes=3
+)
+
+
+async def test_explain_asks_for_a_level_and_tells_the_candidates(server, sit_down):
+    asked = []
+
+    def reply(message, connection):
+        if not isinstance(message, Explain):
+            return None
+        asked.append(message)
+        return Ok(message.id, EXPLAINED)
+
+    server.on_message = reply
+    sitting = await sit_down()
+    sitting.type("explain minimax-1")
+    await sitting.shows("minimax-1 for blue, who is to move; values are sums of its terms, for blue\n 1. b3  7")
+    await sitting.shows("    and 2 more\n1 action deep, 3 positions looked at, 0.00 s")
+    sitting.type("explain 1")
+    await sitting.shows("earlier turns are explained after the end of the match")
+    assert [(message.level, message.ply) for message in asked] == [("minimax-1", 0)]
+
+
+async def test_an_older_server_that_explains_nothing_is_told_as_such(server, sit_down):
+    sitting = await sit_down()
+    sitting.type("explain")
+    await sitting.shows("this server is older and cannot explain; `tabuleiro explain` does so here")
+
+
+async def test_position_shows_the_position_as_the_option_reads_it(server, sit_down):
+    sitting = await sit_down()
+    sitting.type("position")
+    await sitting.shows("...o/..../..../x... 0 2\n")
+
+
+@pytest.mark.parametrize(("turn", "ply"), [(None, 2), (1, 0), (2, 2), (3, None)])
+def test_turns_to_explain_are_found_by_their_number(turn, ply):
+    game = registry.load("virus-wars", {"rows": 4, "cols": 4, "steps": 2})
+    assert _start_of_turn(game, ("b3", "c2", "c1"), turn) == ply

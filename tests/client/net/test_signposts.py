@@ -15,7 +15,8 @@ CODE = RoomCode("K7MQ4")
 
 
 def signposts(url: str, public_url: str | None = None, secrets: RoomSecrets | None = None, **of_room) -> Signposts:
-    link = SimpleNamespace(welcome=SimpleNamespace(name="ana", public_url=public_url))
+    has_page = of_room.get("has_page", False)
+    link = SimpleNamespace(welcome=SimpleNamespace(name="ana", public_url=public_url, has_page=has_page))
     venue = Venue(link, url, url, is_local=False)
     return venue.signposts(CODE, secrets, is_private=of_room.get("is_private", secrets is not None))
 
@@ -55,3 +56,16 @@ def test_nobody_is_told_the_way_to_a_private_room_by_others_than_its_host():
     found = signposts("ws://192.0.2.7:8765", is_private=True)
     assert (found.join, found.watch) == ("", "")
     assert found.back
+
+
+def test_a_link_for_a_browser_comes_with_a_server_that_has_a_page():
+    found = signposts("ws://127.0.0.1:8765", "wss://play.example.org", has_page=True)
+    assert found.join_page == found.watch_page == "https://play.example.org/r/K7MQ4"
+    assert signposts("ws://192.0.2.7:8765", has_page=True).join_page == "http://192.0.2.7:8765/r/K7MQ4"
+    assert signposts("ws://192.0.2.7:8765").join_page == ""
+
+
+def test_the_secret_of_a_link_stands_behind_a_hash_and_differs_for_watchers():
+    found = signposts("ws://192.0.2.7:8765", secrets=RoomSecrets(invite="s3/t", watch="w1"), has_page=True)
+    assert found.join_page == "http://192.0.2.7:8765/r/K7MQ4#s3%2Ft"
+    assert found.watch_page == "http://192.0.2.7:8765/r/K7MQ4#w1"

@@ -95,8 +95,8 @@ def test_every_game_has_a_first_turn_and_names_its_sides(name, cast):
         (events.OfferMade("draw", 1), "rui offers a draw"),
         (events.OfferMade("rematch", 0), "you offer a rematch"),
         (events.OfferMade("takeback", 1), "rui asks to take the last turn back"),
-        (events.OfferEnded("takeback", 0, "void"), "your request to take the last turn back has lapsed"),
-        (events.OfferEnded("draw", 1, "declined"), "rui's offer of a draw was declined"),
+        (events.OfferEnded("takeback", 0, "void"), "your takeback request has lapsed"),
+        (events.OfferEnded("draw", 1, "declined"), "rui's draw offer was declined"),
         (events.MatchEnded(1, 0, "resignation"), "blue wins: red resigned"),
         (events.MatchEnded(1, None, "aborted"), "the match was aborted"),
         (events.MatchEnded(1, None, "aborted", 0), "the match was aborted: you made no first turn in time"),
@@ -130,8 +130,8 @@ def test_every_ending_has_a_sentence_without_gaps(cast, termination, winner):
 
 
 def test_the_known_endings_are_told_by_their_reason(cast):
-    assert cast(0).ending(1, "blocked") == "red wins: blue has no legal action"
-    assert cast(0).ending(None, "deadlock") == "a draw: neither side has a legal action"
+    assert cast(0).ending(1, "blocked") == "red wins: blue cannot move"
+    assert cast(0).ending(None, "deadlock") == "a draw: neither side can move"
     assert cast(0).ending(1, "magic {x}") == "red wins: magic {x}"
     assert cast(0).winner(1) == "winner: rui (red, o)"
     assert cast(0).winner(None) == "winner: nobody"

@@ -199,7 +199,7 @@ async def test_after_the_server_was_killed_leaving_leaves_a_clean_terminal(tmp_p
         async with terminal(tmp_path / "ana", *arguments) as shown:
             await shown.shows("others join with")
             await server.kill()
-            await shown.shows("connection lost")
+            await shown.shows("Reconnecting")
             shown.press(b"\x11")
             assert await shown.wait() == 0
             assert is_clean(shown.text)

@@ -89,14 +89,14 @@ async def test_a_wrong_value_is_told_at_its_field_and_nothing_is_asked_of_the_se
         await local_form(at, "1")
         await go_to(at, "option:rows")
         await at.type("99")
-        await until(at.pilot, lambda: "a whole number from 4 to 19" in at.problem("option:rows"))
+        await until(at.pilot, lambda: "a whole number from 4 to 30" in at.problem("option:rows"))
         await go_to(at, "level")
         await at.press("ctrl+s")
         assert at.row("option:rows").has_focus_within
-        assert "a whole number from 4 to 19" in at.text("say")
+        assert at.text("say") == "check the field: rows"
         assert isinstance(at.app.screen, NewMatchScreen)
         await at.type("6")
-        await until(at.pilot, lambda: at.problem("option:rows").startswith("4 to 19"))
+        await until(at.pilot, lambda: at.problem("option:rows").startswith("4 to 30"))
         assert at.text("say") == ""
 
 
@@ -207,7 +207,7 @@ async def test_what_the_server_refuses_is_told(tmp_path):
             await at.press("n")
             await at.arrive(NewMatchScreen)
             await at.press("ctrl+s")
-            await at.says("the server refuses")
+            await at.says("at most 1 unfinished rooms")
             assert isinstance(at.app.screen, NewMatchScreen)
 
 
@@ -297,7 +297,7 @@ async def test_without_the_part_of_the_server_the_form_says_how_to_get_it_and_do
         await at.arrive(NewMatchScreen)
         await at.says("this needs the server part of tabuleiro")
         await at.press("ctrl+s")
-        await at.says("level: this needs the server part of tabuleiro")
+        await at.says("check the field: level")
         await until(at.pilot, lambda: "[server]" in at.problem("level"))
 
 

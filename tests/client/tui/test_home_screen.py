@@ -174,7 +174,7 @@ async def test_a_match_whose_room_is_no_more_is_forgotten(real_server):
         await at.press("escape")
         await at.arrive(HomeScreen)
         await choose(at, "Iris against rui")
-        await at.says("room K7MQ4 is no more, and the server has no record of it")
+        await at.says("room K7MQ4 is gone, and the server keeps no record of it")
         assert not any("K7MQ4" in line for line in lines(at))
 
 

@@ -46,7 +46,7 @@ def model() -> LobbyModel:
 
 def test_rooms_are_listed_newest_first_with_what_is_to_be_known(model):
     assert [row.texts for row in model.rows()] == [
-        ("BBBBB", "Minefield", "size=7", "ana", "random-bot (bot)", "-", "action 12, 3 watch"),
+        ("BBBBB", "Minefield", "size=7", "ana", "random-bot (bot)", "-", "playing, 12 actions, 3 watch"),
         ("AAAAA", "Iris", "default board", "ana", "(free)", "5+3", "waiting"),
     ]
 

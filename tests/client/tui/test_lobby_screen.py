@@ -117,7 +117,7 @@ async def test_a_code_that_leads_nowhere_is_told(real_server):
         await at.press("enter")
         # The question was closed, and the code had to be typed again.
         await until(at.pilot, lambda: at.app.screen.query("#problem.open"))
-        assert at.text("problem").startswith("the server refuses")
+        assert at.text("problem").startswith("there is no room")
         assert at.row("code").text == "K7MQ4"
         await at.press("escape")
         await at.arrive(LobbyScreen)

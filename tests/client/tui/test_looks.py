@@ -160,7 +160,7 @@ def test_settings_that_cannot_be_read_are_the_defaults_and_that_is_said(tmp_path
     (tmp_path / FILE_NAME).write_bytes(content)
     file = SettingsFile(tmp_path)
     assert file.load() == Settings()
-    assert file.problem == f"{tmp_path / FILE_NAME} cannot be read (it is damaged): all settings are as usual"
+    assert file.problem == f"{tmp_path / FILE_NAME} cannot be read (it is damaged): the standard settings are used"
 
 
 def test_a_settings_file_that_is_none_is_said(tmp_path):
@@ -206,7 +206,7 @@ def test_settings_of_another_version_keep_what_is_known(tmp_path):
     assert (file.load(), file.problem) == (Settings(theme="light"), "")
 
 
-@pytest.mark.parametrize("group", ["BOARD", "MATCH", "SHIPS", "STEPPING", "REPLAY", "EVERYWHERE"])
+@pytest.mark.parametrize("group", ["BOARD", "MATCH", "CHOOSER", "STEPPING", "REPLAY", "EVERYWHERE"])
 def test_every_key_has_a_sentence_and_means_one_thing_in_its_group(group):
     bindings = getattr(keys, group)
     assert all(binding.tooltip.endswith(".") for binding in bindings)

@@ -21,6 +21,7 @@ from tabuleiro_client.tui import pacing
 from tabuleiro_client.tui.app import TabuleiroApp
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.open_room import OpenRoom
+from tabuleiro_client.tui.screens import room_view
 from tabuleiro_client.tui.screens.help import HelpScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.questions import ConfirmScreen
@@ -84,7 +85,7 @@ async def test_a_turn_not_sent_before_the_end_is_not_on_the_board_of_the_match_t
         await pilot.press("ctrl+x", "y")
         await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
         assert at.screen.model.view == at.opponent.room.mirror.state.view()
-        assert text_of(at, "say") == "red wins: blue resigned"
+        assert text_of(at, "end").startswith("You lose: blue resigned")
         # It was still there when the rematch began from the same position.
         await pilot.press("ctrl+r")
         await at.opponent.room.offer("rematch")
@@ -191,7 +192,7 @@ async def test_a_draw_offered_by_the_other_is_accepted_by_a_key(real_server):
         assert text_of(at, "offer") == "rui offers a draw: F7 accepts, F8 declines"
         await pilot.press("f7")
         await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
-        assert text_of(at, "end").splitlines()[:2] == ["Draw", "a draw by agreement"]
+        assert text_of(at, "end").splitlines()[0] == "A draw by agreement"
 
 
 async def test_an_own_offer_shows_and_a_decline_is_told(real_server):
@@ -200,7 +201,7 @@ async def test_an_own_offer_shows_and_a_decline_is_told(real_server):
         await pilot.press("ctrl+d", "y")
         await until(pilot, lambda: text_of(at, "offer") == "you offer a draw: F8 withdraws")
         await at.opponent.room.answer("draw", accept=False)
-        await until(pilot, lambda: text_of(at, "say") == "your offer of a draw was declined")
+        await until(pilot, lambda: text_of(at, "say") == "your draw offer was declined")
         assert not at.screen.query_one("#offer").has_class("open")
 
 
@@ -227,7 +228,10 @@ async def test_resigning_asks_first_and_a_rematch_begins_with_seats_swapped(real
         assert at.screen.model.mirror.head.phase == "playing"
         await pilot.press("ctrl+x", "y")
         await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
-        assert text_of(at, "end").splitlines()[:2] == ["You lose", "red wins: blue resigned"]
+        assert text_of(at, "end").splitlines()[:2] == [
+            "You lose: blue resigned",
+            "^r rematch   <- look back   Esc leave",
+        ]
         await at.opponent.room.offer("rematch")
         await until(pilot, lambda: at.screen.query_one("#offer").has_class("open"))
         await pilot.press("f7")
@@ -241,7 +245,7 @@ async def test_a_match_hardly_begun_is_aborted_after_a_question(real_server):
         await entered(at, pilot)
         await pilot.press("ctrl+a", "y")
         await until(pilot, lambda: at.screen.query_one("#end").has_class("open"))
-        assert text_of(at, "end").splitlines()[:2] == ["No result", "the match was aborted"]
+        assert text_of(at, "end").splitlines()[0] == "The match was aborted"
 
 
 async def test_words_go_both_ways(real_server):
@@ -350,7 +354,7 @@ async def test_an_offer_made_while_the_connection_breaks_is_said_to_be_unknown_a
         await pilot.press("ctrl+d", "y")
         await until(pilot, lambda: "not known whether it was done" in said_by(screen))
         server.lets_in.set()
-        await until(pilot, lambda: said_by(screen) == "connected again: look whether what you asked for was done")
+        await until(pilot, lambda: said_by(screen) == "connected again: check whether your last request was done")
         await until(pilot, lambda: "F8 withdraws" in str(screen.query_one("#offer", Static).render()))
     assert len([message for message in server.received if isinstance(message, Offer)]) == 1
 
@@ -384,6 +388,28 @@ def said_by(screen: MatchScreen) -> str:
     return str(screen.query_one("#say", Static).render())
 
 
+async def test_a_server_that_does_not_answer_is_told_until_it_does(server, faulty_app, monkeypatch):
+    """A frozen server left "sending your turn" for half a minute."""
+    monkeypatch.setattr(room_view, "ANSWER_EXPECTED_S", 0.01)
+    async with faulty_app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen) and faulty_app.screen.is_whole)
+        screen = faulty_app.screen
+        server.answers.clear()
+        await pilot.press("f4", *"hello", "enter")
+        await until(pilot, lambda: said_by(screen) == "no answer from the server yet")
+        server.answers.set()
+        await until(pilot, lambda: screen.model.mirror.chat)
+        await until(pilot, lambda: "no answer" not in said_by(screen))
+        server.answers.clear()
+        await type_actions(pilot, "b3 c2")
+        await pilot.press("enter")
+        turn = screen.query_one("#turn", Static)
+        await until(pilot, lambda: str(turn.render()) == "no answer from the server yet: your turn is kept")
+        server.answers.set()
+        await until(pilot, lambda: screen.model.mirror.actions == ["b3", "c2"])
+        await until(pilot, lambda: "no answer" not in str(turn.render()))
+
+
 async def test_a_refused_turn_is_visibly_taken_back(server, faulty_app):
     def refuse(message, connection):
         return Error(message.id, "wrong-phase", "the time is up") if isinstance(message, Play) else None
@@ -394,9 +420,9 @@ async def test_a_refused_turn_is_visibly_taken_back(server, faulty_app):
         await type_actions(pilot, "b3 c2")
         await pilot.press("enter")
         said = faulty_app.screen.query_one("#say", Static)
-        await until(pilot, lambda: "your turn was taken back" in str(said.render()))
+        await until(pilot, lambda: "your turn was not played" in str(said.render()))
         assert faulty_app.screen.model.composer.actions == []
-        assert str(said.render()) == "the server refuses: the time is up; your turn was taken back"
+        assert str(said.render()) == "the time is up; your turn was not played"
 
 
 async def test_a_hint_is_said_and_marked_until_something_is_played(real_server):

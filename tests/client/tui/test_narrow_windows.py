@@ -27,7 +27,7 @@ async def test_the_end_of_a_match_tells_result_reason_and_next_steps():
         assert app.screen.has_class("narrow")
         assert not app.screen.query_one("#end").region
         assert lines(app) == [
-            "You win: black wins: black joined both edges",
+            "You win: black joined both edges",
             "^r rematch   <- look back   Esc leave",
         ]
 
@@ -37,7 +37,7 @@ async def test_the_end_of_a_match_tells_the_scores_and_looking_back_tells_where_
     async with app.run_test(size=(60, 20)) as pilot:
         await pilot.pause()
         assert lines(app) == [
-            "a draw: the scores are equal",
+            "A draw: the scores are equal",
             "black: 0   white: 0   ^r rematch   <- look back   Esc leave",
         ]
         await pilot.press("left_square_bracket")
@@ -45,11 +45,11 @@ async def test_the_end_of_a_match_tells_the_scores_and_looking_back_tells_where_
         assert "rematch" not in lines(app)[1]
 
 
-async def test_where_both_do_not_fit_the_reason_stays():
+async def test_the_reason_is_in_the_same_sentence():
     app = frozen_app("minefield", JOINED, {"size": 5})
     async with app.run_test(size=(42, 16)) as pilot:
         await pilot.pause()
-        assert lines(app)[0] == "black wins: black joined both edges"
+        assert lines(app)[0] == "You win: black joined both edges"
 
 
 async def test_who_watches_is_told_other_next_steps():

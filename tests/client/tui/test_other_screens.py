@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from textual.command import CommandPalette
 from textual.widgets import DataTable, Input, OptionList
@@ -203,7 +204,7 @@ async def test_an_own_match_is_replayed_from_the_server(real_server):
             await at.arrive(kind)
         await at.press("p")
         await at.arrive(ReplaysScreen)
-        assert at.app.screen.query_one(DataTable).get_row_at(0)[3] == "rui"
+        assert at.app.screen.query_one(DataTable).get_row_at(0)[2] == "rui"
         await at.press("enter")
         screen = await at.arrive(ReplayScreen)
         assert screen.model.record.termination == "resignation"
@@ -217,7 +218,8 @@ async def test_imported_records_are_among_the_replays():
         await at.press("p")
         await at.arrive(ReplaysScreen)
         row = at.app.screen.query_one(DataTable).get_row_at(0)
-        assert row == ["", "Minefield", "size=5", "Ana - Rui", "imported", "unfinished"]
+        assert row[:4] == ["", "Minefield", "Ana - Rui", "unfinished"]
+        assert row[5:] == ["imported", "size=5"]
         await at.press("enter")
         screen = await at.arrive(ReplayScreen)
         assert screen.model.record.actions == ("c3",)
@@ -247,6 +249,32 @@ async def played_twice(server: RunningServer, rui: Client) -> RoomCode:
         await room.offer("rematch")
         await room.play(["a3"])
         return room.code
+
+
+async def test_own_matches_are_listed_with_result_and_date_and_found_by_what_is_typed():
+    saved = SavedMatches(config_folder())
+    day_ms = 86_400_000
+    match = SavedMatch("ws://h:1", "ana", RoomCode("AAAA2"), "Iris", "", "finished", "rui", TimestampMs(day_ms))
+    saved.keep(msgspec.structs.replace(match, result="won"))
+    saved.keep(msgspec.structs.replace(match, room=RoomCode("BBBB2"), opponent="eva", result="lost"))
+    later = TimestampMs(400 * day_ms)
+    saved.keep(msgspec.structs.replace(match, room=RoomCode("CCCC2"), game="Minefield", seen_at_ms=later))
+    async with visit((120, 30)) as at:
+        await at.press("p")
+        screen = await at.arrive(ReplaysScreen)
+        table = screen.query_one(DataTable)
+
+        def rooms() -> set[str]:
+            return {table.get_row_at(place)[0] for place in range(table.row_count)}
+
+        assert table.get_row_at(0)[3] == "finished", "an older program kept no result"
+        assert {row[3] for row in map(table.get_row_at, range(1, 3))} == {"won", "lost"}
+        for typed, found in (("iris WON", {"AAAA2"}), ("eva", {"BBBB2"}), ("1971", {"CCCC2"}), ("xyz", set())):
+            await at.press("f3")
+            await at.type(typed)
+            await until(at.pilot, lambda found=found: rooms() == found)
+            await at.press("enter")
+            assert screen.focused is table
 
 
 @pytest.mark.slow

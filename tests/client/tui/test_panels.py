@@ -85,12 +85,12 @@ def test_a_win_is_claimed_only_from_an_opponent_who_is_away_for_long(one_room):
     settings = RoomSettings(away_after_ms=10_000)
     head = msgspec.structs.replace(one_room().head(), seats=(seat("person", "ana"), away), settings=settings)
     assert claim_text(head, (0,), 9_999) == ""
-    assert claim_text(head, (0,), 10_000) == "your opponent has been away for long: C takes the win"
+    assert claim_text(head, (0,), 10_000) == "your opponent has been away for long: F7 takes the win"
     assert claim_text(head, (), 10_000) == ""
     assert claim_text(head, (0, 1), 10_000) == ""
     begun = msgspec.structs.replace(head.match, can_abort=True)
     hardly_begun = msgspec.structs.replace(head, match=begun)
-    assert claim_text(hardly_begun, (0,), 10_000) == "your opponent has been away for long: C ends the match"
+    assert claim_text(hardly_begun, (0,), 10_000) == "your opponent has been away for long: F7 ends the match"
 
 
 def test_no_win_is_claimed_where_a_bot_stands_in(one_room):
@@ -119,7 +119,7 @@ def test_a_forbidden_cell_says_why_on_demand():
     view = state.view()
     banned = [cell.index for cell in view.cells if "forbidden" in cell.marks]
     assert banned
-    assert cell_note(view, banned[0]).endswith("forbidden (w: why)")
+    assert cell_note(view, banned[0]).endswith("forbidden (F3: why)")
     assert all("would make a" in hint.text for hint in notes_of_cell(view, banned[0]))
 
 

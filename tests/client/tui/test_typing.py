@@ -123,7 +123,7 @@ async def test_a_watcher_who_is_muted_keeps_the_line_and_is_told(real_server):
         await pilot.press("f4")
         await type_text(pilot, "well played")
         await pilot.press("enter")
-        await until(pilot, lambda: said(at.app).startswith("the server refuses"))
+        await until(pilot, lambda: said(at.app).startswith("rui has muted you"))
         await until(pilot, lambda: entry(at.app).has_focus)
         assert entry(at.app).value == "well played"
         await pilot.press("escape", "9", "9", "enter")

@@ -34,7 +34,7 @@ class DialogScreen(ModalScreen[Answer | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         DIALOG_HELP,
-        key("escape", "give_up", "never mind", "Close this without an answer.", sign="Esc"),
+        key("escape", "give_up", "cancel", "Close this without an answer.", sign="Esc"),
         key("down", "app.focus_next", "next", "Go to the next field.", shown=False),
         key("up", "app.focus_previous", "before", "Go to the field before.", shown=False),
     ]

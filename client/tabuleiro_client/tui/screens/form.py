@@ -184,8 +184,11 @@ class FormScreen(PageScreen):
             if row.field.name in problems:
                 row.take_focus()
                 self._has_tried = True
-                self.say(f"{row.field.label}: {problems[row.field.name]}")
+                self.say(f"check the field: {row.field.label}")
                 return
+        if problems and self.form.values[MORE] == YES:
+            self.say(next(iter(problems.values())))
+            return
         if problems:
             self.run_worker(self._show_hidden_problem(), name="more", group="more")
             return

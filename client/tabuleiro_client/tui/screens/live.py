@@ -173,13 +173,12 @@ class LiveScreen(BoardScreen, RoomView):
         if not self.is_whole:
             return
         is_narrow = self.has_class("narrow")
-        turn = "  ".join(part for part in (model.turn_text(), *model.view.notices) if part)
+        ending = model.ending_lines() if model.is_live else []
+        notices = () if ending else model.view.notices  # those of the end say it a second time
+        turn = "  ".join(part for part in (model.turn_text(), *notices) if part)
         say = model.prompt()
-        if is_narrow and model.is_live and (ending := model.ending_lines()):
-            (result, reason), scores = ending[:2], ending[2:]
-            both = reason if result.lower() in reason else f"{result}: {reason}"
-            turn = both if len(both) <= self.query_one("#turn").content_size.width else reason
-            say = "   ".join([*scores, self.next_steps()])
+        if is_narrow and ending:
+            turn, say = ending[0], "   ".join([*ending[1:], self.next_steps()])
         self.write_line("turn", turn)
         self.write_line("say", model.message or say)
         self.query_one("#say").set_class(bool(model.message), "message")

@@ -44,7 +44,7 @@ class Finder(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         key("down,enter", "screen.to_list", "list", "Go to the list of what was found.", sign="Enter"),
-        key("escape", "screen.find_all", "all", "Look for nothing any more: show all rooms again.", sign="Esc"),
+        key("escape", "screen.find_all", "all", "Clear the search: show all rooms again.", sign="Esc"),
     ]
 
 

@@ -24,7 +24,7 @@ from tabuleiro_client.tui.widgets.chat import Entry, EntryKind
 class MatchScreen(LiveScreen):
     """A match that is played from here; with no seat in the room it only shows it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.MATCH, *keys.STEPPING]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.MATCH, keys.CLAIM, *keys.STEPPING]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return True if a key does something now; the footer shows those that do."""
@@ -107,10 +107,14 @@ class MatchScreen(LiveScreen):
     async def _play(self, texts: list[str]) -> None:
         refusal = ""
         try:
-            await self.room.play(texts)
+            await self.awaited(self.room.play(texts), self._is_late)
         except (CommandError, ClientError) as error:
-            refusal = f"{problem_text(error)}; your turn was taken back"
+            refusal = f"{problem_text(error)}; your turn was not played"
         self.model.settle(refusal)
+        self.show_all()
+
+    def _is_late(self) -> None:
+        self.model.is_late = True
         self.show_all()
 
     def action_undo(self) -> None:
@@ -166,8 +170,8 @@ class MatchScreen(LiveScreen):
     def action_hint(self) -> None:
         """Ask the server what to play."""
         if self.model.can_ask_for_hint:
-            self.model.message = "the server thinks about a hint"
-            self.ask(self._show_hint())
+            self.model.message = "thinking about a hint ..."
+            self.ask(self._show_hint(), is_quick=False)
             self.show_all()
 
     async def _show_hint(self) -> None:

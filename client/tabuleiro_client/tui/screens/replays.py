@@ -16,6 +16,7 @@ from tabuleiro.notation.record_text import parse_record
 from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro_client.models.records import FileMatches, Match, Matches, RoomMatches
 from tabuleiro_client.models.saved_matches import ImportedRecord, SavedMatch
+from tabuleiro_client.text.clocks import format_date
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.entrance import go_to_server
 from tabuleiro_client.tui.keys import key
@@ -41,6 +42,13 @@ class ReplaysScreen(PageScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         key("slash", "type_file", "file", "Type the name of a file.", sign="/"),
+        key(
+            "f3",
+            "find",
+            "find",
+            "Show the matches that have what you type: a game, a name, a result, a date.",
+            sign="F3",
+        ),
     ]
     DEFAULT_CSS = """
     ReplaysScreen Input { margin: 1 2 0 2; background: $surface; }
@@ -53,11 +61,18 @@ class ReplaysScreen(PageScreen):
     def __init__(self) -> None:
         super().__init__("replays")
         self._matches: list[SavedMatch | ImportedRecord] = []
+        self._listed: list[SavedMatch | ImportedRecord] = []
 
     def compose_body(self) -> Iterable[Widget]:
         yield Static("A record in a file", classes="heading", markup=False)
-        yield Input(placeholder="name of the file, Enter opens it", compact=True, select_on_focus=False)
+        yield Input(placeholder="name of the file, Enter opens it", compact=True, select_on_focus=False, id="file")
         yield Static("Your matches, the last ones first", classes="heading", markup=False)
+        yield Input(
+            placeholder="find: a game, a name, a result, a date (F3)",
+            compact=True,
+            select_on_focus=False,
+            id="find",
+        )
         yield MatchTable(cursor_type="row")
         yield Static("None yet: the matches you play are listed here.", id="none", markup=False)
 
@@ -68,33 +83,56 @@ class ReplaysScreen(PageScreen):
         self._matches += saved.records()
         self._matches.sort(key=_moment_ms, reverse=True)
         table = self.query_one(MatchTable)
-        table.add_columns("room", "game", "board", "against", "where", "state")
-        table.add_rows([self._texts(match) for match in self._matches])
-        table.display = bool(self._matches)
+        table.add_columns("room", "game", "against", "result", "date", "where", "board")
+        self._list("")
+        table.display = self.query_one("#find").display = bool(self._matches)
         self.query_one("#none").display = not self._matches
         if self._matches:
             table.focus()
         else:
-            self.query_one(Input).focus()
+            self.query_one("#file").focus()
+
+    def _list(self, wanted: str) -> None:
+        """List the matches that have all words of ``wanted``."""
+        words = wanted.lower().split()
+        rows = [(match, self._texts(match)) for match in self._matches]
+        fitting = [(match, row) for match, row in rows if all(word in " ".join(row).lower() for word in words)]
+        self._listed = [match for match, _ in fitting]
+        table = self.query_one(MatchTable)
+        table.clear()
+        table.add_rows([row for _, row in fitting])
 
     def _texts(self, match: SavedMatch | ImportedRecord) -> list[str]:
         if isinstance(match, ImportedRecord):
-            texts = ("", match.game, match.board, match.players, "imported", match.result)
+            date = format_date(match.imported_at_ms)
+            texts = ("", match.game, match.players, match.result, date, "imported", match.board)
             return [showable(text, self.context.writing) for text in texts]
         where = "this machine" if match.is_local else match.server.partition("://")[2]
-        texts = (match.room, match.game, match.board, match.opponent or "yourself", where, match.phase)
+        result, date = match.result or match.phase, format_date(match.seen_at_ms)
+        texts = (match.room, match.game, match.opponent or "yourself", result, date, where, match.board)
         return [showable(text, self.context.writing) for text in texts]
 
     def action_type_file(self) -> None:
         """Go to the line for the name of a file."""
-        self.query_one(Input).focus()
+        self.query_one("#file").focus()
+
+    def action_find(self) -> None:
+        """Go to the line that says which matches are listed."""
+        self.query_one("#find").focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if event.input.id == "find":
+            self._list(event.value)
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         self.say("")
-        chosen = self._matches[event.cursor_row]
+        chosen = self._listed[event.cursor_row]
         self.start(self._open_imported(chosen) if isinstance(chosen, ImportedRecord) else self._open_match(chosen))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
+        if event.input.id == "find":
+            self.query_one(MatchTable).focus()
+            return
         name = event.value.strip()
         if name:
             self.say("")
@@ -136,6 +174,15 @@ def _moment_ms(match: SavedMatch | ImportedRecord) -> int:
 
 
 async def _ask(session: Session, match: SavedMatch, number: int | None) -> RecordPlayed:
-    """Ask the server of ``match`` for a match of its room. Raises: as :func:`go_to_server`, CommandError."""
+    """Ask the server of ``match`` for a match of its room; a file of this machine is read, whoever is using it.
+
+    Raises: as :func:`go_to_server` and :func:`local_record`, CommandError.
+    """
+    if match.is_local:
+        from tabuleiro_client.net.server import database_of_key, local_record
+
+        found = await local_record(match.room, number, database_of_key(match.server))
+        if found is not None:
+            return found
     venue = await go_to_server(session, match)
     return await venue.link.get_record(match.room, number, match.secret)

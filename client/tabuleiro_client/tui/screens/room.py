@@ -152,10 +152,12 @@ class RoomScreen(PageScreen, RoomView):
         return self._venue.signposts(self.room.code, self.room.secrets, is_private=is_private)
 
     def _invitation(self) -> str:
-        """Return the command to send to others: to join while a seat is free, else to watch; empty if unknown."""
+        """Return the link or command to send to others, to join or else to watch; empty if unknown."""
         signposts = self._signposts()
         has_free_seat = rooms.invitation_text(signposts, self.room.mirror.head)
-        return signposts.join if has_free_seat else signposts.watch
+        if has_free_seat:
+            return signposts.join_page or signposts.join
+        return signposts.watch_page or signposts.watch
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return True if a key does something now; the footer shows those that do."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 from textual.css.query import NoMatches
 from textual.screen import Screen
@@ -19,6 +19,9 @@ from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.screens.questions import PickerScreen
 from tabuleiro_client.tui.widgets.chat import Entry, chat_problem
+
+ANSWER_EXPECTED_S: Final = 3.0
+NO_ANSWER_YET: Final = "no answer from the server yet"
 
 
 class RoomView(Screen[None]):
@@ -68,16 +71,22 @@ class RoomView(Screen[None]):
     def say(self, text: str) -> None:
         """Say something; empty for nothing."""
 
-    def ask(self, request: Coroutine[Any, Any, None], said: str = "", line: str = "") -> None:
+    def ask(
+        self, request: Coroutine[Any, Any, None], said: str = "", line: str = "", *, is_quick: bool = True
+    ) -> None:
         """Ask the room for something, and say ``said`` when it was done.
 
-        What went wrong is said, and a ``line`` typed for it comes back.
+        What went wrong is said, and a ``line`` typed for it comes back; ``is_quick``: an answer is expected soon.
         """
-        self.run_worker(self._answered(request, said, line), name="request", group="requests")
+        self.run_worker(self._answered(request, said, line, is_quick=is_quick), name="request", group="requests")
 
-    async def _answered(self, request: Coroutine[Any, Any, None], said: str, line: str) -> None:
+    async def _answered(
+        self, request: Coroutine[Any, Any, None], said: str, line: str, *, is_quick: bool = True
+    ) -> None:
         try:
-            await request
+            await (self.awaited(request, lambda: self.say(NO_ANSWER_YET)) if is_quick else request)
+            if self.model.message == NO_ANSWER_YET:
+                self.say("")
         except (CommandError, ClientError) as error:
             if isinstance(error, UnknownOutcomeError):
                 self.model.is_in_doubt = True
@@ -85,6 +94,14 @@ class RoomView(Screen[None]):
         else:
             if said:
                 self.say(said)
+
+    async def awaited(self, request: Coroutine[Any, Any, None], tell: Callable[[], None]) -> None:
+        """Await an answer, and have ``tell`` called if it takes long: a server that hangs says nothing itself."""
+        waiting = self.set_timer(ANSWER_EXPECTED_S, tell)
+        try:
+            await request
+        finally:
+            waiting.stop()
 
     def _refuse(self, why: str, line: str, column: int | None = None) -> None:
         self.say(why)
@@ -112,12 +129,12 @@ class RoomView(Screen[None]):
         self.query_one(Entry).open_for("say")
 
     def action_mute(self) -> None:
-        """Ask who shall be muted, or may talk again."""
+        """Ask who shall be muted, or may chat again."""
         people = self.model.talk_rights.people(self.room.mirror)
 
         def title(name: str) -> str:
             shown = showable(name, context_of(self).writing)
-            return f"let {shown} talk again" if people[name] else f"mute {shown}"
+            return f"let {shown} chat again" if people[name] else f"mute {shown}"
 
         async def change(name: str) -> None:
             await self.room.mute(name, is_muted=not people[name])
@@ -128,5 +145,5 @@ class RoomView(Screen[None]):
                 self.ask(change(name))
 
         self.app.push_screen(
-            PickerScreen("Who may talk in this room?", {name: title(name) for name in people}), picked
+            PickerScreen("Who may chat in this room?", {name: title(name) for name in people}), picked
         )

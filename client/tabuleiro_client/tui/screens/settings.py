@@ -40,9 +40,9 @@ def setting_fields() -> list[Field]:
         Field("theme", "theme", "colours of screens and boards", themes, heading="Looks"),
         Field("is_ascii", "ASCII only", "no characters beyond ASCII", _YES_NO),
         Field("board_size", "size of boards", "auto: as large as fits", sizes),
-        Field("shows_legal", "mark choices", "show what may be chosen", _YES_NO, heading="Play"),
+        Field("shows_legal", "mark choices", "show the cells you can choose", _YES_NO, heading="Play"),
         Field("asks_before_sending", "ask to send", "a complete turn of several actions waits", _YES_NO),
-        Field("rings_bell", "bell", "on your turn while nobody looks", _YES_NO, heading="When nobody looks"),
+        Field("rings_bell", "bell", "rings when it is your turn", _YES_NO, heading="In the background"),
         Field("changes_title", "window title", "says so when it is your turn", _YES_NO),
         Field("name", "your name", "who you are on new servers", None, login_name(), heading="You"),
     ]

@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.widgets import Footer, Static
 
-from tabuleiro_client.net.link import LinkState
+from tabuleiro_client.net.link import CONNECTION_BROKE, LinkState
 from tabuleiro_client.tui.session import Session
 
 
@@ -137,16 +137,23 @@ class TopBar(Vertical):
         connection.set_class(is_lost, "lost")
         banner = self.query_one("#banner", Static)
         banner.set_class(is_lost, "lost")
-        is_coming_back = session.state is LinkState.RECONNECTING
-        again = "trying to come back" if is_coming_back else "connect again from the home screen"
-        banner.update(f"! connection lost ({session.reason}) - {again}")
+        banner.update(lost_text(session))
+
+
+def lost_text(session: Session) -> str:
+    """Return the word about a connection that was lost."""
+    why = "" if session.reason in ("", CONNECTION_BROKE) else f" ({session.reason})"
+    is_coming_back = session.state is LinkState.RECONNECTING
+    return (
+        f"Connection lost{why}. {'Reconnecting ...' if is_coming_back else 'Connect again from the home screen'}"
+    )
 
 
 def connection_text(session: Session) -> str:
     """Return the name and the server of this guest, in a few words."""
     venue = session.venue
     if venue is None:
-        return "not connected"
+        return ""
     name = venue.link.welcome.name
     match session.state:
         case LinkState.CONNECTED:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
@@ -71,6 +71,16 @@ def select_events(connection: sqlite3.Connection, room: RoomCode, after_seq: Seq
         events.append(StoredEvent(seq, at_ms, version, payload))
         wanted += 1
     return events
+
+
+def missing_events(connection: sqlite3.Connection, promised: Mapping[RoomCode, Seq]) -> list[str]:
+    """Return in words which rooms have fewer events than was ``promised``."""
+    found = last_seqs(connection, list(promised)) if promised else {}
+    return [
+        f"room {room} has {found[room]} events and had {seq}: the write-ahead log was lost, or this is an old copy"
+        for room, seq in promised.items()
+        if found[room] < seq
+    ]
 
 
 def delete_events(connection: sqlite3.Connection, room: RoomCode) -> None:

@@ -10,7 +10,9 @@ get into the way of SQLite's own locks.
 Whoever removes the database of a running server, or puts a backup in its place, leaves the server with a file
 that nobody can find again. SQLite goes on writing to it, and what is acknowledged would be gone at the next
 start. The same with the write-ahead log, but that can be made good: what it holds is brought to the file, and a
-new one begun.
+new one begun. Where it is cut short or overwritten nothing brings it back, and nothing is acknowledged any more.
+
+The lock file tells how many events the last rooms had, so that it is known afterwards what was lost.
 """
 
 from __future__ import annotations
@@ -18,17 +20,20 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import re
 import sqlite3
+import struct
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, NoReturn, TypeVar
 
 import structlog
 
 from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
+from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.sqlite.connection import StandingConnection, ThreadConnection
 from tabuleiro_server.store.sqlite.owners import PRIVATE, create_beside, owner_hint
 
@@ -36,6 +41,11 @@ T = TypeVar("T")
 
 LOOK_EVERY_S: Final = 0.1
 """Time between two looks for the log: a kill takes what was stored since the last one, if the log is gone."""
+
+LOG_HURT: Final = (
+    "the write-ahead log was cut short or overwritten while the file was served: what it held is lost; restart the"
+    " server, which logs what is missing"
+)
 
 log = structlog.get_logger(__name__)
 
@@ -85,6 +95,8 @@ else:
 
 
 _PID_BYTES: Final = 20
+_PROMISES_BYTES: Final = 4096
+_PROMISE: Final = re.compile(r"^([A-Z0-9]+) ([0-9]{1,15})$", re.MULTILINE)
 
 _HELD_ERRNOS: Final = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK})
 """The errors of a lock that somebody else holds; the last two on Windows."""
@@ -118,16 +130,27 @@ class LockFile:
             if error.errno in _HELD_ERRNOS:
                 raise DatabaseLockedError(str(database_path), holder_pid) from error
             raise StorageUnavailableError(f"cannot lock {path}: {error.strerror}") from error
+        self.promised = _read_promises(self._descriptor)
+        """The last events of the rooms that the last server has stored something in lately."""
         self.last_alive_ms = _touched_ms(self._descriptor)
         """The time at which the last holder of the lock was last known to run, ``None`` if it was never held."""
         self._is_held = True
         touched_ns = os.fstat(self._descriptor).st_mtime_ns
         # The number only makes the message to a refused process better: a full disk is no reason to stop here.
         with suppress(OSError):
-            os.ftruncate(self._descriptor, 0)
-            os.write(self._descriptor, str(os.getpid()).encode("ascii"))
+            self.promise(self.promised)
         if not is_serving:
             os.utime(self._touchable(), ns=(touched_ns, touched_ns))
+
+    def promise(self, promised: Mapping[RoomCode, Seq]) -> None:
+        """Write down the last events of some rooms that are on disk. Raises: OSError."""
+        if self._is_held:
+            lines = [str(os.getpid()), *(f"{room} {seq}" for room, seq in promised.items())]
+            text = "".join(f"{line}\n" for line in lines).encode("ascii")
+            self.promised = dict(promised)
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            os.write(self._descriptor, text)
+            os.ftruncate(self._descriptor, len(text))
 
     def beat(self, now_ms: int) -> None:
         """Note that this process runs at ``now_ms``; the next one reads it in `last_alive_ms`."""
@@ -166,8 +189,26 @@ def _touched_ms(descriptor: int) -> int | None:
 
 def _read_pid(descriptor: int) -> int | None:
     os.lseek(descriptor, 0, os.SEEK_SET)
-    text = os.read(descriptor, _PID_BYTES)
+    text, _, _ = os.read(descriptor, _PID_BYTES).partition(b"\n")
     return int(text) if text.isdigit() else None
+
+
+def _read_promises(descriptor: int) -> dict[RoomCode, Seq]:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    text = os.read(descriptor, _PROMISES_BYTES).decode("ascii", "replace")
+    return {RoomCode(room): Seq(int(seq)) for room, seq in _PROMISE.findall(text)}
+
+
+def read_promises(database_path: Path) -> dict[RoomCode, Seq]:
+    """Return the last events of some rooms, as the last server has written them down; empty if it has not."""
+    try:
+        descriptor = os.open(os.path.realpath(database_path) + ".lock", os.O_RDONLY)
+    except OSError:
+        return {}
+    try:
+        return _read_promises(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class FileEmptiedError(sqlite3.OperationalError):
@@ -184,6 +225,98 @@ class LogLostError(sqlite3.OperationalError):
     """The connection is well, and must stay open: nobody else can read the log that it has."""
 
 
+class LogHurtError(sqlite3.OperationalError):
+    """The write-ahead log was cut short or overwritten in use. Nothing has been asked of SQLite yet."""
+
+    sqlite_errorcode = sqlite3.SQLITE_LOCKED
+    """The connection stays as it is until the end: there is nothing that opening it again would mend."""
+
+
+class _Frame(NamedTuple):
+    """A frame of the log, from its salts to its end."""
+
+    offset: int
+    length: int
+    salts: bytes
+    checksum: bytes
+
+    def is_in(self, log: int) -> bool:
+        """Return True if the log holds the frame in its whole length; its page is not read through."""
+        found = os.pread(log, self.length, self.offset)
+        return len(found) == self.length and found.startswith(self.salts + self.checksum)
+
+
+class _Log:
+    """The write-ahead log and its index, kept open beside SQLite to see that the log holds what the index says.
+
+    Closing the index takes SQLite's locks on it away: it has to stay open for as long as SQLite has it.
+    Source: https://www.sqlite.org/walformat.html.
+    """
+
+    def __init__(self, paths: tuple[str, str]) -> None:
+        """Open both. Raises: OSError."""
+        self._log = os.open(paths[0], os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        try:
+            self._index = os.open(paths[1], os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        except OSError:
+            os.close(self._log)
+            raise
+        self.statuses = (os.fstat(self._log), os.fstat(self._index))
+        self._seen: _Frame | None = None
+
+    def holds_last_frame(self) -> bool:
+        """Return False if the last frame of the log is not the one that was written, and still needed."""
+        while True:
+            last = self._last_frame()
+            if last is None or last.is_in(self._log):
+                return True
+            if last == self._last_frame():  # else it was written meanwhile
+                return False
+
+    def holds_what_was_seen(self) -> bool:
+        """Return False if the head of the log, or the frame that was the last one at the last look, has gone."""
+        seen, self._seen = self._seen, self._last_frame()
+        if seen is None or self._seen is None or seen.salts != self._seen.salts:
+            return True
+        is_there = seen.is_in(self._log) and os.pread(self._log, len(seen.salts), _SALTS_OFFSET) == seen.salts
+        now = self._last_frame()
+        return is_there or now is None or now.salts != seen.salts
+
+    def forget(self) -> None:
+        """Make SQLite read the log again, as after a crash, before it brings anything of it to the file."""
+        os.pwrite(self._index, bytes(2 * _INDEX_HEAD.size), 0)
+
+    def close(self) -> None:
+        """Close both, after SQLite."""
+        os.close(self._log)
+        os.close(self._index)
+
+    def _last_frame(self) -> _Frame | None:
+        """Return the last frame that is needed; ``None`` if all are in the file.
+
+        While the index is written to, it is not known either.
+        """
+        index = os.pread(self._index, 2 * _INDEX_HEAD.size + 4, 0)
+        if len(index) < 2 * _INDEX_HEAD.size + 4 or index[: _INDEX_HEAD.size] != index[_INDEX_HEAD.size : -4]:
+            return None
+        is_made, page_size, count, *checksum, salts = _INDEX_HEAD.unpack_from(index)
+        (in_file_count,) = struct.unpack("=I", index[-4:])
+        if not is_made or count <= in_file_count:
+            return None
+        page_bytes = (page_size & 0xFE00) + ((page_size & 1) << 16)
+        offset = _LOG_HEAD_BYTES + (count - 1) * (_FRAME_HEAD_BYTES + page_bytes) + _SALTS_OFFSET_IN_FRAME
+        length = _FRAME_HEAD_BYTES - _SALTS_OFFSET_IN_FRAME + page_bytes
+        return _Frame(offset, length, salts, struct.pack(">II", *checksum))
+
+
+_INDEX_HEAD: Final = struct.Struct("=12xBxHI4xII8s8x")
+"""Of the head of the index: if it is made, the size of a page, the count of frames, the checksum, the salts."""
+_LOG_HEAD_BYTES: Final = 32
+_FRAME_HEAD_BYTES: Final = 24
+_SALTS_OFFSET: Final = 16
+_SALTS_OFFSET_IN_FRAME: Final = 8
+
+
 class ServedFile:
     """The database file, kept open and claimed: it is made if it is missing, readable by its owner alone.
 
@@ -198,8 +331,10 @@ class ServedFile:
         empty and has a write-ahead log; DatabaseLockedError when it is served by a path with another lock file.
         """
         self._path = path
-        self._log_paths = tuple(os.path.realpath(path) + ending for ending in ("-wal", "-shm"))
-        self._log: tuple[os.stat_result, ...] | None = None
+        real_path = os.path.realpath(path)
+        self._log_paths = (f"{real_path}-wal", f"{real_path}-shm")
+        self._log: _Log | None = None
+        self._is_hurt = False
         self._looks_at_s = 0.0
         self._connections: list[ServedConnection] = []
         self._rescuing = asyncio.Lock()
@@ -233,8 +368,11 @@ class ServedFile:
     def check(self) -> None:
         """Check that file and log are those that were opened.
 
-        Raises: LogLostError; FileEmptiedError; sqlite3.OperationalError when the path leads elsewhere now.
+        Raises: LogLostError; LogHurtError; FileEmptiedError; sqlite3.OperationalError when the path leads
+        elsewhere now.
         """
+        if self._is_hurt:
+            raise LogHurtError(LOG_HURT)
         # Every look at the disk lets go of the interpreter, and may have to wait for it: as few as possible.
         found = _status(self._path)
         if found is None or not os.path.samestat(self._opened, found):
@@ -243,22 +381,40 @@ class ServedFile:
             )
         if not found.st_size:
             raise FileEmptiedError("the file was emptied while it was served; stop, and put a backup in its place")
-        if time.monotonic() >= self._looks_at_s:
-            if self._is_log_lost():
-                raise LogLostError("the write-ahead log was removed while it was in use")
+        is_due = time.monotonic() >= self._looks_at_s
+        if is_due and self._is_log_lost():
+            raise LogLostError("the write-ahead log was removed while it was in use")
+        if self._log is not None and sys.platform != "win32":
+            is_whole = not is_due or self._log.holds_what_was_seen()
+            if not (is_whole and self._log.holds_last_frame()):
+                self._note_hurt_log()
+        if is_due:
             self._looks_at_s = time.monotonic() + LOOK_EVERY_S
 
     def note_log(self) -> None:
         """Note which log, and which index of it, the connections have open, after SQLite has used them."""
         if self._log is None:
             with suppress(OSError):  # what SQLite has done is done: it is noted the next time
-                self._log = tuple([os.stat(path) for path in self._log_paths])
+                self._log = _Log(self._log_paths)
 
     def _is_log_lost(self) -> bool:
         if self._log is None:
             return False
         found = [_status(path) for path in self._log_paths]
-        return not all(now and os.path.samestat(then, now) for then, now in zip(self._log, found, strict=True))
+        return not all(
+            now and os.path.samestat(then, now) for then, now in zip(self._log.statuses, found, strict=True)
+        )
+
+    def _note_hurt_log(self) -> NoReturn:
+        self._is_hurt = True
+        log.error(LOG_HURT, path=str(self._path))
+        self.spare_file()
+        raise LogHurtError(LOG_HURT)
+
+    def spare_file(self) -> None:
+        """Keep what was overwritten in a hurt log from the file, when the last connection brings the log there."""
+        if self._is_hurt and self._log is not None:
+            self._log.forget()
 
     async def rescue_log(self) -> None:
         """Bring a lost log to the file, and close all connections, to be opened again; do nothing if it is there.
@@ -272,12 +428,18 @@ class ServedFile:
             flushed = [await connection.flush() for connection in self._connections]
             for connection in self._connections:
                 await connection.close()
-            self._log = None
+            self._let_log_go()
             if any(flushed):  # else SQLite itself has removed it, with the last connection
                 log.warning("write-ahead log was removed: what it held is in the file", path=str(self._path))
 
+    def _let_log_go(self) -> None:
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
     def close(self) -> None:
         """Let the file go. A second call does nothing."""
+        self._let_log_go()
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -332,6 +494,11 @@ class ServedConnection(StandingConnection):
         """Open the connection on a log that is in its place. Raises: sqlite3.Error."""
         await self._file.rescue_log()
         return await super().open()
+
+    async def close(self) -> None:
+        """Close the connection; see :meth:`StandingConnection.close`."""
+        self._file.spare_file()
+        await super().close()
 
     async def flush(self) -> bool:
         """Bring all that is committed from the log to the file; return False when the connection is not open.

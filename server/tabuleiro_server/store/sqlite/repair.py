@@ -18,7 +18,7 @@ import os
 import shlex
 import sqlite3
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -27,7 +27,7 @@ import structlog
 from msgspec.structs import fields
 
 from tabuleiro.errors import DamagedRoomError, DatabaseFormatError, StorageUnavailableError, TabuleiroError, shown
-from tabuleiro.ids import RoomCode
+from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.port import BEFORE_FIRST, MatchRow, Replay, RoomRow, Rows, StoredEvent
 from tabuleiro_server.store.sqlite.admin import (
     beside_a_server,
@@ -37,7 +37,8 @@ from tabuleiro_server.store.sqlite.admin import (
     serving_nobody,
 )
 from tabuleiro_server.store.sqlite.connection import primary_code
-from tabuleiro_server.store.sqlite.event_log import blaming, last_seq, select_events
+from tabuleiro_server.store.sqlite.event_log import blaming, last_seq, missing_events, select_events
+from tabuleiro_server.store.sqlite.file import read_promises
 from tabuleiro_server.store.sqlite.owners import create_beside
 from tabuleiro_server.store.sqlite.queries import (
     delete_rows_of,
@@ -128,9 +129,12 @@ class RebuildReport:
 async def verify(path: Path, replay: Replay) -> VerifyReport:
     """Replay every room and compare it with the query tables; check the file and every checksum.
 
+    The last rooms are also compared with what the last server has written down beside the file.
+
     Raises: DatabaseFormatError; StorageUnavailableError.
     """
-    return await on_database(path, lambda connection: _verify(connection, replay), mode="ro")
+    promised = read_promises(path)
+    return await on_database(path, lambda connection: _verify(connection, replay, promised), mode="ro")
 
 
 async def rebuild(path: Path, replay: Replay) -> RebuildReport:
@@ -212,9 +216,9 @@ def _file_findings(connection: sqlite3.Connection) -> list[str]:
         return [str(error), *_damage_in(connection, (*TRUE_TABLES, *QUERY_TABLES))]
 
 
-def _verify(connection: sqlite3.Connection, replay: Replay) -> VerifyReport:
+def _verify(connection: sqlite3.Connection, replay: Replay, promised: Mapping[RoomCode, Seq]) -> VerifyReport:
     rooms, findings = _room_codes(connection)
-    findings = _file_findings(connection) + findings
+    findings = _file_findings(connection) + findings + _missing_events(connection, promised)
     damaged: list[DamagedRoomError] = []
     differences: list[Difference] = []
     event_count = match_count = 0
@@ -234,6 +238,15 @@ def _verify(connection: sqlite3.Connection, replay: Replay) -> VerifyReport:
         else:
             differences.extend(_compare(room, stored, replayed))
     return VerifyReport(len(rooms), event_count, match_count, findings, damaged, differences)
+
+
+def _missing_events(connection: sqlite3.Connection, promised: Mapping[RoomCode, Seq]) -> list[str]:
+    try:
+        return missing_events(connection, promised)
+    except sqlite3.DatabaseError as error:
+        if primary_code(error) != sqlite3.SQLITE_CORRUPT:
+            raise
+        return []
 
 
 def _room_codes(connection: sqlite3.Connection) -> tuple[list[RoomCode], list[str]]:

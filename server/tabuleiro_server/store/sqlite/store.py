@@ -10,7 +10,7 @@ from pathlib import Path
 
 import structlog
 
-from tabuleiro.errors import DatabaseFormatError
+from tabuleiro.errors import DatabaseFormatError, StoreError
 from tabuleiro.ids import DurationMs, RoomCode, Seq, TimestampMs
 from tabuleiro_server.metrics import CommitMetrics
 from tabuleiro_server.store.port import (
@@ -26,7 +26,12 @@ from tabuleiro_server.store.port import (
 from tabuleiro_server.store.sqlite.accounts import SqliteAccounts
 from tabuleiro_server.store.sqlite.admin import copy_database
 from tabuleiro_server.store.sqlite.connection import ConnectionSettings, Reader, Synchronous, storage_error
-from tabuleiro_server.store.sqlite.event_log import delete_events, select_events, select_openings
+from tabuleiro_server.store.sqlite.event_log import (
+    delete_events,
+    missing_events,
+    select_events,
+    select_openings,
+)
 from tabuleiro_server.store.sqlite.file import LockFile, ServedConnection, ServedFile
 from tabuleiro_server.store.sqlite.queries import (
     delete_rows_of,
@@ -96,6 +101,7 @@ class SqliteStore(Store):
             await asyncio.to_thread(_prepare, settings, migrations, replay)
             await store._writing.open()
             await store._reading.open()
+            await store._compare_with_promises(path)
         except sqlite3.Error as error:
             await store.close()
             raise storage_error(error, path) from error
@@ -104,6 +110,13 @@ class SqliteStore(Store):
             raise
         store.writer.start()
         return store
+
+    async def _compare_with_promises(self, path: Path) -> None:
+        """Log what the server before this one has stored, and the file does not hold."""
+        promised = self._lock.promised
+        with contextlib.suppress(StoreError):  # events that cannot be read are found when their room is
+            for finding in await self.reader.read(lambda connection: missing_events(connection, promised)):
+                log.error("stored events are missing", path=str(path), finding=finding)
 
     async def stop(self, limit_ms: DurationMs = STOP_LIMIT_MS) -> None:
         """Refuse new writes and commit those that wait."""
@@ -138,7 +151,14 @@ class SqliteStore(Store):
 
     def beat(self, now_ms: TimestampMs) -> None:
         """Note on the lock file that the database is being served now."""
+        if self.writer.latest_seqs != self._lock.promised:
+            self._promise()
         self._lock.beat(now_ms)
+
+    def _promise(self) -> None:
+        """Write down beside the file what it has to hold from now on."""
+        with contextlib.suppress(OSError):  # a full disk keeps nobody from playing on
+            self._lock.promise(self.writer.latest_seqs)
 
     async def newest_ms(self) -> TimestampMs | None:
         """Return the time of the newest event of any room, ``None`` before the first."""
@@ -161,6 +181,8 @@ class SqliteStore(Store):
                 delete_events(connection, room)
                 delete_rows_of(connection, room)
 
+        if any(self.writer.latest_seqs.pop(room, None) for room in rooms):
+            self._promise()
         await self.writer.call(delete)
         self.writer.forget(rooms)
 

@@ -40,8 +40,12 @@ _REFUSED_VALUES: Final = (
 """The errors of Python and SQLite for the values of one write, rather than for the state of the storage."""
 
 
-_KNOWN_ROOMS_COUNT: Final = 50_000
+_KNOWN_ROOMS_COUNT: Final = 10_000
 """The rooms whose last events are kept in memory: nobody else adds to the log of a file that is served."""
+
+
+LATEST_ROOMS_COUNT: Final = 32
+"""The rooms that the lock file tells of: a lost log lacks what was stored last, in whatever room."""
 
 
 class Append(msgspec.Struct, frozen=True):
@@ -245,6 +249,8 @@ class Writer:
 
     def __init__(self, connection: StandingConnection, path: Path) -> None:
         self.metrics = CommitMetrics()
+        self.latest_seqs: dict[RoomCode, Seq] = {}
+        """The last events of the rooms that were stored last, the latest room at the end."""
         self._connection = connection
         self._path = path
         self._waiting: list[_Waiting] = []
@@ -362,6 +368,10 @@ class Writer:
             elif isinstance(write, Append) and outcome is None:
                 metrics.append_count += 1
                 metrics.event_count += len(write.events)
+                self.latest_seqs.pop(write.room, None)
+                self.latest_seqs[write.room] = Seq(write.expected_seq + len(write.events))
+        while len(self.latest_seqs) > LATEST_ROOMS_COUNT:
+            del self.latest_seqs[next(iter(self.latest_seqs))]
 
 
 def _failure(error: sqlite3.Error, path: Path) -> StoreError:
