@@ -34,7 +34,7 @@ def turns(
     style = detect_style(sys.stdout, os.environ)
     for turn in found.waiting:
         match = turn.match
-        text = turn_text(match.game, match.opponent, match.room, match.server, turn.left)
+        text = turn_text(match.game, turn.opponent, match.room, match.server, turn.left)
         typer.echo(showable(text, style))
     for server in found.silent:
         typer.echo(f"tabuleiro: no answer from {server}", err=True)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Self
 
 from tabuleiro.errors import ClientError
-from tabuleiro.ids import Player
+from tabuleiro.ids import Player, RoomCode
 from tabuleiro.protocol.messages import JoinRoom, SeatRequest
 from tabuleiro_client.line.match import LineMatch, Stay
 from tabuleiro_client.line.questions import Menu
@@ -127,6 +127,11 @@ class LineClient:
             if room.mirror.head.phase == "waiting":
                 self._forget(venue, room)  # the seat was given up
             return stay
+
+    def private_rooms(self, venue: Venue) -> list[tuple[RoomCode, str]]:
+        """Return codes and secrets of the private rooms remembered of ``venue``."""
+        known = self._saved_matches
+        return [] if known is None else known.private_rooms(venue.server, venue.link.welcome.name)
 
     def _remember(self, venue: Venue, room: EnteredRoom) -> None:
         match = match_in(venue, room, own_now_ms())

@@ -13,7 +13,6 @@ from tabuleiro.ids import Phase, RoomCode
 from tabuleiro.protocol.messages import (
     Announcement,
     CreateRoom,
-    JoinRoom,
     LobbyUpdate,
     RoomList,
     RoomSummary,
@@ -27,7 +26,6 @@ from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.models.play_options import PlayOptions
 from tabuleiro_client.net.addresses import default_server, named_room
 from tabuleiro_client.net.lobby import LobbyNews, follow_lobby, own_room
-from tabuleiro_client.net.room import EntryRequest
 from tabuleiro_client.text.rooms import back_in_room_text, room_line, room_lines
 
 
@@ -135,9 +133,8 @@ async def _show_a_game(client: LineClient) -> None:
 async def _play_directly(client: LineClient, options: PlayOptions) -> None:
     is_far = options.server is not None or options.room is not None or options.is_quick
     async with client.remote(options.server or default_server()) if is_far else client.local() as venue:
-        request: EntryRequest = options.request(is_local=venue.is_local)
-        again = await own_room(venue.link, request) if is_far else None
+        request = options.request(is_local=venue.is_local)
+        again = await own_room(venue.link, request, client.private_rooms(venue)) if is_far else None
         if again is not None:
-            client.screen.say(back_in_room_text(again, venue.url))
-            request = JoinRoom(id=0, room=again)
-        await client.enter(venue, request)
+            client.screen.say(back_in_room_text(again.room, venue.url))
+        await client.enter(venue, again or request)

@@ -130,6 +130,14 @@ class SavedMatches:
         with suppress(OSError):
             self._path(match).unlink()
 
+    def private_rooms(self, server: str, guest: str) -> list[tuple[RoomCode, str]]:
+        """Return codes and secrets of the private rooms of ``guest`` on ``server`` that are not over."""
+        return [
+            (match.room, match.secret)
+            for match in self.all()
+            if (match.server, match.guest) == (server, guest) and match.secret is not None and not match.is_over
+        ]
+
     def records(self) -> list[ImportedRecord]:
         """Return the imported records, the last one first."""
         found = []

@@ -26,10 +26,14 @@ ANSWER_LIMIT_S: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A match in which it is this user's turn. ``left`` is the time left for it; empty without a clock."""
+    """A match in which it is this user's turn. ``left`` is the time left for it; empty without a clock.
+
+    ``opponent`` is who sits there now, empty for this user on both seats.
+    """
 
     match: SavedMatch
     left: str
+    opponent: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +78,25 @@ async def _turns_on(
                     entered = result_of(await venue.link.request(request), RoomEntered)
                 except CommandError:
                     continue  # a room that is closed, or whose secret is another one by now
-                left = time_left(entered.head, match.guest)
-                if left is not None:
-                    found.append(Turn(match, left))
+                turn = turn_in(match, entered.head)
+                if turn is not None:
+                    found.append(turn)
     except (TabuleiroError, TimeoutError):
         return None
     return found
 
 
-def time_left(head: RoomHead, guest: str) -> str | None:
-    """Return the time ``guest`` has left for the turn, empty without a clock; ``None`` if it is not theirs."""
-    match = head.match
-    if head.phase != "playing" or match is None or match.to_move is None:
+def turn_in(match: SavedMatch, head: RoomHead) -> Turn | None:
+    """Return the turn of the guest of ``match`` in its room; ``None`` if it is not theirs."""
+    played = head.match
+    if head.phase != "playing" or played is None or played.to_move is None:
         return None
-    own = [
-        seat
-        for seat in PLAYERS
-        if head.seats[seat].holder.kind == "person"
-        and name_key(head.seats[seat].holder.name or "") == name_key(guest)
-    ]
-    if match.to_move not in own:
+    names = [name_key(seat.holder.name or "") if seat.holder.kind == "person" else None for seat in head.seats]
+    own = [seat for seat in PLAYERS if names[seat] == name_key(match.guest)]
+    if played.to_move not in own:
         return None
-    if match.first_turn is not None:
-        return format_left(max(match.first_turn.until_ms - head.now_ms, 0))
-    return format_clock(head.settings.time_control, match.clock, match.to_move, head.now_ms)
+    left = format_clock(head.settings.time_control, played.clock, played.to_move, head.now_ms)
+    if played.first_turn is not None:
+        left = format_left(max(played.first_turn.until_ms - head.now_ms, 0))
+    others = [head.seats[seat].holder.name or "" for seat in PLAYERS if seat not in own]
+    return Turn(match, left, others[0] if others else "")

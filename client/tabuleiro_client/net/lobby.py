@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
 
-from tabuleiro.errors import ConnectionLostError, GameOptionError
-from tabuleiro.ids import AccountId, Phase, RoomCode
+from tabuleiro.errors import CommandError, ConnectionLostError, GameOptionError
+from tabuleiro.ids import AccountId, Phase, RoomCode, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import (
     Announcement,
     CreateRoom,
+    JoinRoom,
     LobbyUpdate,
     RoomList,
     RoomSummary,
     SeatRequest,
+    WatchRoom,
 )
 from tabuleiro.rules import registry
 from tabuleiro_client.net.link import Link
-from tabuleiro_client.net.room import EntryRequest
+from tabuleiro_client.net.mirror import seats_of
+from tabuleiro_client.net.room import EntryRequest, enter
 from tabuleiro_client.net.subscription import LinkLost, LinkRestored, Missed, Subscription
 
 LobbyNews = RoomList | LobbyUpdate | Announcement | LinkLost
@@ -57,18 +60,45 @@ async def _iter_news(
                 continue  # the subscription tells what becomes of it
 
 
-async def own_room(link: Link, request: EntryRequest) -> RoomCode | None:
-    """Return the listed room, not over yet, that such a request of this guest has made; ``None`` for none.
+async def own_room(
+    link: Link, request: EntryRequest, private: Iterable[tuple[RoomCode, str]] = ()
+) -> JoinRoom | None:
+    """Return the way back into an unfinished room that such a request of this guest has made; ``None`` for none.
 
-    Somebody whose terminal was closed repeats a command, and wants to be in the same room again.
+    Somebody whose terminal was closed repeats a command, and wants to be in the same room again. ``private`` are
+    the codes and secrets of rooms that the server does not list.
 
     Raises: CommandError, ConnectionLostError.
     """
     if not isinstance(request, CreateRoom):
         return None
+    if request.settings.is_private:
+        return await _own_private_room(link, request, private)
     listed = await link.list_rooms(request.game)
     made = [room for room in listed.rooms if _is_made_by(request, room, link.account)]
-    return max(made, key=lambda room: room.created_at_ms).room if made else None
+    return JoinRoom(id=0, room=max(made, key=lambda room: room.created_at_ms).room) if made else None
+
+
+async def _own_private_room(
+    link: Link, request: CreateRoom, private: Iterable[tuple[RoomCode, str]]
+) -> JoinRoom | None:
+    for code, secret in private:
+        with suppress(CommandError):  # the room may be gone
+            async with await enter(link, WatchRoom(id=0, room=code, secret=secret)) as room:
+                head = room.mirror.head
+                is_open = head.phase in ("waiting", "playing") and room.mirror.game.name == request.game
+                summary = RoomSummary(
+                    head.room,
+                    head.phase,
+                    room.mirror.game.name,
+                    dict(head.options),
+                    seats_of(head),
+                    TimestampMs(0),
+                    head.settings,
+                )
+            if is_open and _is_made_by(request, summary, link.account):
+                return JoinRoom(id=0, room=code, secret=secret)
+    return None
 
 
 def _is_made_by(request: CreateRoom, room: RoomSummary, account: AccountId) -> bool:

@@ -44,10 +44,11 @@ def hint_text(hint: HintGiven) -> str:
     """Return a hint in words.
 
     >>> hint_text(HintGiven(("c3", "d4"), 0.42))
-    'hint: c3 d4 (+0.42 better)'
+    'hint: c3 d4 (you are better, +0.42)'
     """
     words = worth_text(hint.value, is_proven=hint.is_proven, turns_to_end=hint.turns_to_end)
-    return f"hint: {' '.join(hint.actions)} ({number_text(hint.value)} {words})"
+    who = "you are " if words.endswith(("better", "worse")) else ""
+    return f"hint: {' '.join(hint.actions)} ({who}{words}, {number_text(hint.value)})"
 
 
 def _proven_text(value: float, turns_to_end: int | None) -> str:

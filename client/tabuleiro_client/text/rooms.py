@@ -108,7 +108,7 @@ def kept_seat_text(head: RoomHead, way_back: str, *, is_local: bool) -> str:
     return f"Your seat in {head.room} is {kept}. To continue, run: {way_back}"
 
 
-def back_in_room_text(code: RoomCode, url: str) -> str:
+def back_in_room_text(code: str, url: str) -> str:
     """Return the word to somebody whose command to make a room led back to one made before."""
     return f"Back in your room {code}. For another one: tabuleiro play --server {url}, then new"
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from tabuleiro.errors import TabuleiroError
-from tabuleiro.protocol.messages import JoinRoom, WatchRoom
+from tabuleiro.protocol.messages import WatchRoom
 from tabuleiro_client.models.play_options import PlayOptions
 from tabuleiro_client.net.addresses import default_server, named_room
 from tabuleiro_client.net.lobby import own_room
@@ -78,10 +78,11 @@ async def _asked_screen(app: TabuleiroApp, options: PlayOptions, name: str | Non
 
         return lambda: LobbyScreen(venue)
     request = options.request(is_local=venue.is_local)
-    again = await own_room(venue.link, request) if is_far else None
+    private = app.saved_matches.private_rooms(venue.server, venue.link.welcome.name)
+    again = await own_room(venue.link, request, private) if is_far else None
     if again is not None:
-        app.greeting = back_in_room_text(again, venue.url)
-    room = await enter(venue.link, request if again is None else JoinRoom(id=0, room=again))
+        app.greeting = back_in_room_text(again.room, venue.url)
+    room = await enter(venue.link, again or request)
     return lambda: screen_of_room(venue, room, app.writing, is_to_watch=False)
 
 

@@ -56,6 +56,7 @@ async def test_the_match_waits_for_one_and_then_for_the_other_with_the_time_left
         assert first.match == both[0]
         # A day for the first turn, before the clock starts.
         assert first.left.startswith("23:59:")
+        assert first.opponent == "rui", "who has come since the match was remembered"
         turns = anas.turns()
         state = await anext(turns)
         await anas.play([state.action_to_string(state.legal_actions()[0])])

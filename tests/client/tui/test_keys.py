@@ -108,13 +108,28 @@ async def test_letters_of_either_case_do_nothing_to_a_match_but_begin_a_line():
     app = frozen_app("virus-wars")
     async with app.run_test() as pilot:
         screen = await begun(app, pilot)
-        for letter in "dbchpuswiRAC5":
+        for letter in "dbcpuRAC5":
             await pilot.press(letter)
+            await until(pilot, lambda: entry(app).has_focus)
             assert app.screen is screen
             assert (entry(app).value, entry(app).kind) == (letter, "play")
             await pilot.press("escape")
             assert screen.board.has_focus
         assert (screen.model.message, screen.model.composer.actions) == ("", [])
+
+
+async def test_a_cell_is_typed_while_the_rules_are_beside_the_board():
+    app = frozen_app("virus-wars")
+    async with app.run_test(size=(100, 30)) as pilot:
+        screen = await begun(app, pilot)
+        await pilot.press("f2")
+        await until(pilot, lambda: screen.has_class("learning"))
+        await pilot.press(*"b11")
+        assert entry(app).value == "b11"
+        await pilot.press("enter")
+        await until(pilot, lambda: screen.model.composer.texts() == ["b11"])
+        assert screen.board.has_focus
+        assert screen.has_class("learning")
 
 
 async def test_a_line_that_is_deleted_to_its_beginning_is_left():

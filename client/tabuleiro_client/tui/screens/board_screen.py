@@ -87,7 +87,7 @@ class BoardScreen(Screen[None]):
     @property
     def is_typed_on(self) -> bool:
         """True if letters and digits begin a line of actions now, and so are no commands."""
-        return isinstance(self.focused, Board)
+        return isinstance(self.focused, Board | RulesPanel)
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
@@ -100,6 +100,7 @@ class BoardScreen(Screen[None]):
         if self.is_typed_on and character.isascii() and character.isalnum():
             event.stop()
             event.prevent_default()
+            self.set_focus(self.board)  # what is typed is for the board, also while the rules are read
             self.begin_typing(character)
 
     def begin_typing(self, character: str) -> None:
@@ -111,7 +112,7 @@ class BoardScreen(Screen[None]):
         entry, view = self.query_one(Entry), self.current_view()
         if view is None:
             return
-        words = re.findall(r"[a-z][0-9]+", entry.value.lower()) if entry.kind == "play" else []
+        words = re.findall(r"[a-z]+[0-9]+", entry.value.lower()) if entry.kind == "play" else []
         named = [cell.index for cell in view.cells if cell.name in words[-1:]]
         if named or self.board.is_named:
             self.board.show_named(named[0] if named else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 from rich.text import Text
@@ -25,6 +25,9 @@ from tabuleiro_client.tui.entrance import go_on
 from tabuleiro_client.tui.places import PLACES, known_servers, to_lobby, travel
 from tabuleiro_client.tui.present.overlay import NOTHING
 from tabuleiro_client.tui.screens.page import PageScreen
+
+if TYPE_CHECKING:
+    from tabuleiro_client.models.turns import Turn
 
 HEADINGS_COUNT = 4
 SHOWN_MATCHES_COUNT = 6
@@ -70,7 +73,7 @@ class HomeScreen(PageScreen):
         self._entries: list[Entry] = []
         self._shown: object = None
         self._can_forget = False
-        self._turns: dict[SavedMatch, str] = {}
+        self._turns: dict[SavedMatch, Turn] = {}
 
     def compose_body(self) -> Iterable[Widget]:
         with Horizontal():
@@ -100,7 +103,7 @@ class HomeScreen(PageScreen):
         from tabuleiro_client.models.turns import find_turns
 
         found = await find_turns(self._open_matches(), self.context.identities)
-        self._turns = {turn.match: turn.left for turn in found.waiting}
+        self._turns = {turn.match: turn for turn in found.waiting}
         self._list()
 
     def _open_matches(self) -> list[SavedMatch]:
@@ -182,15 +185,18 @@ class HomeScreen(PageScreen):
 
     def _match_entry(self, match: SavedMatch) -> Entry:
         where = "this machine" if match.is_local else match.server.partition("://")[2]
-        against = match.opponent or ("nobody yet" if match.phase == "waiting" else "yourself")
+        turn = self._turns.get(match)
+        opponent, is_waiting = match.opponent, match.phase == "waiting"
+        if turn is not None:
+            opponent, is_waiting = turn.opponent, False
+        against = opponent or ("nobody yet" if is_waiting else "yourself")
         sentence = (
             f"{match.game}, {match.board}: you ({match.guest}) against {against}, room {match.room} on {where}."
         )
         title = f"{match.game} against {against} ({match.room})"
-        left = self._turns.get(match)
-        if left is not None:
-            sentence = f"It is your turn{f', with {left} left' if left else ''}. {sentence}"
-            title = f"{title} {left}".rstrip()
+        if turn is not None:
+            sentence = f"It is your turn{f', with {turn.left} left' if turn.left else ''}. {sentence}"
+            title = f"{title} {turn.left}".rstrip()
         return Entry(title, sentence, partial(self._go_on, match), match)
 
     async def _go_on(self, match: SavedMatch) -> None:
