@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from tabuleiro.errors import BotError, GameOptionError
 from tabuleiro.rules import State, registry
-from tabuleiro_server.bots.levels import SEARCH_LEVELS, choose_turn, find_level, level_names
+from tabuleiro_server.bots.levels import SEARCH_LEVELS, choose, choose_turn, find_level, level_names
 
 SMALL = {"rows": 5, "cols": 5, "steps": 3}
 
@@ -130,3 +131,14 @@ def test_a_level_answers_with_a_whole_turn_even_without_time(game: str, options:
             assert later.turn_number == 1
             later = later.apply(action)
         assert later.turn_number == 2
+
+
+@pytest.mark.parametrize("level", level_names("virus-wars"))
+def test_every_level_of_virus_wars_plays_on_the_largest_board(level: str) -> None:
+    state, chance = registry.load("virus-wars", {"rows": 30, "cols": 30}).initial_state(), Random(3)
+    for _ in range(100):
+        state = state.child(chance.choice(state.legal_actions()))
+    before = state.turn_number
+    for action in choose(state, level, 1, max_nodes=8).actions:
+        state = state.apply(action)
+    assert state.turn_number > before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
@@ -189,3 +190,21 @@ def test_any_bytes_are_records_or_an_error_of_one_line(data: bytes) -> None:
         error = str(caught)
     assert "\n" not in error
     assert len(error) < 600
+
+
+def test_a_match_with_columns_of_two_letters_is_found_again_in_every_format() -> None:
+    options: dict[str, int | str] = {"rows": 30, "cols": 30, "steps": 9}
+    state, actions = registry.load("virus-wars", options).initial_state(), list[str]()
+    chance = Random(1)
+    while not state.is_terminal:
+        action = chance.choice(state.legal_actions())
+        actions.append(state.action_to_string(action))
+        assert state.string_to_action(actions[-1].upper()) == action
+        state = state.child(action)
+    assert {"aa1", "ad30"} <= set(actions)
+    record = replace(RECORD, options=options, actions=tuple(actions), outcome=state.outcome)
+    for format in RecordFormat:
+        (found,) = find_records(write_record(record, format).encode())
+        assert found.read(None).actions == record.actions
+    bare = parse_record(" ".join(actions), registry.load("virus-wars", options))
+    assert bare.actions == record.actions

@@ -211,7 +211,7 @@ OVER = """[Game "virus-wars"]
         ("3. b5 a4", '[Ended "?"]', 18, 1, "headers come before the turns"),
         ("virus-wars", "chess", 1, 7, "'chess': expected one of "),
         ('[Game "virus-wars"]\n', "", 1, 1, "expected a header that names the game"),
-        ("rows=5", "rows=99", 2, 9, "'rows=99': expected a whole number from 4 to 19"),
+        ("rows=5", "rows=99", 2, 9, "'rows=99': expected a whole number from 4 to 30"),
         ("rows=5", "rows", 2, 9, "'rows': expected the form name=value"),
         ("rows=5", "colour=red", 2, 9, "'colour=red': expected one of the options rows, "),
         ("cols=5", "rows=5", 3, 9, "'rows=5': this option is there already"),

@@ -9,13 +9,23 @@ from hypothesis import strategies as st
 from tabuleiro.errors import NotationError
 from tabuleiro.rules.board import bit_indexes, iter_bits, square_board
 
-sizes = st.tuples(st.integers(1, 19), st.integers(1, 19))
+sizes = st.tuples(st.integers(1, 30), st.integers(1, 30))
 
 
 @given(size=sizes)
 def test_cell_names_round_trip(size: tuple[int, int]) -> None:
     board = square_board(*size)
     assert [board.parse_cell(name) for name in board.names] == list(range(board.cell_count))
+
+
+def test_columns_beyond_z_have_two_letters() -> None:
+    board = square_board(30, 30)
+    assert board.names[25:31] == ("z1", "aa1", "ab1", "ac1", "ad1", "a2")
+    assert board.parse_cell(" AD30 ") == 899
+    assert board.parse_cell("(30,30)") == 899
+    for text in ("ae1", "aaa1", "ad31", "zz1"):
+        with pytest.raises(NotationError, match="a cell from a1 to ad30"):
+            board.parse_cell(text)
 
 
 @given(size=sizes, data=st.data())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -106,10 +108,19 @@ def test_report_forms_name_row_and_column(text: str) -> None:
     assert state.action_to_string(state.string_to_action(text)) == "a3"
 
 
+def test_a_position_of_the_largest_board_is_written_and_read_back() -> None:
+    state, chance = start(rows=30, cols=30, steps=9), Random(1)
+    for _ in range(700):
+        state = state.child(chance.choice(state.legal_actions()))
+    again = start(rows=30, cols=30, steps=9, position=state.to_position())
+    assert again.to_position() == state.to_position()
+    assert legal(again) == legal(state)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rows": 3}, "rows: 3 .* from 4 to 19"),
+        ({"rows": 3}, "rows: 3 .* from 4 to 30"),
         ({"steps": 3, "first_turn_steps": 4}, "first_turn_steps: 4 .* 1 to steps"),
         ({"steps": 4, "opening": "edges"}, "fewer steps than columns"),
         ({"opening": "middle"}, "corners, edges"),

@@ -152,7 +152,7 @@ def board_lines(
     bottom = [_edge_line(layout, edge, style, show_legal) for edge in view.edges if edge.side == "bottom"]
     drawn = [line.text() for line in (*top, *lines, *bottom)]
     if view.column_labels:
-        drawn.append(_column_names(layout, view, style).text())
+        drawn += [line.text() for line in _column_names(layout, view, style)]
     return drawn + [line.text() for line in _side_edges(layout, view, style, show_legal)]
 
 
@@ -230,11 +230,18 @@ def _label_row(line: _Line, layout: _Layout, view: BoardView, cells: Iterable[Ce
         line.write(line.end + 1, "< home row")
 
 
-def _column_names(layout: _Layout, view: BoardView, style: TextStyle) -> _Line:
-    line = _Line(style)
+def _column_names(layout: _Layout, view: BoardView, style: TextStyle) -> list[_Line]:
+    """Return the names of the columns; on narrow boards the second letter of a name stands below the first."""
+    if layout.is_wide:
+        line = _Line(style)
+        for x, label in view.column_labels:
+            line.write(layout.column(x), label)
+        return [line]
+    lines = [_Line(style) for _ in range(max(len(label) for _, label in view.column_labels))]
     for x, label in view.column_labels:
-        line.write(layout.column(x), label)
-    return line
+        for line, letter in zip(lines, label, strict=False):
+            line.write(layout.column(x), letter)
+    return lines
 
 
 def _edge_line(layout: _Layout, edge: EdgeView, style: TextStyle, show_legal: bool) -> _Line:

@@ -112,7 +112,7 @@ EVALUATIONS: Final[Mapping[str, tuple[Evaluation, ...]]] = {
     VirusWars.name: (
         Evaluation(
             "mobility",
-            "the cells that the player could choose; weights=1,-1 takes off those of the opponent",
+            "the cells that the player could choose",
             ("own choices", "choices of the opponent"),
             (1, 0),
             _mobility,

@@ -15,7 +15,7 @@ from tabuleiro.ids import Player
 
 COLUMN_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
-_NAMED = re.compile(r"([a-z])([1-9][0-9]?)")
+_NAMED = re.compile(r"([a-z]{1,2})([1-9][0-9]?)")
 _NUMBERED = re.compile(
     r"\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)|\[\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\]|(\d{1,2})\s*-\s*(\d{1,2})",
     re.ASCII,
@@ -46,6 +46,22 @@ def bit_indexes(cells: int) -> tuple[int, ...]:
         indexes.append(low.bit_length() - 1)
         cells ^= low
     return tuple(indexes)
+
+
+def column_name(col: int) -> str:
+    """Return the letters of a column counted from 0: the alphabet, then two letters. Source: RULES.md, "Words".
+
+    >>> [column_name(col) for col in (0, 25, 26, 29, 52)]
+    ['a', 'z', 'aa', 'ad', 'ba']
+    """
+    before, last = divmod(col, len(COLUMN_LETTERS))
+    return (COLUMN_LETTERS[before - 1] if before else "") + COLUMN_LETTERS[last]
+
+
+def _column(name: str) -> int:
+    """Return the column with this name, counted from 0."""
+    before = COLUMN_LETTERS.index(name[0]) + 1 if len(name) > 1 else 0
+    return before * len(COLUMN_LETTERS) + COLUMN_LETTERS.index(name[-1])
 
 
 def parse_row_and_column(text: str) -> tuple[int, int] | None:
@@ -80,12 +96,12 @@ class Board:
 
 
 class SquareBoard(Board):
-    """A board of ``rows`` x ``cols`` square cells (each 1..26)."""
+    """A board of ``rows`` x ``cols`` square cells (each 1..99)."""
 
     def __init__(self, rows: int, cols: int) -> None:
         places = [(row, col) for row in range(rows) for col in range(cols)]
         super().__init__(
-            names=[f"{COLUMN_LETTERS[col]}{row + 1}" for row, col in places],
+            names=[f"{column_name(col)}{row + 1}" for row, col in places],
             xs=[2 * col for _, col in places],
             ys=[rows - 1 - row for row, _ in places],
             row_lengths=[cols] * rows,
@@ -93,7 +109,7 @@ class SquareBoard(Board):
         self.rows = rows
         self.cols = cols
         self.row_labels = tuple(str(row) for row in range(rows, 0, -1))
-        self.column_labels = tuple((2 * col, COLUMN_LETTERS[col]) for col in range(cols))
+        self.column_labels = tuple((2 * col, column_name(col)) for col in range(cols))
         left_column = sum(1 << (row * cols) for row in range(rows))
         self.left_column = left_column
         self.right_column = left_column << (cols - 1)
@@ -123,7 +139,7 @@ class SquareBoard(Board):
         cleaned = text.strip().lower()
         named = _NAMED.fullmatch(cleaned)
         if named is not None:
-            row, col = int(named[2]) - 1, COLUMN_LETTERS.index(named[1])
+            row, col = int(named[2]) - 1, _column(named[1])
         else:
             numbered = parse_row_and_column(cleaned)
             if numbered is None:

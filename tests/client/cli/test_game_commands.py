@@ -30,7 +30,7 @@ def test_perft_prints_the_count(arguments: str, count: int, capsys: pytest.Captu
         ("chess --depth 1", "one of "),
         ("virus-wars --preset feup-z --depth 1", "one of feup-a, feup-b"),
         ("iris --preset x --depth 1", "no preset, since iris has none"),
-        ("virus-wars -o rows=99 --depth 1", "a whole number from 4 to 19"),
+        ("virus-wars -o rows=99 --depth 1", "a whole number from 4 to 30"),
         ("virus-wars -o rows --depth 1", "the form name=value"),
         ("virus-wars -o colour=mauve --depth 1", "one of the options rows"),
         ("virus-wars --depth -1", "Invalid value for '--depth'"),

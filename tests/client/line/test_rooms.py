@@ -125,7 +125,7 @@ async def test_after_the_end_people_talk_and_play_again_with_sides_swapped(two_a
         await ana.shows("rui offers a rematch: accept or decline")
         ana.type("accept")
         await ana.shows("the match begins: rui (blue, x) against ana (red, o)")
-        await rui.shows("your turn (blue, x), 2 steps left")
+        await rui.shows("your turn (blue, x), 2 actions left")
 
 
 async def test_a_host_changes_the_settings_for_the_rematch_and_both_are_told(real_server, person):
@@ -163,11 +163,11 @@ async def test_offers_undo_and_takeback_between_two_people(two_at_a_table):
         ana.type("b3", "undo", "b3 c2")
         await ana.shows("you took the last actions back")
         await rui.shows("ana played b3 c2")
-        await rui.shows("your turn (red, o), 2 steps left")
+        await rui.shows("your turn (red, o), 2 actions left")
         ana.type("takeback")
         await rui.shows("ana asks to take the last turn back: accept or decline")
         rui.type("accept takeback")
-        await ana.shows("your turn (blue, x), 2 steps left")
+        await ana.shows("your turn (blue, x), 2 actions left")
         ana.type("draw")
         await ana.shows("you offer a draw (decline withdraws it)")
         ana.type("decline")

@@ -137,6 +137,14 @@ def drawn_view(
     )
 
 
+def test_columns_of_two_letters_are_named_downwards_on_a_narrow_board() -> None:
+    view = registry.load("virus-wars", {"rows": 4, "cols": 28}).initial_state().view()
+    lines = board_lines(view, ASCII)
+    assert lines[-2].endswith(" y z a a")
+    assert lines[-1].split() == ["a", "b"]
+    assert lines[-1].rindex("b") == lines[-2].rindex("a")
+
+
 def test_hexagons_are_indented_and_coloured_cells_keep_their_letter() -> None:
     grounds = {"a1": "red", "a2": "green", "b1": "green", "b3": "red", "c1": "red", "c2": "green"}
     marks = {"b2": {Mark.LAST}, "b3": {Mark.LAST, Mark.WINNING}, "c1": {Mark.LEGAL, Mark.REQUIRED}}

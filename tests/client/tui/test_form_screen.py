@@ -81,14 +81,14 @@ async def test_a_wrong_value_is_told_at_its_field_and_nothing_is_asked_of_the_se
         await local_form(at, "1")
         await go_to(at, "option:rows")
         await at.type("99")
-        await until(at.pilot, lambda: "a whole number from 4 to 19" in at.problem("option:rows"))
+        await until(at.pilot, lambda: "a whole number from 4 to 30" in at.problem("option:rows"))
         await go_to(at, "level")
         await at.press("ctrl+s")
         assert at.row("option:rows").has_focus_within
         assert at.text("say") == "check the field: rows"
         assert isinstance(at.app.screen, NewMatchScreen)
         await at.type("6")
-        await until(at.pilot, lambda: at.problem("option:rows").startswith("4 to 19"))
+        await until(at.pilot, lambda: at.problem("option:rows").startswith("4 to 30"))
         assert at.text("say") == ""
 
 

@@ -201,3 +201,13 @@ def test_a_hovered_cell_lies_on_another_ground():
     layout = Layout(view, Size.SMALL)
     rows = board_rows(view, layout, Overlay(hover=0), ASCII)
     assert Role.HOVER in {span.ink.bg for span in rows[5]}
+
+
+def test_the_largest_board_of_virus_wars_fits_a_window_of_120_columns_with_all_its_names():
+    view = registry.load("virus-wars", {"rows": 30, "cols": 30}).initial_state().view()
+    layout = fitting_layout(view, 120, 33)
+    assert layout is not None
+    assert layout.size is Size.SMALL
+    places = [layout.column(x) for x, _ in view.column_labels]
+    ends = [place + len(label) for place, (_, label) in zip(places, view.column_labels, strict=True)]
+    assert all(end < place for end, place in zip(ends, places[1:], strict=False))

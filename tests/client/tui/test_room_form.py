@@ -65,7 +65,7 @@ def test_options_filled_in_by_hand_show_as_the_preset_they_make_or_as_an_own_cho
 def test_a_value_out_of_range_is_wrong_at_its_field():
     filled = form()
     filled.set("option:rows", "99")
-    assert filled.errors() == {"option:rows": "expected a whole number from 4 to 19"}
+    assert filled.errors() == {"option:rows": "expected a whole number from 4 to 30"}
     assert filled.preview() is None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import count
 
 import pytest
 
@@ -33,10 +34,11 @@ def game_of(options: dict[str, int | str]) -> VirusWars:
     return game
 
 
-def assert_equal_along_a_random_game(game: VirusWars, rng: random.Random) -> None:
+def assert_equal_along_a_random_game(game: VirusWars, rng: random.Random, boards_every: int = 1) -> None:
+    """Whole boards are compared after every ``boards_every`` actions, legal actions always."""
     tables, state = kernels.virus_wars_tables(game), game.initial_state()
     board = kernels.board_of(state, tables)
-    while True:
+    for ply in count():
         assert kernels.legal_actions(tables, board) == state.legal_actions(), state.to_position()
         assert kernels.count_legal(tables, board) == state.legal_count(), state.to_position()
         if state.is_terminal:
@@ -44,7 +46,8 @@ def assert_equal_along_a_random_game(game: VirusWars, rng: random.Random) -> Non
             assert state.outcome is not None
             assert int(board[kernels.MOVER]) == 1 - (state.outcome.winner or 0)
             return
-        assert np.array_equal(board, kernels.board_of(state, tables)), state.to_position()
+        if ply % boards_every == 0:
+            assert np.array_equal(board, kernels.board_of(state, tables)), state.to_position()
         action = rng.choice(preferred(state, rng))
         kernels.play(tables, board, kernels.place_of(action, game.board.cols))
         state = state.child(action)
@@ -61,6 +64,15 @@ def test_random_games_are_the_same_as_in_the_rules(options: dict[str, int | str]
     rng = random.Random(11)
     for _ in range(6):
         assert_equal_along_a_random_game(game_of(options), rng)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"rows": 30, "cols": 30, "steps": 9}, {"rows": 4, "cols": 30, "steps": 5, "opening": "edges"}],
+    ids=repr,
+)
+def test_a_random_game_on_a_large_board_is_the_same_as_in_the_rules(options: dict[str, int | str]) -> None:
+    assert_equal_along_a_random_game(game_of(options), random.Random(13), boards_every=60)
 
 
 @pytest.mark.slow

@@ -23,8 +23,8 @@ from tabuleiro_server.bots.engine.kernels import (
     lowest_bit,
 )
 
-SET_WORDS: Final = 6
-"""The words of a set: enough for 19 rows of 20 bits."""
+SET_WORDS: Final = 15
+"""The words of a set: enough for 30 rows of 31 bits."""
 
 VIRUSES: Final = 0
 """The place of the viruses of player 0 in a board; those of player 1 follow."""

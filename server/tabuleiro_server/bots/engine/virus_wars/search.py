@@ -72,7 +72,7 @@ NOISE: Final = 64
 RATING_NOISE: Final = 1.0 / 64
 """The same for ratings, which change by up to 64 times this."""
 MAX_PLIES: Final = 96
-MAX_ACTIONS: Final = 400
+MAX_ACTIONS: Final = 900
 MAX_TURNS: Final = 16
 PATIENCE: Final = 4
 """The multiple of the width that is tried if all actions of the width lose."""

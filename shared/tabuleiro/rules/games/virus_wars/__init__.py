@@ -55,12 +55,12 @@ class VirusWars(VirusWarsRules):
     sides = ("blue", "red")
     has_draws = False
     option_specs: ClassVar[tuple[GameOption, ...]] = (
-        NumberSetting("rows", "rows of the board", low=4, high=19, default=11),
-        NumberSetting("cols", "columns of the board", low=4, high=19, default=11),
+        NumberSetting("rows", "rows of the board", low=4, high=30, default=11),
+        NumberSetting("cols", "columns of the board", low=4, high=30, default=11),
         NumberSetting("steps", "actions in a turn", low=1, high=9, default=5),
         NumberSetting("first_turn_steps", "actions in the first turn (default: as many as steps)", low=1, high=9),
         ChoiceSetting("opening", "where the players start", choices=("corners", "edges"), default="corners"),
-        PositionSetting("position", "start from this position"),
+        PositionSetting("position", "start from this position", max_chars=1000),
     )
     presets: ClassVar[Mapping[str, Options]] = {
         "feup-a": {"rows": 10, "cols": 10, "steps": 3, "opening": "edges"},
