@@ -15,6 +15,8 @@ import sys
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+from tabuleiro.clock import NO_CLOCK, Fischer
+from tabuleiro.protocol.messages import RoomSettings  # its home has moved since
 from tabuleiro_client import connect
 
 LIMIT_S = 120.0
@@ -24,6 +26,7 @@ OPTIONS: dict[str, dict[str, int | str]] = {
     "iris": {"side": 5},
     "minefield": {"size": 6},
 }
+WITH_CLOCK = ("iris", "minefield")
 RESIGN_AFTER = 40
 """Random matches of Xero-G can take thousands of actions."""
 
@@ -31,7 +34,8 @@ RESIGN_AFTER = 40
 def entrance(client: Any, way: str, what: str) -> AbstractAsyncContextManager[Any]:
     """Return the way into the room, as told on the command line."""
     if way == "create":
-        return client.create(what, OPTIONS[what])  # type: ignore[no-any-return]
+        settings = RoomSettings(time_control=Fischer(300_000, 3_000) if what in WITH_CLOCK else NO_CLOCK)
+        return client.create(what, OPTIONS[what], settings=settings)  # type: ignore[no-any-return]
     return client.join(what) if way == "join" else client.watch(what)  # type: ignore[no-any-return]
 
 

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from tests.patience import LIMIT_S
@@ -57,6 +57,7 @@ class ServerProcess:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env={**os.environ, **environment},
+            start_new_session=True,
         )
         return cls(db, process)
 
@@ -87,8 +88,13 @@ class ServerProcess:
 
     async def kill(self) -> None:
         """End the process without giving it a chance to do anything more."""
-        if self.is_running:
-            self._process.kill()
+        if sys.platform == "win32":
+            if self.is_running:
+                self._process.kill()
+        else:
+            # Its bots' workers too: they hold its log open, and on a busy machine they end late by themselves.
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
         await self.wait()
 
     async def stop(self) -> int:

@@ -29,7 +29,7 @@ import structlog
 from tabuleiro.clock import ByoYomi, Correspondence, Fischer, FixedTurn, NoClock, TimeControl
 from tabuleiro.errors import ConnectionLostError
 from tabuleiro.ids import DAY_MS, HOUR_MS, MINUTE_MS, RoomCode
-from tabuleiro.protocol.events import MatchEnded, MatchStarted
+from tabuleiro.protocol.events import ActionsPlayed, MatchEnded, MatchStarted
 from tabuleiro.rules.base import Termination
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.library import Client, connect
@@ -227,12 +227,17 @@ class Swarm:
             if end.termination != Termination.TIMEOUT or end.winner is None or code not in self.times_ms:
                 continue
             had_ms, is_running, before = 0, False, stored.events[code][0]
+            movers: set[int] = set()
             for sequenced in stored.events[code]:
-                if is_running and stored.positions[code][before.seq].to_move != end.winner:
+                # The clock does not start before both have made a turn.
+                is_timed = is_running and len(movers) == 2
+                if is_timed and stored.positions[code][before.seq].to_move != end.winner:
                     had_ms += self._machine.awake_ms(before.at_ms - ahead_ms, sequenced.at_ms - ahead_ms)
                 match sequenced.event:
                     case MatchStarted() | MatchEnded() if sequenced.event.match == number:
                         is_running = isinstance(sequenced.event, MatchStarted)
+                    case ActionsPlayed(match=played, player=player) if played == number:
+                        movers.add(player)
                 before = sequenced
             assert had_ms >= self.times_ms[code], f"match {number} of room {code}: the flag fell after {had_ms} ms"
             self.counts["flags checked"] += 1
@@ -282,7 +287,7 @@ class Table:
                 for _ in range(self._chance.choice((0, 1, 1, 2))):
                     others.create_task(self._watch_now_and_then(code, watch))
                 async with asyncio.TaskGroup() as players:
-                    players.create_task(self._play(first, "host"))
+                    players.create_task(self._play(first, "maker"))
                     players.create_task(self._play(second, "guest"))
                 self._is_over.set()
             for visit in (first, second):
