@@ -137,9 +137,10 @@ async def running_server(
         pool = BotPool(config.bot_workers or max((os.cpu_count() or 2) - 1, 1), config.bot_think_limit_ms)
         await pool.start()
         at_the_end(pool.stop, "bot workers")
-        bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms)
+        budgets = Budgets(config)
+        bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms, budgets.bot_turn)
         hints = Hints(partial(advise, pool), now_ms)
-        services = await _rooms(config, store, bot_seats, hints, lifecycle, clock)
+        services = await _rooms(config, store, bot_seats, hints, budgets, lifecycle, clock)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
         stack.callback(services.lobby.stop)
@@ -178,12 +179,17 @@ def _own_host(host: str) -> str:
 
 
 async def _rooms(
-    config: Config, store: Store, bot_seats: BotSeats, hints: Hints, lifecycle: Lifecycle, clock: RunClock
+    config: Config,
+    store: Store,
+    bot_seats: BotSeats,
+    hints: Hints,
+    budgets: Budgets,
+    lifecycle: Lifecycle,
+    clock: RunClock,
 ) -> Services:
     """Put together the parts that sessions use."""
     journal = Journal(store)
     lobby = Lobby(await journal.summaries())
-    budgets = Budgets(config)
     quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
 
     def on_change(room: LiveRoom) -> None:

@@ -227,3 +227,41 @@ async def test_the_turn_of_a_room_that_has_left_memory_is_thought_about_no_longe
         await bots.finish()
     await asyncio.sleep(0)
     assert pool.given_up_count == 1
+
+
+async def test_a_turn_among_bots_counts_for_who_watches_it_and_waits_until_it_may_be_stored(
+    stage: Any,
+) -> None:
+    spent: list[tuple[str, str]] = []
+
+    def spend(account: str, address: str) -> float:
+        spent.append((account, address))
+        return 0.0 if len(spent) == 1 else 3_600.0
+
+    pool = ScriptedPool(Thought(("a3", "a2"), False, 5), Thought(("d2", "d3"), False, 5))
+    ana = stage.client("ana", "192.0.2.7")
+    code = (await ana.create(seats=TWO_BOTS)).head.room
+    bots = BotSeats(pool, stage.clock, RETRY_MS, spend)
+    room = await stage.room(code)
+    bots.consider(room)
+    await thinks(pool)
+    await stage.until(lambda: room.state.match is not None and len(room.state.match.actions) == 2)
+    bots.consider(room)
+    await thinks(pool)
+    await asyncio.sleep(0)
+    assert spent == [(ana.account, "192.0.2.7")] * 2
+    assert len(room.state.match.actions) == 2
+    await bots.stop()
+
+
+async def test_a_turn_that_a_player_waits_for_costs_nobody_anything(stage: Any) -> None:
+    def spend(account: str, address: str) -> float:
+        raise AssertionError("nobody is charged")
+
+    pool, ana = ScriptedPool(Thought(("d2", "d3"), False, 5)), stage.client("ana")
+    code = (await ana.create(seats=(SeatRequest("me"), SeatRequest("bot", "random")))).head.room
+    await ana.play(code, 0, "a3", "a2")
+    bots = BotSeats(pool, stage.clock, RETRY_MS, spend)
+    bots.consider(await stage.room(code))
+    assert (await played_by_bot(ana)).actions == ("d2", "d3")
+    await bots.stop()

@@ -134,6 +134,17 @@ def test_what_was_refused_for_another_reason_costs_nothing(clock: Clock) -> None
     make_guest(budgets, HOME)
 
 
+def test_bots_among_themselves_are_held_to_the_budget_of_their_host(clock: Clock) -> None:
+    budgets = budgets_of(clock, account_events_burst_count=2, account_events_per_hour_count=3_600)
+    assert [budgets.bot_turn(ANA, HOME) for _ in range(4)] == [0, 0, 1, 2]
+    with pytest.raises(CommandError, match="account_events_per_hour_count"):
+        budgets.check_events(ANA, HOME)
+    assert budgets.bot_turn(AccountId("rui"), HOME) == 0
+    budgets = budgets_of(clock, address_events_burst_count=1, address_events_per_hour_count=3_600)
+    assert [budgets.bot_turn(AccountId(f"bot-host-{number}"), "") for number in range(4)] == [0, 0, 0, 0]
+    assert [budgets.bot_turn(AccountId(f"bot-host-{number}"), HOME) for number in range(3)] == [0, 1, 2]
+
+
 async def test_moves_without_end_are_refused_and_the_match_can_still_be_ended(open_stage: Any) -> None:
     """Symptom: playing and taking back for ever, 0.34 MB/s in the file."""
     async with open_stage(account_events_burst_count=2, account_events_per_hour_count=1) as stage:

@@ -223,7 +223,8 @@ class BotPool:
             async with time_limit(None if patience_ms is None else patience_ms / 1000):
                 return await wish.thought
         except TimeoutError:
-            log.warning(
+            tell = log.warning if claim.rank is Rank.PLAYED else log.debug
+            tell(
                 "no answer from a bot worker in time", room=request.room, level=request.level, limit_ms=patience_ms
             )
             return self._quick_thought(request, patience_ms or 0)

@@ -17,7 +17,7 @@ import structlog
 
 from tabuleiro.clock import ClockState, NoClock, TimeControl, player_clock_at
 from tabuleiro.errors import BotError, CommandError
-from tabuleiro.ids import Player, RoomCode, TimestampMs
+from tabuleiro.ids import AccountId, Player, RoomCode, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import BotThought, Explanation, HintGiven
 from tabuleiro_server.bots.analysis import HINT_BUDGET_MS
@@ -115,11 +115,19 @@ Moment = tuple[int, int, int]
 class BotSeats:
     """The moves of the bots of all rooms, with at most one request a room at a time.
 
-    A move that the disk refuses is tried again every ``retry_ms`` milliseconds.
+    A move that the disk refuses is tried again every ``retry_ms`` milliseconds. ``spend_turn`` counts a turn of
+    bots among themselves for an account and an address, and returns the seconds to wait before it is made.
     """
 
-    def __init__(self, pool: BotPool, now_ms: Callable[[], TimestampMs], retry_ms: int) -> None:
+    def __init__(
+        self,
+        pool: BotPool,
+        now_ms: Callable[[], TimestampMs],
+        retry_ms: int,
+        spend_turn: Callable[[AccountId, str], float] = lambda account, address: 0.0,
+    ) -> None:
         self._pool = pool
+        self._spend_turn = spend_turn
         self._now_ms = now_ms
         self._retry_ms = retry_ms
         self._thoughts: dict[RoomCode, tuple[Moment, Claim, asyncio.Task[None]]] = {}
@@ -134,20 +142,24 @@ class BotSeats:
         """
         code, state = room.state.code, room.state
         moment = _moment(state)
-        claim = _claim(room)
         running = self._thoughts.get(code)
         if running is not None:
-            if running[0] == moment and (running[1].rank <= claim.rank or self._is_finishing):
+            if running[0] == moment and (running[1].rank <= _claim(room).rank or self._is_finishing):
                 return
-            self.forget(room)
+            self._cancel(code)
         if moment is not None and not self._is_finishing:
+            claim = _claim(room)
             task = asyncio.create_task(self._move(room, moment, claim), name=f"bot in {code}")
             self._thoughts[code] = (moment, claim, task)
             task.add_done_callback(lambda done: self._note_done(code, done))
 
     def forget(self, room: LiveRoom) -> None:
-        """Stop to think for a room, e.g. because it has left memory."""
-        running = self._thoughts.pop(room.state.code, None)
+        """Stop to think for a room that has left memory."""
+        self._cancel(room.state.code)
+        self._misses.pop(room.state.code, None)
+
+    def _cancel(self, code: RoomCode) -> None:
+        running = self._thoughts.pop(code, None)
         if running is not None:
             running[2].cancel()
 
@@ -194,7 +206,11 @@ class BotSeats:
             thought = await self._pool.think(request, budget.patience_ms, claim)
             if thought.is_fallback:
                 self._misses[code] = misses_count + 1
-                log.warning("bot gave no answer, a quick move was made", room=room.state.code)
+                tell = log.warning if claim.rank is Rank.PLAYED else log.debug
+                tell("bot gave no answer, a quick move was made", room=room.state.code)
+            if claim.rank is not Rank.PLAYED:
+                wait_s = self._spend_turn(claim.account, claim.address)
+                await asyncio.sleep(wait_s if isinstance(match.time_control, NoClock) else 0)
             command = Play(
                 bot_account(match.to_move),
                 *moment[:2],

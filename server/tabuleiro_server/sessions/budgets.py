@@ -137,6 +137,19 @@ class Budgets:
         self._events_of_account.budget.spend(account, count)
         self._events_of_address.budget.spend(address, count)
 
+    def bot_turn(self, account: AccountId, address: str) -> float:
+        """Note a turn of bots among themselves; return the seconds to wait before it is stored.
+
+        Without an address, nobody is there to see it.
+        """
+        limits: list[tuple[_Limit, str]] = [(self._events_of_account, account)]
+        if address:
+            limits.append((self._events_of_address, address))
+        wait_s = max(limit.budget.wait_s(key) for limit, key in limits)
+        for limit, key in limits:
+            limit.budget.spend(key)
+        return wait_s
+
     def wrong_token(self, address: str) -> float:
         """Note a wrong token; return the seconds after which to say so."""
         budget = self._wrong_tokens.budget

@@ -40,7 +40,7 @@ _REFUSED_VALUES: Final = (
 """The errors of Python and SQLite for the values of one write, rather than for the state of the storage."""
 
 
-_KNOWN_ROOMS_COUNT: Final = 50_000
+_KNOWN_ROOMS_COUNT: Final = 10_000
 """The rooms whose last events are kept in memory: nobody else adds to the log of a file that is served."""
 
 
