@@ -156,7 +156,7 @@ class Cast:
                 return ""
 
     def turn(self, state: State, view: BoardView | None = None) -> str:
-        """Return the player to move, with the steps left of a turn of several; empty at the end of the game.
+        """Return the player to move, with the actions left of a turn of several; empty at the end of the game.
 
         ``view`` is the picture of ``state`` if it is there already.
         """
@@ -165,10 +165,10 @@ class Cast:
             return ""
         left = (view or state.view()).actions_left
         is_one_action = left == 1 and not state.actions_in_turn
-        steps = "" if left is None or is_one_action else f", {counted(left, 'step')} left"
+        more = "" if left is None or is_one_action else f", {counted(left, 'action')} left"
         if self._own_seats == (player,):
-            return f"your turn ({self.side_with_glyph(player)}){steps}"
-        return f"{self.title(player)} to move{steps}"
+            return f"your turn ({self.side_with_glyph(player)}){more}"
+        return f"{self.title(player)} to move{more}"
 
     def ending(self, winner: Player | None, termination: str) -> str:
         """Return the ending of a match."""
@@ -281,3 +281,8 @@ def claim_due_ms(head: RoomHead, own_seats: tuple[Player, ...]) -> TimestampMs |
 def claim_gain(head: RoomHead) -> str:
     """Return the gain of a claim, as a verb with its object."""
     return "ends the match" if head.match is not None and head.match.can_abort else "takes the win"
+
+
+def no_draws_text(game: Game) -> str:
+    """Return why no draw can be offered."""
+    return f"there are no draws in {game.title}"

@@ -138,7 +138,7 @@ WHY: Final = key("f3", "why", "why?", "Explain this cell (why it cannot be playe
 MATCH: Final = (
     key("colon", "type", "type", "Any letter or digit begins a line: type cells, e.g. c3 d4.", shown=False),
     key("ctrl+e", "send", "send", "Send the actions chosen so far, before the turn is complete.", sign="^e"),
-    key("backspace", "undo", "undo", "Undo the last step of your turn.", sign="Bksp"),
+    key("backspace", "undo", "undo", "Undo the last action of your turn.", sign="Bksp"),
     MENU,
     *ANSWERS,
     REMATCH,
@@ -216,7 +216,7 @@ TUTORIAL: Final = (
     key("pagedown", "go(1)", "next", "Go to the next lesson.", sign="PgDn"),
     key("pageup", "go(-1)", "before", "Go to the lesson before.", shown=False),
     key("f5", "answer", "answer", "Show a right turn.", sign="F5"),
-    key("backspace", "undo", "undo", "Undo the last step of your turn.", sign="Bksp"),
+    key("backspace", "undo", "undo", "Undo the last action of your turn.", sign="Bksp"),
     key("colon", "type", "type", "Any letter or digit begins a line: type cells, e.g. c3 d4.", shown=False),
     key("f6", "pass_turn", "pass", "Pass, where the game has it.", shown=False),
     MENU,

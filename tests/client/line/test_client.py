@@ -118,7 +118,7 @@ async def test_a_player_who_comes_back_has_the_seat_and_the_position(real_server
     again = person("ana")
     returned = again.play(server=real_server.url, room=code)
     await again.shows("4 x . . .\n3 .[x]. .\n")
-    await again.shows("your turn (blue, x), 1 step left")
+    await again.shows("your turn (blue, x), 1 action left")
     await rui.shows("ana is back")
     again.type("resign", "yes")
     await rui.shows("red wins: blue resigned\nwinner: rui (red, o)\n")
@@ -169,6 +169,7 @@ async def test_a_room_is_found_in_the_list_and_joined_from_the_menu(real_server,
     await asyncio.gather(opening, joining)
 
 
+@pytest.mark.usefixtures("draws_in_virus_wars")
 async def test_two_people_at_one_keyboard_are_asked_before_a_draw_ends_their_match(person):
     """Symptom: `draw`, by a slip or out of curiosity, ended the match at once: nobody else had to agree."""
     both = person("ana")
@@ -215,11 +216,11 @@ async def test_menus_lead_to_a_match_with_every_option_chosen_back_and_out_again
     await ana.shows("Who begins?")
     ana.type("2")
     await ana.shows("Virus Wars, rows=4 cols=4 steps=2\n")
-    await ana.shows("your turn (red, o), 2 steps left")
+    await ana.shows("your turn (red, o), 2 actions left")
     ana.type("quit")
     await ana.shows("What would you like to do?")
     ana.type("4", "1")
-    await ana.shows("your turn (red, o), 2 steps left")
+    await ana.shows("your turn (red, o), 2 actions left")
     ana.type("resign", "yes")
     await ana.shows("winner: easy-bot (blue, x)")
     ana.type("quit")

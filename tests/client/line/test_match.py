@@ -88,17 +88,17 @@ async def sit_down(server, make_typist, make_paper):
 async def test_the_room_is_told_with_names_sides_board_and_turn(server, sit_down):
     sitting = await sit_down()
     await sitting.shows("ana (blue, x) against rui (red, o); blue begins\n\n4 x . . .\n")
-    await sitting.shows("your turn (blue, x), 2 steps left\n> ")
+    await sitting.shows("your turn (blue, x), 2 actions left\n> ")
 
 
 async def test_actions_of_a_turn_are_played_together_or_one_by_one(server, sit_down):
     sitting = await sit_down()
     sitting.type("b3")
     await sitting.shows("you played b3")
-    await sitting.shows("your turn (blue, x), 1 step left")
+    await sitting.shows("your turn (blue, x), 1 action left")
     sitting.type("C2")
     await sitting.shows("you played c2")
-    await sitting.shows("rui (red, o) to move, 2 steps left")
+    await sitting.shows("rui (red, o) to move, 2 actions left")
     await server.opponent_plays("c1", "d2")
     await sitting.shows("rui played c1 d2")
     sitting.type("(2,2) b4")
@@ -144,7 +144,7 @@ async def test_a_person_who_types_out_of_turn_is_told_whose_turn_it_is(server, s
     sitting.type("b3 c2")
     await sitting.shows("rui (red, o) to move")
     sitting.type("c3")
-    await sitting.shows("not your turn: rui (red, o) to move, 2 steps left")
+    await sitting.shows("not your turn: rui (red, o) to move, 2 actions left")
     assert server.room.actions == ["b3", "c2"]
 
 
@@ -339,10 +339,10 @@ async def test_of_two_offers_the_one_meant_is_asked_for(server, sit_down):
 async def test_undoing_takes_the_last_action_back_or_the_whole_turn(server, sit_down):
     sitting = await sit_down()
     sitting.type("b3")
-    await sitting.shows("1 step left")
+    await sitting.shows("1 action left")
     sitting.type("undo")
     await sitting.shows("you took the last actions back")
-    await sitting.shows("your turn (blue, x), 2 steps left")
+    await sitting.shows("your turn (blue, x), 2 actions left")
     assert server.room.actions == []
 
 

@@ -46,10 +46,10 @@ def test_an_open_seat_has_no_name(cast):
 
 def test_the_turn_is_told_to_each_in_their_own_words(cast):
     state = registry.load("virus-wars", {"rows": 4, "cols": 4, "steps": 2}).initial_state()
-    assert cast(0).turn(state) == "your turn (blue, x), 2 steps left"
-    assert cast(1).turn(state) == "ana (blue, x) to move, 2 steps left"
+    assert cast(0).turn(state) == "your turn (blue, x), 2 actions left"
+    assert cast(1).turn(state) == "ana (blue, x) to move, 2 actions left"
     after = state.apply(state.legal_actions()[0])
-    assert cast(0, 1, second=ANA).turn(after) == "blue (x) to move, 1 step left"
+    assert cast(0, 1, second=ANA).turn(after) == "blue (x) to move, 1 action left"
 
 
 def test_steps_are_counted_only_in_turns_of_several_actions(cast):
@@ -57,7 +57,7 @@ def test_steps_are_counted_only_in_turns_of_several_actions(cast):
     ships = registry.load("xero-g", {"setup": "random", "seed": 1}).initial_state()
     for state in (single, ships, registry.load("iris").initial_state()):
         assert cast(0).turn(state) == "your turn (blue, x)"
-    assert cast(0).turn(registry.load("xero-g").initial_state()).endswith("6 steps left")
+    assert cast(0).turn(registry.load("xero-g").initial_state()).endswith("6 actions left")
 
 
 @pytest.mark.parametrize("name", registry.names())

@@ -75,7 +75,7 @@ class Entry(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         key("escape", "give_up", "cancel", "Leave the line without sending it.", sign="Esc"),
-        key("enter", "submit", "enter", "Finish the line: play it, send it, or go there.", sign="Enter"),
+        key("enter", "submit", "done", "Finish the line: play it, send it, or go there.", sign="Enter"),
         key("up", "older", "older", "The line typed before this one.", shown=False),
         key("down", "newer", "newer", "The line typed after this one.", shown=False),
     ]
