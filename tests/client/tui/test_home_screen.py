@@ -369,4 +369,4 @@ async def test_a_server_that_came_back_without_its_guests_says_so_on_the_banner(
             await at.press("enter")
             await at.arrive(LobbyScreen)
         async with server_on(server.port, tmp_path, "two"):
-            await at.says("this server does not know you any more) - connect again from the home", "banner")
+            await at.says("this server does not know you any more). Connect again from the home", "banner")
