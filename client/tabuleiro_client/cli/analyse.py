@@ -27,7 +27,7 @@ from tabuleiro_client.cli.options import (
     TurnOption,
     listed_game,
 )
-from tabuleiro_client.models.analysis import MatchJudge, load_analyser
+from tabuleiro_client.models.analysis import MatchJudge, load_analyser, load_engine
 from tabuleiro_client.text.analysis import (
     JudgedTurn,
     analysis_json,
@@ -54,6 +54,10 @@ def analyse(
         ),
     ] = None,
     lines: Annotated[int, typer.Option(min=1, max=20, metavar="N", help="How many candidates to tell.")] = 3,
+    engine: Annotated[
+        str | None,
+        typer.Option("--engine", metavar="LEVEL", help="Search as a level, e.g. 'mcts playouts=500'."),
+    ] = None,
     all_turns: Annotated[
         bool, typer.Option("--all", help="Judge every turn of the match, and tell those that cost most.")
     ] = False,
@@ -69,14 +73,17 @@ def analyse(
     """Tell the best turns of a position of a match and what they are worth, or judge a whole match."""
     search = load_analyser()
     record = find_record(source, match, listed_game(game, preset, option), server, secret, name).record
+    if engine is not None:
+        search = load_engine(record.game, engine)
     played = registry.load(record.game, record.options)
     if all_turns:
-        judged = _judge(search, played, record, seconds or SECONDS_OF_EACH_DEFAULT)
+        judged = _judge(search, played, record, seconds or SECONDS_OF_EACH_DEFAULT, is_chosen=engine is not None)
         _print(judged_json(played, judged) if as_json else "\n".join(judged_lines(played, judged)))
         return
     state = position_before(record, turn)
     analysis = _result(search, played, state, seconds or SECONDS_DEFAULT, lines)
-    _tell_if_plain(analysis)
+    if engine is None:
+        _tell_if_plain(analysis)
     _print(
         analysis_json(played, state, analysis) if as_json else "\n".join(analysis_lines(played, state, analysis))
     )
@@ -127,7 +134,9 @@ def _tell_if_plain(analysis: Analysis) -> None:
         typer.echo(f"{_PLAIN_NOTICE}: {missing_part('bots')}", err=True)
 
 
-def _judge(search: Analyser, game: Game, record: MatchRecord, seconds: float) -> list[JudgedTurn]:
+def _judge(
+    search: Analyser, game: Game, record: MatchRecord, seconds: float, *, is_chosen: bool
+) -> list[JudgedTurn]:
     """Judge each turn by what the positions before and after it are worth."""
     states = replay(record)
     judge = MatchJudge(states, turns(record, states))
@@ -135,7 +144,7 @@ def _judge(search: Analyser, game: Game, record: MatchRecord, seconds: float) ->
         state = states[ply]
         label = f"turn {state.turn_number} of {judge.turns[-1].number}, "
         analysis = _result(search, game, state, seconds, 1, label)
-        if not judge.done_count:
+        if not judge.done_count and not is_chosen:
             _tell_if_plain(analysis)
         judge.take(ply, analysis)
     return judge.judged()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import entry_points
 from typing import Final, cast
@@ -23,7 +23,7 @@ from tabuleiro_client.text.analysis import JudgedTurn, turns_of
 from tabuleiro_client.text.problems import missing_part
 
 ANALYSER_GROUP: Final = "tabuleiro.analysers"
-"""The entry point group that holds what the bots can tell: the search ``engine``, its ``tree``."""
+"""The entry point group that holds what the bots can tell: the search ``engine`` and others."""
 
 REPLY_MAX_BYTES: Final = 1 << 20
 
@@ -31,6 +31,15 @@ REPLY_MAX_BYTES: Final = 1 << 20
 def load_analyser() -> Analyser:
     """Load the search of this installation. Raises: ConfigError when there is none."""
     return cast(Analyser, load_from_bots("analyse", "engine"))
+
+
+def load_engine(game: str, name: str) -> Analyser:
+    """Load the search by a level or algorithm of ``game``.
+
+    Raises: as :func:`load_analyser`; BotError for another text.
+    """
+    engine_named = cast(Callable[[str, str], Analyser], load_from_bots("analyse", "named-engine"))
+    return engine_named(game, name)
 
 
 def load_from_bots(command: str, name: str) -> object:

@@ -6,11 +6,13 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
+from tabuleiro.errors import BotError
 from tabuleiro.rules import Game, State
-from tabuleiro.rules.analysis import Analysis, Candidate
+from tabuleiro.rules.analysis import Analyser, Analysis, Candidate
 from tabuleiro_server.bots import engine
-from tabuleiro_server.bots.algorithms import PATIENCE_SHARE
+from tabuleiro_server.bots.algorithms import PATIENCE_SHARE, SearchLevel
 from tabuleiro_server.bots.engine.readiness import KERNELS
+from tabuleiro_server.bots.levels import find_level
 
 HINT_BUDGET_MS: Final = 2_000
 """The longest search for a hint."""
@@ -30,6 +32,33 @@ def analyse(game: Game, state: State, seconds: float, candidate_count: int) -> I
     search = KERNELS.searcher(game, None) or engine.plain_searcher(game)
     deadline_s = time.monotonic() + seconds
     return search.analyse(state, candidate_count=candidate_count, max_nodes=None, deadline_s=deadline_s, seed=SEED)
+
+
+def engine_named(game: str, text: str) -> Analyser:
+    """Return the analysis by a level of ``game`` that searches, or by an algorithm such as ``mcts playouts=500``.
+
+    It looks at the level's own number of positions for each position, if there is time.
+
+    Raises: BotError for no level, and for one whose values are not from -1 to 1; GameOptionError for the game.
+    """
+    level = find_level(game, text)
+    if not isinstance(level, SearchLevel):
+        raise BotError(
+            f"{level.name} has values of another kind, which `tabuleiro explain --level` shows; an analysis is by "
+            "mcts playouts=N or a level that searches, e.g. hard"
+        )
+
+    def analyse_by(played: Game, state: State, seconds: float, candidate_count: int) -> Iterator[Analysis]:
+        search = level.searcher(played, None)
+        return search.analyse(
+            state,
+            candidate_count=candidate_count,
+            max_nodes=level.max_nodes,
+            deadline_s=time.monotonic() + seconds,
+            seed=SEED,
+        )
+
+    return analyse_by
 
 
 def suggest(game: Game, state: State, budget_ms: int) -> Candidate:

@@ -178,3 +178,18 @@ async def test_a_match_of_a_room_is_analysed(tmp_path, monkeypatch):
                 )
     assert status == 0
     assert json.loads(output)["candidates"][0]["actions"] == ["c5"]
+
+
+def test_a_level_or_playouts_may_search_in_the_place_of_the_engine(tmp_path, capsys):
+    path = tmp_path / "game.txt"
+    path.write_text(format_record(record(WON[:-1])))
+    assert exit_status(["analyse", str(path), "--engine", "mcts playouts=60", "--json"]) == 0
+    told = capsys.readouterr()
+    assert "plain Python" not in told.err
+    found = json.loads(told.out)
+    assert found["candidates"][0]["actions"] == ["c5"]
+    assert found["nodes"] <= 60
+    assert exit_status(["analyse", str(path), "--engine", "minimax-2"]) == 1
+    assert (
+        "minimax-2 has values of another kind, which `tabuleiro explain --level` shows" in capsys.readouterr().err
+    )

@@ -59,6 +59,7 @@ async def test_a_private_room_is_entered_with_what_was_copied(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
         await at.arrive(NewMatchScreen)
+        await at.fill("more", "yes")
         await at.fill("private", "yes")
         await at.press("ctrl+s")
         room = await at.arrive(RoomScreen)
@@ -215,6 +216,7 @@ async def test_a_late_bot_begins_the_match(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
         await at.arrive(NewMatchScreen)
+        await at.fill("more", "yes")
         await at.fill("late-bot", "random")
         await at.fill("late-bot-after", "0s")
         await at.press("ctrl+s")

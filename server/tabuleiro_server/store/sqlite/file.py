@@ -42,6 +42,9 @@ T = TypeVar("T")
 LOOK_EVERY_S: Final = 0.1
 """Time between two looks for the log: a kill takes what was stored since the last one, if the log is gone."""
 
+LARGE_LOG_BYTES: Final = 64 * 1024 * 1024
+"""A write-ahead log of this size is told of, and again when it has doubled."""
+
 LOG_HURT: Final = (
     "the write-ahead log was cut short or overwritten while the file was served: what it held is lost; restart the"
     " server, which logs what is missing"
@@ -336,6 +339,7 @@ class ServedFile:
         self._log: _Log | None = None
         self._is_hurt = False
         self._looks_at_s = 0.0
+        self._told_from_bytes = LARGE_LOG_BYTES
         self._connections: list[ServedConnection] = []
         self._rescuing = asyncio.Lock()
         try:
@@ -401,9 +405,23 @@ class ServedFile:
         if self._log is None:
             return False
         found = [_status(path) for path in self._log_paths]
+        if found[0] is not None:
+            self._tell_of_size(found[0].st_size)
         return not all(
             now and os.path.samestat(then, now) for then, now in zip(self._log.statuses, found, strict=True)
         )
+
+    def _tell_of_size(self, log_bytes: int) -> None:
+        """Log that the write-ahead log has become large: it starts over only when nobody reads what it holds."""
+        if log_bytes >= self._told_from_bytes:
+            self._told_from_bytes = 2 * log_bytes
+            log.warning(
+                "write-ahead log is large: another program has been reading the database for long",
+                path=str(self._path),
+                log_bytes=log_bytes,
+            )
+        elif log_bytes < LARGE_LOG_BYTES:
+            self._told_from_bytes = LARGE_LOG_BYTES
 
     def _note_hurt_log(self) -> NoReturn:
         self._is_hurt = True
