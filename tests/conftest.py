@@ -11,6 +11,8 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from tabuleiro.rules.games.virus_wars import VirusWars
+
 GARBAGE_THRESHOLDS = (10_000, 10, 10)
 """After how many new objects, and rounds in the younger ones, the collector looks for garbage."""
 
@@ -46,3 +48,9 @@ def logs_as_they_were() -> Iterator[None]:
     structlog.configure(**config)
     root.setLevel(level)
     root.handlers[:] = handlers
+
+
+@pytest.fixture
+def draws_in_virus_wars(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a draw be offered in Virus Wars, whose short matches the tests of all offers play."""
+    monkeypatch.setattr(VirusWars, "has_draws", True)

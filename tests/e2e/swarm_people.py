@@ -178,6 +178,8 @@ class Player:
         if self._wishes_count and chance.random() < 0.03:
             self._wishes_count -= 1
             kind: OfferKind = chance.choice(("draw", "takeback", "takeback", "takeback"))
+            if not mirror.game.has_draws:
+                kind = "takeback"
             await self._try("offers", lambda: self._room.offer(kind))
         if not mirror.is_my_turn:
             return False

@@ -33,6 +33,8 @@ from tests.room.story import (
     playing,
 )
 
+pytestmark = pytest.mark.usefixtures("draws_in_virus_wars")
+
 
 def begun(**kwargs: Any) -> Story:
     """Ana has played plies 0 and 1, rui 2 and 3, ana 4 and 5; rui is to move."""

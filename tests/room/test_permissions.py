@@ -35,6 +35,8 @@ from tabuleiro_server.room.decide import decide
 from tabuleiro_server.room.state import RoomState, bot_account
 from tests.room.story import ANA, CODE, DOM, EVA, LEVELS, NAMES, OPEN, RUI, STILL, Story, join
 
+pytestmark = pytest.mark.usefixtures("draws_in_virus_wars")
+
 ROLES = {"host": DOM, "ana": ANA, "rui": RUI, "eva": EVA, "bot": bot_account(0)}
 """Dom has made the room and holds no seat. Ana sits on seat 0, and rui on seat 1, but not yet while it waits."""
 

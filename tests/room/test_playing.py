@@ -305,3 +305,11 @@ def test_without_the_setting_nobody_stands_in(settings: RoomSettings) -> None:
     story = playing(settings=settings)
     story.leave_for(ANA, settings.away_after_ms)
     assert story.when(Expire(STILL)) == ()
+
+
+def test_a_draw_is_refused_where_the_rules_know_none() -> None:
+    """Symptom: a draw could be offered in Virus Wars, whose rules say that there are none."""
+    story = playing()
+    assert story.refused(MakeOffer(ANA, "draw", STILL)) == "not-allowed"
+    others = playing(game="minefield", options={"size": 5})
+    assert others.when(MakeOffer(ANA, "draw", STILL))

@@ -13,6 +13,8 @@ from tabuleiro_server.room.state import CHAT_LINES_COUNT
 from tabuleiro_server.room.views import Viewer, event_for, snapshot_of, viewer_of
 from tests.room.story import ANA, BOT, DOM, EVA, ME, NAMES, RUI, SECRETS, Story, finished, join, playing
 
+pytestmark = pytest.mark.usefixtures("draws_in_virus_wars")
+
 HIDING = RoomSettings(hides_watcher_chat=True)
 
 

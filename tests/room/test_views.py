@@ -13,6 +13,8 @@ from tabuleiro_server.room.commands import Expire, Leave
 from tabuleiro_server.room.views import Viewer, head_of, snapshot_of, summary_of, viewer_of
 from tests.room.story import ANA, BOT, EVA, ME, RUI, SECRETS, STILL, Story, finished, join, playing
 
+pytestmark = pytest.mark.usefixtures("draws_in_virus_wars")
+
 NOW = TimestampMs(9_000_000)
 
 

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import sys
 from contextlib import closing
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from structlog.testing import capture_logs
 from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError
 from tabuleiro.ids import RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import Rows
-from tabuleiro_server.store.sqlite import file
+from tabuleiro_server.store.sqlite import connection, file
 from tabuleiro_server.store.sqlite.admin import back_up
 from tabuleiro_server.store.sqlite.repair import verify
 from tabuleiro_server.store.sqlite.store import SqliteStore
@@ -311,3 +312,29 @@ async def test_rooms_that_were_removed_are_not_missed(open_store: Any, make: Any
         async with open_store():
             pass
     assert lines == []
+
+
+async def test_log_that_a_long_reader_lets_grow_is_told_of_and_shrinks_when_the_reader_ends(
+    open_store: Any, make: Any, database_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file, "LARGE_LOG_BYTES", 1_000_000)
+    monkeypatch.setattr(connection, "_WAL_LIMIT_BYTES", 100_000)
+    log_path = database_path.with_name("rooms.db-wal")
+    seqs = count(1)
+
+    async def write(times: int) -> None:
+        for seq in islice(seqs, times):
+            payload = b"x" * 30_000
+            await store.append(ROOM, Seq(seq), make.events(seq + 1, seq + 1, payload), make.rows(ROOM))
+
+    async with open_store(synchronous="NORMAL") as store:
+        await begin(store, make)
+        with capture_logs() as lines, closing(sqlite3.connect(database_path, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM events").fetchall()
+            await write(150)
+        assert [line["log_level"] for line in lines] == ["warning"] * 3, "at 1, 2 and 4 MB"
+        assert all("reading the database for long" in line["event"] for line in lines)
+        assert log_path.stat().st_size > 4_000_000
+        await write(3)
+        assert log_path.stat().st_size <= 100_000

@@ -22,6 +22,7 @@ from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.text.analysis import hint_text
 from tabuleiro_client.text.explanation import explanation_lines
 from tabuleiro_client.text.rules import page_lines
+from tabuleiro_client.text.sentences import no_draws_text
 from tabuleiro_client.text.settings import settings_text
 
 _HELP_INDENT = "  "
@@ -249,6 +250,10 @@ class RoomCommands:
 
     def _draw(self, _: str) -> None:
         if not self._is_playing():
+            return
+        game = self._room.mirror.game
+        if not game.has_draws:
+            self._screen.say(no_draws_text(game))
             return
         if len(self._report.own_seats) == 1:
             self._send(self._room.offer("draw"))

@@ -281,3 +281,8 @@ def claim_due_ms(head: RoomHead, own_seats: tuple[Player, ...]) -> TimestampMs |
 def claim_gain(head: RoomHead) -> str:
     """Return the gain of a claim, as a verb with its object."""
     return "ends the match" if head.match is not None and head.match.can_abort else "takes the win"
+
+
+def no_draws_text(game: Game) -> str:
+    """Return why no draw can be offered."""
+    return f"there are no draws in {game.title}"

@@ -63,6 +63,8 @@ def _check_possible(room: RoomState, kind: OfferKind, player: Player) -> None:
             refuse(ErrorCode.NOT_ALLOWED, "the other player has left; a new one can join")
         return
     match = running_match(room)
+    if kind == "draw" and not room.game.has_draws:
+        refuse(ErrorCode.NOT_ALLOWED, f"there are no draws in {room.game.title}")
     if kind == "takeback":
         last_turn_start(room, match, player)
 

@@ -233,6 +233,8 @@ class Game(ABC):
     """The name for people, e.g. ``Virus Wars``."""
     sides: ClassVar[tuple[str, str]]
     """The names of the two players, e.g. ``("blue", "red")``."""
+    has_draws: ClassVar[bool] = True
+    """False where the rules know no draw: then none is agreed on either."""
     option_specs: ClassVar[tuple[GameOption, ...]]
     presets: ClassVar[Mapping[str, Options]]
     rules_page: ClassVar[str]

@@ -169,6 +169,7 @@ async def test_a_room_is_found_in_the_list_and_joined_from_the_menu(real_server,
     await asyncio.gather(opening, joining)
 
 
+@pytest.mark.usefixtures("draws_in_virus_wars")
 async def test_two_people_at_one_keyboard_are_asked_before_a_draw_ends_their_match(person):
     """Symptom: `draw`, by a slip or out of curiosity, ended the match at once: nobody else had to agree."""
     both = person("ana")

@@ -156,6 +156,7 @@ async def test_a_host_changes_the_settings_for_the_rematch_and_both_are_told(rea
     await leave((rui, rui_plays), (ana, ana_plays))
 
 
+@pytest.mark.usefixtures("draws_in_virus_wars")
 async def test_offers_undo_and_takeback_between_two_people(two_at_a_table):
     async with two_at_a_table() as (ana, rui):
         await ana.shows("your turn")
@@ -298,3 +299,10 @@ async def test_a_match_is_remembered_to_come_back_to_and_a_seat_given_up_is_not(
     (match,) = ana.saved.all()
     assert (match.room, match.guest, match.opponent, match.phase) == (code, "ana", "rui", "playing")
     assert [match.opponent for match in rui.saved.all()] == ["ana"]
+
+
+async def test_where_the_rules_know_no_draw_none_is_offered(two_at_a_table):
+    async with two_at_a_table() as (ana, _):
+        await ana.shows("your turn (blue, x)")
+        ana.type("draw")
+        await ana.shows("there are no draws in Virus Wars")

@@ -184,6 +184,16 @@ async def test_an_illegal_choice_says_why(real_server):
         assert text_of(at, "say") == "d1: you have no virus or awake zombie next to it"
 
 
+async def test_a_draw_is_among_the_commands_only_where_the_rules_know_one(real_server, monkeypatch):
+    async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
+        await entered(at, pilot)
+        assert not at.screen.check_action("offer", ("draw",))
+        assert at.screen.check_action("offer", ("takeback",))
+        monkeypatch.setattr(type(at.screen.model.mirror.game), "has_draws", True)
+        assert at.screen.check_action("offer", ("draw",))
+
+
+@pytest.mark.usefixtures("draws_in_virus_wars")
 async def test_a_draw_offered_by_the_other_is_accepted_by_a_key(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
@@ -195,6 +205,7 @@ async def test_a_draw_offered_by_the_other_is_accepted_by_a_key(real_server):
         assert text_of(at, "end").splitlines()[0] == "A draw by agreement"
 
 
+@pytest.mark.usefixtures("draws_in_virus_wars")
 async def test_an_own_offer_shows_and_a_decline_is_told(real_server):
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test() as pilot:
         await entered(at, pilot)
@@ -342,6 +353,7 @@ async def test_a_turn_sent_while_the_connection_breaks_is_played_once(server, fa
         assert model.composer.actions == []
 
 
+@pytest.mark.usefixtures("draws_in_virus_wars")
 @pytest.mark.slow
 async def test_an_offer_made_while_the_connection_breaks_is_said_to_be_unknown_and_shown_after_coming_back(
     server, faulty_app
@@ -359,6 +371,7 @@ async def test_an_offer_made_while_the_connection_breaks_is_said_to_be_unknown_a
     assert len([message for message in server.received if isinstance(message, Offer)]) == 1
 
 
+@pytest.mark.usefixtures("draws_in_virus_wars")
 async def test_an_offer_made_without_a_connection_is_said_not_to_be_sent(server, faulty_app):
     async with faulty_app.run_test() as pilot:
         await until(pilot, lambda: isinstance(faulty_app.screen, MatchScreen) and faulty_app.screen.is_whole)

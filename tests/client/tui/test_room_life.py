@@ -100,6 +100,7 @@ async def test_who_watches_a_room_that_is_closed_is_told_so_and_offered_no_talk(
                 assert not at.screen.check_action("chat", ())
 
 
+@pytest.mark.usefixtures("draws_in_virus_wars")
 async def test_in_a_window_without_a_panel_offers_and_talk_are_seen_below_the_board(real_server):
     """They were in the panel alone, which such a window has no room for."""
     async with table(real_server, "virus-wars", SMALL) as at, at.app.run_test(size=NARROW) as pilot:
@@ -145,6 +146,7 @@ async def both_at_one_keyboard(at: Visit) -> MatchScreen:
     return await at.arrive(MatchScreen)
 
 
+@pytest.mark.usefixtures("draws_in_virus_wars")
 @pytest.mark.slow
 async def test_two_at_one_keyboard_agree_on_a_draw_only_after_a_question():
     """One key ended the match, since nobody else had to be asked."""

@@ -43,6 +43,8 @@ class MatchScreen(LiveScreen):
         if action == "offer":
             is_rematch = parameters == ("rematch",)
             can_be = model.can_rematch if is_rematch else phase == "playing"
+            if parameters == ("draw",):
+                can_be = can_be and model.mirror.game.has_draws
             return bool(model.own_seats) and can_be
         if action == "chat":
             return not model.is_gone

@@ -36,7 +36,8 @@ _NEEDED_BYTES: Final = 64 * 1024
 """Room for the files that SQLite makes beside the database when it is opened."""
 
 _CACHED_STATEMENTS_COUNT: Final = 256
-_WAL_LIMIT_BYTES: Final = 64 * 1024 * 1024
+_WAL_LIMIT_BYTES: Final = 8 * 1024 * 1024
+"""What a write-ahead log keeps of its size when it starts over: twice what it needs without long readers."""
 
 _FEW_ROWS_COUNT: Final = 16
 """Up to here rows go in one statement, and more of them in multiples of it: few different texts, so that the

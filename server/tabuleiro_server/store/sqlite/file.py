@@ -26,7 +26,8 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from mmap import mmap
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn, TypeVar
 
@@ -41,6 +42,9 @@ T = TypeVar("T")
 
 LOOK_EVERY_S: Final = 0.1
 """Time between two looks for the log: a kill takes what was stored since the last one, if the log is gone."""
+
+LARGE_LOG_BYTES: Final = 64 * 1024 * 1024
+"""A write-ahead log of this size is told of, and again when it has doubled."""
 
 LOG_HURT: Final = (
     "the write-ahead log was cut short or overwritten while the file was served: what it held is lost; restart the"
@@ -254,14 +258,17 @@ class _Log:
     """
 
     def __init__(self, paths: tuple[str, str]) -> None:
-        """Open both. Raises: OSError."""
-        self._log = os.open(paths[0], os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-        try:
-            self._index = os.open(paths[1], os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
-        except OSError:
-            os.close(self._log)
-            raise
-        self.statuses = (os.fstat(self._log), os.fstat(self._index))
+        """Open both. Raises: OSError; ValueError when the index is too short."""
+        with ExitStack() as stack:
+            self._log = os.open(paths[0], os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            stack.callback(os.close, self._log)
+            index = os.open(paths[1], os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+            stack.callback(os.close, index)
+            self.statuses = (os.fstat(self._log), os.fstat(index))
+            # Read as SQLite reads it: that does not let go of the interpreter.
+            self._index = mmap(index, 2 * _INDEX_HEAD.size + 4)
+            stack.pop_all()
+        self._index_descriptor = index
         self._seen: _Frame | None = None
 
     def holds_last_frame(self) -> bool:
@@ -284,20 +291,21 @@ class _Log:
 
     def forget(self) -> None:
         """Make SQLite read the log again, as after a crash, before it brings anything of it to the file."""
-        os.pwrite(self._index, bytes(2 * _INDEX_HEAD.size), 0)
+        self._index[: 2 * _INDEX_HEAD.size] = bytes(2 * _INDEX_HEAD.size)
 
     def close(self) -> None:
         """Close both, after SQLite."""
+        self._index.close()
+        os.close(self._index_descriptor)
         os.close(self._log)
-        os.close(self._index)
 
     def _last_frame(self) -> _Frame | None:
         """Return the last frame that is needed; ``None`` if all are in the file.
 
         While the index is written to, it is not known either.
         """
-        index = os.pread(self._index, 2 * _INDEX_HEAD.size + 4, 0)
-        if len(index) < 2 * _INDEX_HEAD.size + 4 or index[: _INDEX_HEAD.size] != index[_INDEX_HEAD.size : -4]:
+        index = self._index[:]
+        if index[: _INDEX_HEAD.size] != index[_INDEX_HEAD.size : -4]:
             return None
         is_made, page_size, count, *checksum, salts = _INDEX_HEAD.unpack_from(index)
         (in_file_count,) = struct.unpack("=I", index[-4:])
@@ -336,6 +344,7 @@ class ServedFile:
         self._log: _Log | None = None
         self._is_hurt = False
         self._looks_at_s = 0.0
+        self._told_from_bytes = LARGE_LOG_BYTES
         self._connections: list[ServedConnection] = []
         self._rescuing = asyncio.Lock()
         try:
@@ -384,7 +393,7 @@ class ServedFile:
         is_due = time.monotonic() >= self._looks_at_s
         if is_due and self._is_log_lost():
             raise LogLostError("the write-ahead log was removed while it was in use")
-        if self._log is not None and sys.platform != "win32":
+        if self._log is not None:
             is_whole = not is_due or self._log.holds_what_was_seen()
             if not (is_whole and self._log.holds_last_frame()):
                 self._note_hurt_log()
@@ -393,17 +402,32 @@ class ServedFile:
 
     def note_log(self) -> None:
         """Note which log, and which index of it, the connections have open, after SQLite has used them."""
-        if self._log is None:
-            with suppress(OSError):  # what SQLite has done is done: it is noted the next time
+        # Under Windows nobody can remove or cut an open file, and SQLite could not remove one that we keep open.
+        if self._log is None and sys.platform != "win32":
+            with suppress(OSError, ValueError):  # what SQLite has done is done: it is noted the next time
                 self._log = _Log(self._log_paths)
 
     def _is_log_lost(self) -> bool:
         if self._log is None:
             return False
         found = [_status(path) for path in self._log_paths]
+        if found[0] is not None:
+            self._tell_of_size(found[0].st_size)
         return not all(
             now and os.path.samestat(then, now) for then, now in zip(self._log.statuses, found, strict=True)
         )
+
+    def _tell_of_size(self, log_bytes: int) -> None:
+        """Log that the write-ahead log has become large: it starts over only when nobody reads what it holds."""
+        if log_bytes >= self._told_from_bytes:
+            self._told_from_bytes = 2 * log_bytes
+            log.warning(
+                "write-ahead log is large: another program has been reading the database for long",
+                path=str(self._path),
+                log_bytes=log_bytes,
+            )
+        elif log_bytes < LARGE_LOG_BYTES:
+            self._told_from_bytes = LARGE_LOG_BYTES
 
     def _note_hurt_log(self) -> NoReturn:
         self._is_hurt = True

@@ -53,6 +53,7 @@ class VirusWars(VirusWarsRules):
     name = "virus-wars"
     title = "Virus Wars"
     sides = ("blue", "red")
+    has_draws = False
     option_specs: ClassVar[tuple[GameOption, ...]] = (
         NumberSetting("rows", "rows of the board", low=4, high=30, default=11),
         NumberSetting("cols", "columns of the board", low=4, high=30, default=11),
