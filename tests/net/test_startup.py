@@ -34,14 +34,21 @@ async def failure_of(**settings: Any) -> Exception:
 async def test_a_taken_port_is_named(server: RunningServer, tmp_path: Path) -> None:
     error = await failure_of(port=server.port, db=str(tmp_path / "other.db"))
     assert str(error).startswith(
-        f"127.0.0.1:{server.port}: host and port: expected a free address of this machine"
+        f"127.0.0.1:{server.port}: host and port: expected a free address of this machine: the port is in use"
     )
 
 
-@pytest.mark.parametrize("host", ["192.0.2.1", "no such host"])
-async def test_an_address_of_somebody_else_is_named(tmp_path: Path, host: str) -> None:
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [
+        ("192.0.2.1", "this machine does not have it"),
+        ("no such host", "there is no such host"),
+        (f"{'a' * 70}.example.org", "there is no such host"),
+    ],
+)
+async def test_an_address_of_somebody_else_is_named(tmp_path: Path, host: str, reason: str) -> None:
     error = await failure_of(host=host, port=0, db=str(tmp_path / "rooms.db"))
-    assert str(error).startswith(f"{host}:0: host and port: expected a free address of this machine")
+    assert str(error).startswith(f"{host}:0: host and port: expected a free address of this machine: {reason}")
 
 
 async def test_a_database_in_use_is_named(server: RunningServer, tmp_path: Path) -> None:

@@ -535,7 +535,7 @@ class Link:
                 self._clock.bound(asked_ms, welcome.now_ms)
                 return welcome
             if isinstance(message, Error):
-                raise CommandError(message.code, _for_people(message.message))
+                raise _refusal(message)
 
     async def _read_until_lost(self, connection: ClientConnection) -> str:
         """Take in messages until the connection ends, and return why it did."""
@@ -560,7 +560,7 @@ class Link:
         elif isinstance(message, Error) and message.id is not None:
             answer = self._pending.get(message.id)
             if answer is not None and not answer.done():
-                answer.set_exception(CommandError(message.code, _for_people(message.message)))
+                answer.set_exception(_refusal(message))
         else:
             if isinstance(message, Update):
                 self._clock.hear(own_now_ms(), message.head.now_ms)
@@ -617,6 +617,18 @@ def _closing_reason(error: ConnectionClosed) -> str:
         return CONNECTION_BROKE
     reason = _for_people(error.rcvd.reason)
     return f"the server closed the connection: {reason}" if reason else "the server closed the connection"
+
+
+def _refusal(message: Error) -> CommandError:
+    """Return the error for a refusal. What is wrong in the form of a request is told in the words of a library."""
+    told = _for_people(message.message)
+    if message.code != ErrorCode.BAD_MESSAGE:
+        return CommandError(message.code, told)
+    error = CommandError(
+        message.code, "the server does not understand this: part of it is too long, or the server is an older one"
+    )
+    error.add_note(told)
+    return error
 
 
 def _for_people(message: str) -> str:

@@ -164,8 +164,11 @@ class BotSeats:
             running[2].cancel()
 
     async def finish(self) -> None:
-        """Start no more requests, and wait until the current ones are played."""
+        """Start no more requests, and wait until the current ones are played that people wait for."""
         self._is_finishing = True
+        for code, (_, claim, _) in tuple(self._thoughts.items()):
+            if claim.rank is not Rank.PLAYED:
+                self._cancel(code)
         while self._thoughts:
             await asyncio.wait([task for *_, task in self._thoughts.values()])
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import socket
 from collections.abc import Callable
 from functools import partial
 
@@ -64,10 +66,9 @@ class WebSocketServer:
         loop = asyncio.get_running_loop()
         try:
             self._server = await loop.create_server(partial(Connection, self._shared), config.host, config.port)
-        except OSError as error:
-            address = f"{config.host}:{config.port}"
-            reason = f"a free address of this machine: {error.strerror or error}"
-            raise ConfigError(address, "host and port", reason) from error
+        except (OSError, UnicodeError) as error:
+            address, reason = f"{config.host}:{config.port}", _why_not_free(error)
+            raise ConfigError(address, "host and port", f"a free address of this machine: {reason}") from error
         if config.public_url:
             self.public_urls = [parse_server_url(config.public_url)]
         else:
@@ -154,3 +155,17 @@ class WebSocketServer:
         self._limiter.release(self._addresses.pop(handler))
         if not self._addresses:
             self._all_finished.set()
+
+
+def _why_not_free(error: OSError | UnicodeError) -> str:
+    """Return what is wrong with an address to listen on, and what to do."""
+    match error:
+        case socket.gaierror() | UnicodeError():
+            return "there is no such host"
+        case OSError(errno=errno.EADDRINUSE):
+            return "the port is in use; stop the other server, or choose another port with --port"
+        case OSError(errno=errno.EADDRNOTAVAIL):
+            return "this machine does not have it; 0.0.0.0 stands for all that it has"
+        case OSError(errno=errno.EACCES):
+            return "this user may not have the port; choose one from 1024 on with --port"
+    return "it cannot be had"

@@ -17,6 +17,8 @@ from websockets.exceptions import InvalidProxyMessage, InvalidStatus, InvalidUpg
 from websockets.http11 import Response
 
 from tabuleiro.errors import CommandError, ConnectionLostError
+from tabuleiro.ids import RoomCode
+from tabuleiro.protocol.messages import JoinRoom
 from tabuleiro_client.net.link import Link, check_reachable, connecting_reason
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
@@ -156,3 +158,15 @@ async def test_a_limit_is_told_without_the_name_of_the_hosts_setting(tmp_path: P
                 async with Link(server.url, name="rui"):
                     pass
     assert str(failure.value).endswith("the server closed the connection: at most 1 connections; try later")
+
+
+async def test_a_request_that_is_too_long_is_refused_without_a_librarys_text(tmp_path: Path) -> None:
+    """Symptom: 'join-room: Expected `str` of length <= 100 - at `$.secret`'."""
+    async with (
+        running_server(Config(db=str(tmp_path / "long.db"), port=0)) as server,
+        Link(server.url, name="ana") as link,
+    ):
+        with pytest.raises(CommandError, match=r"^the server does not understand this") as refusal:
+            await link.request(JoinRoom(id=0, room=RoomCode("ABCDE"), secret="x" * 200))
+    assert refusal.value.code == "bad-message"
+    assert "$.secret" in refusal.value.__notes__[0]
