@@ -235,7 +235,7 @@ async def test_the_host_changes_the_settings_and_the_match_is_played_with_them(r
         at.row("time").take_focus()
         await at.type("soon")
         await at.press("ctrl+s")
-        await at.says("time control: expected")
+        await at.says("check the field: time control")
         await at.type("5+3")
         await at.press("ctrl+s")
         await at.arrive(RoomScreen)

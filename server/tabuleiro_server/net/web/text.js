@@ -5,7 +5,7 @@
 const ENDINGS = {
   blocked: "{winner} wins: {loser} cannot move",
   base: "{winner} wins: a ship entered the base of {loser}",
-  score: "{winner} wins by the scores",
+  score: "{winner} wins: more points",
   connection: "{winner} wins: {winner} joined both edges",
   resignation: "{winner} wins: {loser} resigned",
   timeout: "{winner} wins: {loser} ran out of time",
@@ -14,11 +14,11 @@ const ENDINGS = {
 
 /** @type {Record<string, string>} */
 const ENDINGS_WITHOUT_WINNER = {
-  repetition: "A draw: the same position for the third time",
+  repetition: "A draw: the same position came up for the third time",
   score: "A draw: the scores are equal",
   deadlock: "A draw: neither side can move",
   agreement: "A draw by agreement",
-  aborted: "The match was aborted, without a result",
+  aborted: "The match was aborted",
 };
 
 /** @type {Record<string, string>} */
