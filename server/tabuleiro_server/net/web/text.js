@@ -14,11 +14,11 @@ const ENDINGS = {
 
 /** @type {Record<string, string>} */
 const ENDINGS_WITHOUT_WINNER = {
-  repetition: "A draw: the same position for the third time",
+  repetition: "A draw: the same position came up for the third time",
   score: "A draw: the scores are equal",
   deadlock: "A draw: neither side can move",
   agreement: "A draw by agreement",
-  aborted: "The match was aborted, without a result",
+  aborted: "The match was aborted",
 };
 
 /** @type {Record<string, string>} */
