@@ -10,6 +10,7 @@ import subprocess
 from importlib.resources import files
 from pathlib import Path
 
+import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
