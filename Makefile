@@ -81,9 +81,9 @@ structure:
 trace: $(STAMP)
 	@$(BIN)/python tools/trace_play.py
 
-# The moving picture of the README: a match is played and recorded on the screens.
+# The pictures of the documents: matches are played and recorded on the screens.
 picture: $(STAMP)
-	@$(BIN)/python -m tools.moving_picture client/pictures/match.svg
+	@$(BIN)/python -m tools.moving_picture client/pictures
 
 # Pictures of the page for README and docs; they need chromium.
 page-pictures: $(STAMP)
