@@ -80,6 +80,14 @@ def test_control_names_its_kind_on_the_wire() -> None:
         ("0s+1x1m", ByoYomi(0, 60_000, 1)),
         ("60s/turn", FixedTurn(60_000)),
         ("1m/turn", FixedTurn(60_000)),
+        ("5", Fischer(300_000, 0)),
+        ("5m", Fischer(300_000, 0)),
+        ("5 min", Fischer(300_000, 0)),
+        ("10s", Fischer(10_000, 0)),
+        ("0:20+2", Fischer(20_000, 2_000)),
+        ("0.5+3", Fischer(30_000, 3_000)),
+        ("90:00", Fischer(5_400_000, 0)),
+        ("5 minutes + 3 seconds", Fischer(300_000, 3_000)),
         ("12h/turn", FixedTurn(12 * HOUR_MS)),
         ("3D / Turn", Correspondence(3)),
     ],
@@ -90,7 +98,8 @@ def test_forms_that_people_write_are_read(text: str, control: TimeControl) -> No
 
 @pytest.mark.parametrize(
     "text",
-    ["", "5", "+", "5+", "+3", "5+3+1", "-5+3", "5.5+3", "٥+٣", "1m30m+3", "1s1m+3", "1h30+3", "10+x30", "60/turn",
+    ["", "+", "5+", "+3", "5+3+1", "-5+3", "5.5.5+3", "5:5", "5:60+1", ".5",
+     "٥+٣", "1m30m+3", "1s1m+3", "1h30+3", "10+x30", "60/turn",
      "/turn", "d/turn", "3d", "1d12h/turn", "nothing", "5+3\0", "5" * 41, "1+" + " " * 40 + "1", "5+99999999"],
 )  # fmt: skip
 def test_text_of_no_form_is_refused_with_the_forms(text: str) -> None:

@@ -18,7 +18,7 @@ from tabuleiro.clock import (
 from tabuleiro.ids import PLAYERS
 from tabuleiro.protocol.events import ActionsPlayed, Event, MatchStarted, RoomResumed, TurnTakenBack
 from tabuleiro.protocol.messages import SeatRequest
-from tabuleiro.settings import LateBot, RoomSettings
+from tabuleiro.settings import LateBot, RoomLimits, RoomSettings
 from tabuleiro_server.room.commands import Chance
 from tabuleiro_server.room.state import RoomState, bot_account
 from tests.room.story import ANA, DOM, EVA, LEVELS, RUI, SECRETS
@@ -81,8 +81,9 @@ openings = st.tuples(
     st.sampled_from(SEATS),
     st.sampled_from((True, True, True, False)),
     chance,
+    st.sampled_from((RoomLimits(), RoomLimits(first_turn_ms=3_000, long_first_turn_ms=60_000))),
 )
-"""Game, settings, seats, whether rui joins at once, chance."""
+"""Game, settings, seats, whether rui joins at once, chance, limits."""
 
 
 def check_matches(before: RoomState, after: RoomState, event: Event) -> None:

@@ -27,7 +27,7 @@ from tabuleiro.protocol.events import (
     SequencedEvent,
     Withheld,
 )
-from tabuleiro.settings import LateBot, RoomLimits
+from tabuleiro.settings import LateBot
 from tabuleiro_server.room.commands import (
     Abort,
     AnswerOffer,
@@ -116,8 +116,7 @@ class RoomMachine(RuleBasedStateMachine):
         self.now_ms = 1_000_000
         self.events: list[SequencedEvent] = []
         self.over: dict[int, Match] = {}
-        (name, options), chosen, seats, is_joined, drawn = opening
-        limits = RoomLimits()
+        (name, options), chosen, seats, is_joined, drawn, limits = opening
         command = OpenRoom(CODE, ANA, "ana", name, options, seats, chosen, limits, LEVELS, SECRETS, drawn)
         self.take(open_room(command))
         if is_joined:
@@ -173,11 +172,11 @@ class RoomMachine(RuleBasedStateMachine):
 
     # Time
 
-    @rule(down_ms=st.sampled_from((0, 700, 50_000)), late_ms=st.sampled_from((0, 3_000)))
-    def restart(self, down_ms: int, late_ms: int) -> None:
+    @rule(down_ms=st.sampled_from((0, 700, 50_000)), late_ms=st.sampled_from((0, 3_000)), is_still=st.booleans())
+    def restart(self, down_ms: int, late_ms: int, is_still: bool) -> None:
         down_since_ms, up_since_ms = self.now_ms, self.now_ms + down_ms
         self.now_ms = up_since_ms + late_ms
-        self.send(Resume(TimestampMs(down_since_ms), TimestampMs(up_since_ms)))
+        self.send(Resume(TimestampMs(down_since_ms), TimestampMs(up_since_ms), is_standstill=is_still))
 
     @rule(ms=times_ms, is_on_time=st.booleans())
     def wait(self, ms: int, is_on_time: bool) -> None:
@@ -372,6 +371,21 @@ class RoomMachine(RuleBasedStateMachine):
             assert self.room.match.to_move is not None
             assert not self.room.has_open_seat
             assert next_deadline(self.room) is not None
+
+    @invariant()
+    def a_clock_waits_for_both_first_turns_and_then_runs(self) -> None:
+        match, limits = self.room.match, self.room.limits
+        if self.room.phase != "playing" or match is None or self.room.settings.time_control == NO_CLOCK:
+            assert match is None or match.first_turn_since_ms is None
+            return
+        is_waited_for = match.first_turn_since_ms is not None
+        assert is_waited_for == (match.clock.running is None)
+        assert not is_waited_for or limits.first_turn_ms
+        assert not is_waited_for or not match.has_begun or match.state.actions_in_turn
+        deadline = next_deadline(self.room)
+        assert deadline is not None
+        if is_waited_for:
+            assert deadline.at_ms <= match.first_turn_since_ms + limits.long_first_turn_ms
 
     @invariant()
     def nobody_sees_what_is_hidden(self) -> None:

@@ -226,6 +226,19 @@ def test_after_a_match_a_bot_only_takes_its_seat_and_a_rematch_starts_it() -> No
     assert story.room.seats[0] == SeatInfo("bot", bot_account(0), "random-bot", "random")
 
 
+def test_two_bots_of_one_level_have_names_of_their_own_that_they_keep_when_they_swap() -> None:
+    story = Story()
+    story.open((BOT, BOT))
+    assert [seat.name for seat in story.room.seats] == ["random-bot", "random-bot-2"]
+    story = Story()
+    story.open((OPEN, OPEN), host=ANA)
+    story.when(SeatBot(ANA, 1, "random", LEVELS, STILL))
+    story.when(SwapSeats(ANA))
+    assert [seat.name for seat in story.room.seats] == ["random-bot", None]
+    story.when(SeatBot(ANA, 1, "random", LEVELS, STILL))
+    assert [seat.name for seat in story.room.seats] == ["random-bot", "random-bot-2"]
+
+
 def test_swapping_moves_people_bots_and_their_absence() -> None:
     story = Story()
     story.open((ME, BOT), LAST_ACTION)

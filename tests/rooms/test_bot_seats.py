@@ -223,6 +223,17 @@ async def test_the_turn_of_a_room_that_has_left_memory_is_thought_about_no_longe
     bots.consider(room)
     await thinks(pool)
     bots.forget(room)
+    await asyncio.sleep(0)
+    assert pool.given_up_count == 1
+
+
+async def test_a_server_that_stops_waits_for_no_turn_of_bots_among_themselves(stage: Any) -> None:
+    """Symptom: with twenty rooms of bots a stop took ten seconds."""
+    pool, ana = ScriptedPool(), stage.client("ana")
+    code = (await ana.create(seats=TWO_BOTS)).head.room
+    bots = BotSeats(pool, stage.clock, RETRY_MS)
+    bots.consider(await stage.room(code))
+    await thinks(pool)
     async with asyncio.timeout(LIMIT_S):
         await bots.finish()
     await asyncio.sleep(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -264,7 +265,7 @@ async def test_a_server_reads_the_names_of_the_reports_and_refuses_algorithms(st
             assert (refusal.code, told in refusal.message) == ("unknown-level", True)
 
 
-async def test_whoever_runs_the_server_for_themselves_may_choose_any_algorithm(stage: Any) -> None:
+async def test_whoever_runs_the_server_for_themselves_may_choose_any_algorithm(stage: Any, tmp_path: Path) -> None:
     ana = stage.client("ana")
     token = await stage.guests.vouch_for("ana", "ana")
     owner = (await stage.guests.identify(None, token, "")).account
@@ -278,3 +279,7 @@ async def test_whoever_runs_the_server_for_themselves_may_choose_any_algorithm(s
         messages.CreateRoom, game="virus-wars", seats=(SeatRequest("bot", "minimax"), SeatRequest())
     )
     assert (refusal.code, "depth= takes" in refusal.message) == ("unknown-level", True)
+    (tmp_path / "mine.py").write_text("def value(state, player): return 1 / 0")
+    seats = (SeatRequest("me"), SeatRequest("bot", f"minimax-1 eval={tmp_path / 'mine.py'}"))
+    refusal = await ana.ask(messages.CreateRoom, game="virus-wars", seats=seats)
+    assert (refusal.code, "value failed: ZeroDivisionError" in refusal.message) == ("unknown-level", True)

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from tabuleiro.errors import ClientError, GameOptionError, IllegalActionError, NotationError
-from tabuleiro.ids import PLAYERS, AccountId, Player, Seq
+from tabuleiro.ids import PLAYERS, AccountId, Player, Seq, opponent
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     ActionsUndone,
@@ -31,6 +31,7 @@ from tabuleiro.protocol.events import (
     TurnTakenBack,
 )
 from tabuleiro.protocol.messages import ChatLine, MatchView, RoomEntered, RoomHead, Update
+from tabuleiro.protocol.names import bot_name
 from tabuleiro.rules import Game, State, registry
 from tabuleiro.rules.options import Options
 
@@ -186,7 +187,8 @@ def _seats_after(seats: Seats, event: Event) -> Seats:
         case SeatTaken(seat=seat, account=account, name=name):
             return _with_holder(seats, seat, SeatInfo("person", account, name))
         case BotSeated(seat=seat, level=level):
-            return _with_holder(seats, seat, SeatInfo("bot", None, f"{level}-bot", level))
+            name = bot_name(level, seats[opponent(seat)].name)
+            return _with_holder(seats, seat, SeatInfo("bot", None, name, level))
         case SeatFreed(seat=seat):
             return _with_holder(seats, seat, SeatInfo())
         case StandInSeated(seat=seat, level=level):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -74,6 +75,16 @@ EXAMPLES: Final[Mapping[str, Example]] = {
     ),
     "minefield": Example({"size": 5, "position": "w.b.w/..b../...../..b../..b.w 0"}, "c3"),
 }
+
+
+def aim_of(game: type[Game]) -> str:
+    """Return the aim of a game in a sentence: the first one of its rules.
+
+    >>> aim_of(registry.game_type("virus-wars"))
+    'Leave the other player without a move.'
+    """
+    _, _, aim, *_ = parts_of(game.rules_page)
+    return f"{re.split('[.:]', aim.text)[0]}."
 
 
 def pieces_line(game: Game | type[Game], style: TextStyle) -> str:

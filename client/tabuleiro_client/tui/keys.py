@@ -207,6 +207,11 @@ REPLAY: Final = (
     key("greater_than_sign", "other_match(1)", "next match", "The next match of this room.", shown=False),
 )
 
+SPEED: Final = (
+    key("plus,equals_sign", "speed(1)", "faster", "Show what bots play faster.", sign="+"),
+    key("minus", "speed(-1)", "slower", "Show what bots play slower.", sign="-"),
+)
+
 TUTORIAL: Final = (
     key("pagedown", "go(1)", "next", "Go to the next lesson.", sign="PgDn"),
     key("pageup", "go(-1)", "before", "Go to the lesson before.", shown=False),

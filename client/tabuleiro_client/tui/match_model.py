@@ -6,9 +6,11 @@ No textual and no I/O: changes of the room are taken in, and requests are handed
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from tabuleiro.errors import NotationError
 from tabuleiro.ids import PLAYERS, Player, Ply
+from tabuleiro.notation.record import RecordTurn
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     BotSeated,
@@ -45,6 +47,11 @@ from tabuleiro_client.text.sentences import Cast, sentence_to
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.present.notes import notes_of_cell
 from tabuleiro_client.tui.present.overlay import Overlay, composed_overlay
+
+ACTION_PAUSE_MS: Final = 200
+TURN_PAUSE_MS: Final = 1_000
+SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""The speeds at which a match of two bots can be shown."""
 
 
 class TalkRights:
@@ -87,7 +94,8 @@ class MatchModel:
     whether a turn is on its way, ``is_late`` whether its answer takes long, ``is_in_doubt`` whether something
     was asked for of which nobody knows yet whether it was done. ``shown_ply`` is the position looked back at,
     ``None`` while it is the live one.
-    With ``is_watching`` nothing can be played even if this guest holds a seat.
+    With ``is_watching`` nothing can be played even if this guest holds a seat. What bots play is shown action by
+    action: ``reached_ply`` is how far that has come, ``None`` when all of it is shown, ``speed`` how fast it goes.
     """
 
     def __init__(self, mirror: Mirror, style: TextStyle, *, is_watching: bool = False) -> None:
@@ -98,6 +106,8 @@ class MatchModel:
         self.is_sending = self.is_late = False
         self.is_gone = self.is_in_doubt = False
         self.shown_ply: int | None = None
+        self.reached_ply: int | None = None
+        self.speed = 1.0
         self.refused_column: int | None = None
         self.timeline = Timeline(mirror.game, mirror.actions)
         self.composer: TurnComposer = composer_for(self._present)
@@ -131,7 +141,8 @@ class MatchModel:
     @property
     def state(self) -> State:
         """The position shown: one looked back at, or the present one with the turn in the making."""
-        return self.composer.state if self.shown_ply is None else self.timeline.states[self.shown_ply]
+        is_present = self.shown_ply is None and self.reached_ply is None
+        return self.composer.state if is_present else self.timeline.states[self.ply]
 
     @property
     def _present(self) -> State:
@@ -146,12 +157,50 @@ class MatchModel:
     @property
     def ply(self) -> int:
         """The number of actions that the server knows of in the position shown."""
-        return self.timeline.last_ply if self.shown_ply is None else self.shown_ply
+        if self.shown_ply is not None:
+            return self.shown_ply
+        return self.timeline.last_ply if self.reached_ply is None else self.reached_ply
+
+    @property
+    def is_behind(self) -> bool:
+        """True while what bots have played is still being shown, action by action."""
+        return self.reached_ply is not None
+
+    def show_next(self) -> None:
+        """Show the next action of those not shown yet."""
+        if self.reached_ply is not None:
+            self.reached_ply += 1
+            self._clamp()
+
+    def show_rest(self) -> None:
+        """Show all that was played."""
+        self.reached_ply = None
+
+    def pause_ms(self) -> int:
+        """Return how long the position shown stays: longer between turns if both players are bots."""
+        states, ply = self.timeline.states, self.ply
+        is_new_turn = 0 < ply < len(states) and states[ply].actions_in_turn == 0
+        pause_ms = TURN_PAUSE_MS if is_new_turn and self._is_among_bots else ACTION_PAUSE_MS
+        return round(pause_ms / self.speed)
+
+    def change_speed(self, step: int) -> None:
+        """Show a match of two bots faster, or slower, and say so."""
+        place = SPEEDS.index(self.speed) + step
+        self.speed = SPEEDS[max(0, min(place, len(SPEEDS) - 1))]
+        self.message = f"the bots are shown at {self.speed:g} times the usual speed"
+
+    @property
+    def _is_among_bots(self) -> bool:
+        return all(seat.holder.kind == "bot" for seat in self.mirror.head.seats)
+
+    def _clamp(self) -> None:
+        if self.reached_ply is not None and self.reached_ply >= self.timeline.last_ply:
+            self.reached_ply = None
 
     def overlay(self, cursor: Target | None, hover: Target | None, *, shows_legal: bool) -> Overlay:
         """Return the marks to add to the picture for the places pointed at."""
         last = self.timeline.changed_by_last_turn(self.ply)
-        if not self.is_live:
+        if not self.is_live or self.is_behind:
             return Overlay(cursor=cursor, hover=hover, targets=frozenset(), last=last)
         reasons: frozenset[int] = frozenset()
         if self._reasons_of is not None:
@@ -167,6 +216,7 @@ class MatchModel:
         self.timeline.follow(self.mirror.game, self.mirror.actions)
         if type(composer_for(self._present)) is not type(self.composer):
             self.composer = composer_for(self._present)
+        self._clamp()
         dropped = self.composer.rebase(self._present)
         if self.mirror.head.phase != "playing" and self.composer.can_step_back:
             self.composer.drop()  # the board of a match that is over shows what was played, and nothing else
@@ -196,9 +246,24 @@ class MatchModel:
                 self.message = f"the room is gone: {showable(reason, self._style)}"
             case Happened(step, _):
                 self._tell(step.event.event)
+                self._fall_behind(step.event.event)
         had_sent = self.is_sending
         if self.follow() and not had_sent:
             self.message = "the position changed: the actions you had chosen were dropped"
+
+    def _fall_behind(self, event: Event) -> None:
+        """Begin to show what a bot has played action by action, if all before is shown."""
+        if isinstance(event, MatchStarted):
+            self.reached_ply = None
+        if not isinstance(event, ActionsPlayed) or self.reached_ply is not None:
+            return
+        if event.by_stand_in or self.mirror.head.seats[event.player].holder.kind == "bot":
+            self.reached_ply = min(event.ply, self.timeline.last_ply)
+
+    def turns_shown(self) -> tuple[RecordTurn, ...]:
+        """Return the turns played, but for what is still to be shown."""
+        turns, reached = self.timeline.turns(), self.reached_ply
+        return turns if reached is None else tuple(turn for turn in turns if turn.ply < reached)
 
     def _tell(self, event: Event) -> None:
         match event:
@@ -230,6 +295,7 @@ class MatchModel:
         """Show the position after ``ply`` actions; the last one is the live one."""
         ply = max(0, min(ply, self.timeline.last_ply))
         self.shown_ply = None if ply == self.timeline.last_ply else ply
+        self.show_rest()
         self._reasons_of = None
 
     def choose(self, target: Target) -> bool:
@@ -261,6 +327,7 @@ class MatchModel:
         If not, ``refused_column`` (from 1) is where the text is wrong, ``None`` when that is nowhere in it.
         """
         self.refused_column = None
+        self.show_rest()
         if not self._may_compose():
             return False
         is_added = self.composer.add_turn(text)
@@ -268,6 +335,9 @@ class MatchModel:
         return is_added
 
     def _may_compose(self) -> bool:
+        if self.is_behind:
+            self.show_rest()  # what is chosen on a position of the past would be chosen blindly
+            return False
         if not self.is_live:
             self.shown_ply = None
             self.message = "back to the present position"
@@ -372,6 +442,8 @@ class MatchModel:
         head = self.mirror.head
         if not self.is_live:
             return f"looking back: action {self.ply} of {self.timeline.last_ply} (Ctrl-End shows the present)"
+        if self.is_behind:
+            return self.cast.turn(self.state, self.view)
         if self.is_sending:
             if not self.is_linked:
                 return "your turn is sent as soon as the connection is back"
@@ -386,12 +458,12 @@ class MatchModel:
 
     def prompt(self) -> str:
         """Return the next thing to do, as a sentence; empty for none."""
-        return self.composer.prompt() if self.can_act and self.is_live else ""
+        return self.composer.prompt() if self.can_act and self.is_live and not self.is_behind else ""
 
     def ending_lines(self) -> list[str]:
         """Return the end as one sentence, and the scores, after the match; empty before."""
         match = self.mirror.match
-        if match is None or match.termination is None:
+        if match is None or match.termination is None or self.is_behind:
             return []
         cast, winner, scores = self.cast, match.winner, picture_of(self._present).scores
         if winner is None:

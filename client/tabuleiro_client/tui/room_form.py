@@ -37,15 +37,19 @@ from tabuleiro.settings import (
 )
 from tabuleiro.text import format_duration
 from tabuleiro_client.models.play_options import levels_to_offer
+from tabuleiro_client.text.rules import aim_of
 
 Opponent = Literal["person", "bot", "both", "bots"]
 
-CLOCK_EXAMPLES: Final = "5+3, 10m+5x30s, 3d/turn, none"
+CLOCK_EXAMPLES: Final = "5, 5+3, 10m+5x30s, 3d/turn, none"
 LATE: Final = "late-bot"
 USUAL: Final = "standard"
 OWN: Final = "custom"
 OPTION: Final = "option:"
 """Prefix of the names of fields for the game's options, so that they never meet a setting's."""
+
+MORE: Final = "more"
+_MORE: Final[Mapping[str, str]] = {NO: "these few", YES: "everything"}
 
 _AFTER: Final = "-after"
 """Suffix of the name of the field for the time after which a late bot comes."""
@@ -100,6 +104,7 @@ class RoomForm:
             "game": registry.names()[0],
             "opponent": opponent,
             "begins": "me",
+            MORE: NO,
             LATE + _AFTER: _LATE_BOT_AFTER,
         }
         self._fill_settings(RoomSettings())
@@ -131,9 +136,25 @@ class RoomForm:
         self._choose_levels()
 
     def fields(self) -> list[Field]:
-        """Return the fields to fill in, from the top."""
+        """Return the fields to fill in: the few that a match needs, and the others if they are asked for."""
         players = [] if self.is_quick else self._player_fields()
-        return [*self._game_fields(), *players, *self._room_fields()]
+        every = [*self._game_fields(), *players, *self._room_fields()]
+        few = [field for field in every if field.name in self._few()]
+        more = Field(MORE, "settings", "all have a usual value", _MORE)
+        if self.values[MORE] == NO:
+            return [*few, more]
+        return [*few, more, *(field for field in every if field not in few)]
+
+    def _few(self) -> tuple[str, ...]:
+        """Return the names of the fields that a first match needs; who plays is known on this machine."""
+        if self.is_quick:
+            return ("game",)
+        return ("game", "level", "level-2") if self.is_local else ("game", "opponent", "level", "level-2", "time")
+
+    def is_last_of_few(self, name: str) -> bool:
+        """Return whether nothing but the match itself comes after a field, as long as only few are shown."""
+        names = [field.name for field in self.fields()]
+        return names[-1] == MORE and names[-2:-1] == [name]
 
     def errors(self) -> dict[str, str]:
         """Return the errors by field; empty if the form is complete."""
@@ -156,7 +177,8 @@ class RoomForm:
                 name = LATE + _AFTER if isinstance(setting, LateBotSetting) else setting.key
                 found[name] = f"expected {error.expected}"
         if self.opponent in ("bot", "bots") and not self.levels.get(self.game.name):
-            found["opponent"] = "this server has no bots" if self.levels else self.why_no_bots
+            name = "level" if self.is_local else "opponent"
+            found[name] = "this server has no bots" if self.levels else self.why_no_bots
         return found
 
     def request(self) -> CreateRoom | QuickPlay:
@@ -175,7 +197,7 @@ class RoomForm:
 
     def _game_fields(self) -> list[Field]:
         titles = {name: registry.game_type(name).title for name in registry.names()}
-        fields = [Field("game", "game", "", titles, heading="What is played")]
+        fields = [Field("game", "game", aim_of(self.game), titles, heading="What is played")]
         presets = {USUAL: USUAL} | {name: name for name in self.game.presets}
         if self.values["preset"] == OWN:
             presets[OWN] = OWN
@@ -324,6 +346,9 @@ class SettingsForm(RoomForm):
         self.know_levels({head.game: levels})
         self._fill_settings(settings)
         self.values["begins"] = "draw" if settings.first == "draw" else "me"
+
+    def is_last_of_few(self, name: str) -> bool:
+        return False
 
     def fields(self) -> list[Field]:
         """Return the fields that can be changed, from the top."""

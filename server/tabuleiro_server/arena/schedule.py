@@ -20,8 +20,8 @@ from tabuleiro.errors import BotError, ConfigError, shown
 from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options
-from tabuleiro_server.bots.algorithms import ALGORITHMS_TEXT, LookAheadLevel, names_algorithm
-from tabuleiro_server.bots.levels import find_level, level_names
+from tabuleiro_server.bots.algorithms import ALGORITHMS_TEXT, names_algorithm
+from tabuleiro_server.bots.levels import check_values, find_level, level_names
 
 LABEL_MAX_CHARS: Final = 24
 _LABELLED: Final = re.compile(r"([A-Za-z][\w.-]{0,23})=(.+)", re.DOTALL)
@@ -72,9 +72,7 @@ def parse_entrant(game: str, text: str) -> Entrant:
         if names_algorithm(what):
             raise
         return _program(game, label, what)
-    if isinstance(level, LookAheadLevel):
-        # What is wrong with an own value function is told before any game is played.
-        level.evaluation.value(registry.load(game).initial_state(), 0)
+    check_values(game, level)
     return Entrant(label or level.name, level=level.name)
 
 

@@ -108,13 +108,24 @@ def read_level(game: str, text: str, *, is_own_machine: bool) -> str:
     'greedy'
     """
     if is_own_machine:
-        return find_level(game, text).name
+        level = find_level(game, text)
+        check_values(game, level)
+        return level.name
     found = _level_of_game(game, text)
     if found is None:
         names = ", ".join(level_names(game))
         problem = "plays on one's own machine only" if names_algorithm(text) else "is not possible"
         raise BotError(f"level {shown(text)} {problem}, expected one of {names}")
     return found.name
+
+
+def check_values(game: str, level: Level) -> None:
+    """Value the start of ``game`` once, to tell what is wrong with an own value function before it plays.
+
+    Raises: BotError.
+    """
+    if isinstance(level, LookAheadLevel):
+        level.evaluation.value(registry.load(game).initial_state(), 0)
 
 
 def find_level(game: str, text: str) -> Level:

@@ -20,6 +20,7 @@ from tabuleiro_server.room.state import (
     Match,
     MutedPerson,
     RoomState,
+    bot_account,
     child_of,
     cut_checkpoints,
     first_turn_limit_ms,
@@ -88,7 +89,8 @@ def _seat_taken(room: RoomState, event: events.SeatTaken, at_ms: TimestampMs) ->
 
 
 def _bot_seated(room: RoomState, event: events.BotSeated, at_ms: TimestampMs) -> RoomState:
-    return replace(_seated(room, event.seat, bot_seat(event.seat, event.level)), seated_at_ms=at_ms)
+    opposite = room.seats[opponent(event.seat)].name
+    return replace(_seated(room, event.seat, bot_seat(event.seat, event.level, opposite)), seated_at_ms=at_ms)
 
 
 def _seat_freed(room: RoomState, event: events.SeatFreed, at_ms: TimestampMs) -> RoomState:
@@ -98,7 +100,7 @@ def _seat_freed(room: RoomState, event: events.SeatFreed, at_ms: TimestampMs) ->
 def _seats_swapped(room: RoomState, event: events.SeatsSwapped, at_ms: TimestampMs) -> RoomState:
     """Swap the seats. A bot gets a new account, which is that of its seat."""
     seats = tuple(
-        bot_seat(player, holder.level) if holder.level is not None else holder
+        replace(holder, account=bot_account(player)) if holder.level is not None else holder
         for player, holder in zip(PLAYERS, reversed(room.seats), strict=True)
     )
     away = room.away_since_ms

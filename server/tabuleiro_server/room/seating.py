@@ -27,6 +27,7 @@ from tabuleiro.protocol.events import (
     SeatTaken,
     SettingsChanged,
 )
+from tabuleiro.protocol.names import bot_name
 from tabuleiro.rules import registry
 from tabuleiro.rules.base import Game
 from tabuleiro.settings import RoomSettings
@@ -51,7 +52,8 @@ def open_room(command: commands.OpenRoom) -> Events:
         refuse(ErrorCode.BAD_OPTION, str(error))
     settings = command.settings
     _check_settings(settings, command.bot_levels, game.name)
-    seats = (_seat_wanted(command, 0), _seat_wanted(command, 1))
+    first = _seat_wanted(command, 0, None)
+    seats = (first, _seat_wanted(command, 1, first.name))
     opened = RoomOpened(
         room=command.code,
         game=game.name,
@@ -100,18 +102,18 @@ def _check_level(level: str | None, bot_levels: tuple[str, ...], game: str) -> s
     return level
 
 
-def _seat_wanted(command: commands.OpenRoom, seat: Player) -> SeatInfo:
+def _seat_wanted(command: commands.OpenRoom, seat: Player, opposite: str | None) -> SeatInfo:
     wanted = command.seats[seat]
     if wanted.kind == "me":
         return SeatInfo("person", command.account, command.name)
     if wanted.kind == "open":
         return SeatInfo()
-    return bot_seat(seat, _check_level(wanted.level, command.bot_levels, command.game))
+    return bot_seat(seat, _check_level(wanted.level, command.bot_levels, command.game), opposite)
 
 
-def bot_seat(seat: Player, level: str) -> SeatInfo:
-    """Return a seat held by a bot."""
-    return SeatInfo("bot", bot_account(seat), f"{level}-bot", level)
+def bot_seat(seat: Player, level: str, opposite: str | None) -> SeatInfo:
+    """Return a seat held by a bot; ``opposite`` is the name of the player there, ``None`` for a free seat."""
+    return SeatInfo("bot", bot_account(seat), bot_name(level, opposite), level)
 
 
 def _start_when_full(room: RoomState, seats: Seats, chance: Chance) -> Events:
@@ -204,7 +206,7 @@ def decide_seat_bot(room: RoomState, command: commands.SeatBot, now_ms: int) -> 
         refuse(ErrorCode.SEAT_TAKEN, f"{seat.name} holds seat {command.seat}")
     level = _check_level(command.level, command.bot_levels, room.game.name)
     freed: Events = (SeatFreed(command.seat),) if seat.kind == "bot" else ()
-    seats = with_seat(room.seats, command.seat, bot_seat(command.seat, level))
+    seats = with_seat(room.seats, command.seat, bot_seat(command.seat, level, None))
     return (*freed, BotSeated(command.seat, level), *_start_when_full(room, seats, command.chance))
 
 

@@ -24,7 +24,7 @@ from tabuleiro.ids import MINUTE_MS, SECOND_MS
 from tabuleiro.text import counted, format_duration, parse_duration_ms, spell_duration
 
 TIME_CONTROL_FORMS: Final = (
-    "none, 5+3 (minutes + seconds for each turn), 10m+5x30s (main time + periods), 60s/turn or 3d/turn"
+    "none, 5 (minutes), 5+3 (minutes + seconds a turn), 10m+5x30s (main time + periods), 60s/turn or 3d/turn"
 )
 """The forms of time controls, in words, for error messages and option help."""
 
@@ -32,7 +32,9 @@ _MAX_CHARS: Final = 40
 
 # Seven digits are more than any range allows and keep the numbers small.
 _DURATION = r"(?:[0-9]{1,7}|(?=[0-9])(?:[0-9]{1,7}h)?(?:[0-9]{1,7}m)?(?:[0-9]{1,7}s)?)"
-_FISCHER = re.compile(rf"({_DURATION})\s*\+\s*({_DURATION})")
+_LONG_UNIT = re.compile(r"(?<=[0-9])\s*(h|m|s)(?:ours?|rs?|inutes?|ins?|econds?|ecs?)?\b", re.ASCII)
+_INITIAL = rf"[0-9]{{1,5}}:[0-5][0-9]|[0-9]{{1,5}}[.][0-9]{{1,2}}|{_DURATION}"
+_FISCHER = re.compile(rf"({_INITIAL})(?:\s*\+\s*({_DURATION}))?")
 _BYO_YOMI = re.compile(rf"({_DURATION})\s*\+\s*([0-9]{{1,7}})\s*x\s*({_DURATION})")
 _FIXED_TURN = re.compile(rf"({_DURATION})\s*/\s*turn")
 _CORRESPONDENCE = re.compile(r"([0-9]{1,7})\s*d\s*/\s*turn")
@@ -42,13 +44,16 @@ def parse_time_control(text: str) -> TimeControl:
     """Read a time control as people write it; upper case and spaces around the signs are ignored.
 
     Durations are numbers with the units ``h``, ``m`` and ``s``, e.g. ``1m30s``. Without a unit, the first
-    time of ``5+3`` and ``10+5x30`` is in minutes, the last one in seconds.
+    time of ``5+3`` and ``10+5x30`` is in minutes, the last one in seconds. The first time may also be ``0:20`` or
+    ``0.5``; alone it has nothing added.
 
     Raises:
         NotationError: The text has none of the forms, or a number is out of its range.
 
     >>> parse_time_control("5+3")
     Fischer(initial_ms=300000, increment_ms=3000)
+    >>> [parse_time_control(text) == parse_time_control("5+0") for text in ("5", "5m", "5 min", "5:00", "5.0+0")]
+    [True, True, True, True, True]
     >>> parse_time_control("10m + 5x30s")
     ByoYomi(main_ms=600000, period_ms=30000, periods=5)
     >>> parse_time_control("60s/turn"), parse_time_control("3d/turn"), parse_time_control("none")
@@ -71,8 +76,9 @@ def _read(text: str) -> TimeControl | None:
     """Return the control that ``text`` writes, ``None`` when it has none of the forms."""
     if text == "none":
         return NO_CLOCK
+    text = _LONG_UNIT.sub(r"\1", text)
     if match := _FISCHER.fullmatch(text):
-        return Fischer(parse_duration_ms(match[1], MINUTE_MS), parse_duration_ms(match[2], SECOND_MS))
+        return Fischer(_initial_ms(match[1]), parse_duration_ms(match[2] or "0", SECOND_MS))
     if match := _BYO_YOMI.fullmatch(text):
         return ByoYomi(
             main_ms=parse_duration_ms(match[1], MINUTE_MS),
@@ -85,6 +91,17 @@ def _read(text: str) -> TimeControl | None:
     if (match := _FIXED_TURN.fullmatch(text)) and not match[1].isdigit():
         return FixedTurn(parse_duration_ms(match[1], SECOND_MS))
     return None
+
+
+def _initial_ms(text: str) -> int:
+    """Return an initial time: as clocks show it, in minutes with a part of one, or with units."""
+    minutes, is_clock, seconds = text.partition(":")
+    if is_clock:
+        return int(minutes) * MINUTE_MS + int(seconds) * SECOND_MS
+    whole, is_decimal, part = text.partition(".")
+    if is_decimal:
+        return int(whole) * MINUTE_MS + int(part) * MINUTE_MS // (10 if len(part) == 1 else 100)
+    return parse_duration_ms(text, MINUTE_MS)
 
 
 def format_time_control(control: TimeControl) -> str:

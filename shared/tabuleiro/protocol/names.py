@@ -21,6 +21,16 @@ NAME_MAX_CHARS: Final = 20
 NAME_RULE: Final = f"{NAME_MIN_CHARS} to {NAME_MAX_CHARS} letters, digits, '-' or '_'"
 
 
+def bot_name(level: str, opposite: str | None) -> str:
+    """Return the name of a bot of a level, another one than that of the player opposite.
+
+    >>> bot_name("easy", "ana"), bot_name("easy", "easy-bot")
+    ('easy-bot', 'easy-bot-2')
+    """
+    name = f"{level}-bot"
+    return f"{name}-2" if opposite == name else name
+
+
 def parse_name(text: str) -> str:
     """Return the name in the form in which it is stored (Unicode NFC).
 

@@ -162,3 +162,14 @@ async def test_seats_follow_event_after_event_until_the_head_is_reached(room, mi
         (zoe, ANA),
         (zoe, ANA),
     ]
+
+
+async def test_bots_of_one_level_have_the_names_that_the_server_gives_them(room, mirror):
+    facts = (
+        *(events.SeatFreed(seat) for seat in (0, 1)),
+        *(events.BotSeated(seat, "easy") for seat in (0, 1)),
+        events.SeatsSwapped(),
+    )
+    happened = tuple(map(room.add, facts))
+    steps = mirror.update(Update(room.head(), happened))
+    assert [seat.name for seat in steps[3].seats] == ["easy-bot", "easy-bot-2"]

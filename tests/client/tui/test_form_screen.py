@@ -24,11 +24,19 @@ from tests.selection import rest_slow
 
 
 async def local_form(at: Visit, key: str) -> NewMatchScreen:
-    """Open a form for this machine and wait until its server runs."""
+    """Open a form for this machine with all its fields, and wait until its server runs."""
     await at.press(key)
     screen = await at.arrive(NewMatchScreen)
     await until(at.pilot, lambda: screen.form.errors() == {} and screen.query(FieldRow))
+    await all_fields(at)
     return screen
+
+
+async def all_fields(at: Visit) -> None:
+    """Ask the form for all its fields."""
+    form = at.app.screen.form
+    at.row("more").query_one(Chooser).action_choose(1)
+    await until(at.pilot, lambda: shown(at) == [field.name for field in form.fields()] and len(shown(at)) > 4)
 
 
 def shown(at: Visit) -> list[str]:
@@ -95,8 +103,7 @@ async def test_a_wrong_value_is_told_at_its_field_and_nothing_is_asked_of_the_se
 async def test_a_preset_fills_the_fields_in():
     async with visit() as at:
         screen = await local_form(at, "1")
-        await at.press("down")
-        assert at.row("preset").has_focus_within
+        await go_to(at, "preset")
         await at.press("right")
         await until(at.pilot, lambda: screen.form.values["option:rows"] == "10")
         await at.press("down", "right")
@@ -106,7 +113,8 @@ async def test_a_preset_fills_the_fields_in():
 async def test_arrows_and_enter_go_from_field_to_field():
     async with visit() as at:
         await local_form(at, "1")
-        await at.press("down", "down")
+        await go_to(at, "preset")
+        await at.press("enter")
         assert at.row("option:rows").has_focus_within
         await at.press("enter")
         assert at.row("option:cols").has_focus_within
@@ -166,7 +174,8 @@ async def test_what_is_typed_into_a_field_replaces_what_was_there():
     """Symptom: going down to the rows and typing 9 made 119 of them, and the time control none5+3."""
     async with visit() as at:
         await local_form(at, "1")
-        await at.press("down", "down", "9", "down", "up")
+        await go_to(at, "preset")
+        await at.press("down", "9", "down", "up")
         assert at.row("option:rows").text == "9"
         await at.press("end", "1")
         assert at.row("option:rows").text == "91"
@@ -176,6 +185,7 @@ async def test_online_the_room_is_made_with_its_settings(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
         await at.arrive(NewMatchScreen)
+        await all_fields(at)
         await go_to(at, "time")
         await at.type("10m+5x30s")
         await go_to(at, "private")
@@ -201,14 +211,44 @@ async def test_what_the_server_refuses_is_told(tmp_path):
             assert isinstance(at.app.screen, NewMatchScreen)
 
 
+async def test_from_home_a_match_against_a_bot_takes_three_keys():
+    async with visit() as at:
+        await at.press("enter")
+        screen = await at.arrive(NewMatchScreen)
+        await until(at.pilot, lambda: shown(at) == ["game", "level", "more"])
+        assert at.row("game").has_focus_within
+        await at.press("enter")
+        assert at.row("level").has_focus_within
+        await at.press("enter")
+        match = await at.arrive(MatchScreen)
+        head = match.model.mirror.head
+        assert (head.game, head.seats[1].holder.level) == (screen.form.game.name, "easy")
+        # Codes of options and rooms mean nothing in a first match alone.
+        await until(at.pilot, lambda: str(match.query_one("#title").content) == screen.form.game.title)
+
+
+async def test_a_hidden_field_that_is_wrong_is_shown():
+    async with visit() as at:
+        screen = await local_form(at, "1")
+        await go_to(at, "option:rows")
+        await at.type("99")
+        await go_to(at, "more")
+        await at.press("right")
+        await until(at.pilot, lambda: shown(at) == ["game", "level", "more"])
+        await at.press("ctrl+s")
+        await until(at.pilot, lambda: "option:rows" in shown(at) and at.row("option:rows").has_focus_within)
+        assert isinstance(at.app.screen, NewMatchScreen)
+        assert screen.form.values["more"] == "yes"
+
+
 @pytest.mark.slow
 async def test_quick_play_brings_two_people_together(real_server):
     async with lobby_visit(real_server, "ana") as ana, lobby_visit(real_server, "rui") as rui:
         for at in (ana, rui):
             await at.press("q")
             await at.arrive(NewMatchScreen)
-            assert "opponent" not in shown(at)
-            await at.press("ctrl+s")
+            await until(at.pilot, lambda: shown(at) == ["game", "more"])  # noqa: B023
+            await at.press("enter")
         await ana.arrive(MatchScreen)
         await rui.arrive(MatchScreen)
 
@@ -257,8 +297,8 @@ async def test_without_the_part_of_the_server_the_form_says_how_to_get_it_and_do
         await at.arrive(NewMatchScreen)
         await at.says("this needs the server part of tabuleiro")
         await at.press("ctrl+s")
-        await at.says("check the field: against")
-        await until(at.pilot, lambda: "[server]" in at.problem("opponent"))
+        await at.says("check the field: level")
+        await until(at.pilot, lambda: "[server]" in at.problem("level"))
 
 
 @pytest.mark.parametrize("key", rest_slow(["1", "2"]))

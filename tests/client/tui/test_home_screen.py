@@ -340,7 +340,7 @@ async def test_a_server_that_knows_us_no_more_is_told_and_makes_us_anew(tmp_path
             await choose(at, place)
             await at.arrive(LobbyScreen)
             told = [note.message for note in at.app._notifications]
-            assert told[0].startswith(f"{server.url} does not know its guest ana any more; the file is kept as ")
+            assert told[0].startswith(f"{server.url} does not know its guest ana any more")
             await at.press("escape")
             await at.arrive(HomeScreen)
             assert f"{place} as ana" in lines(at)
@@ -369,4 +369,4 @@ async def test_a_server_that_came_back_without_its_guests_says_so_on_the_banner(
             await at.press("enter")
             await at.arrive(LobbyScreen)
         async with server_on(server.port, tmp_path, "two"):
-            await at.says("this server does not know you any more) - connect again from the home", "banner")
+            await at.says("this server does not know you any more). Connect again from the home", "banner")

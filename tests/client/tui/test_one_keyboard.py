@@ -97,7 +97,7 @@ async def test_two_people_play_a_whole_match_at_one_keyboard_and_then_another(ga
         outcome = model.mirror.state.outcome
         await until(pilot, lambda: app.screen.query_one("#end").has_class("open"))
         card = str(app.screen.query_one("#end", Static).render())
-        winner = "Draw" if outcome.winner is None else f"{model.mirror.game.sides[outcome.winner]}"
+        winner = "A draw" if outcome.winner is None else model.mirror.game.sides[outcome.winner].capitalize()
         assert card.startswith(winner)
         await pilot.press("ctrl+r")
         await until(pilot, lambda: (model.timeline.last_ply, model.mirror.match.number) == (0, 2))

@@ -16,6 +16,7 @@ LEVELS = dict.fromkeys(registry.names(), ("random", "clever"))
 def form(opponent: str = "person", *, is_local: bool = False, is_quick: bool = False) -> RoomForm:
     made = RoomForm(opponent, is_local=is_local, is_quick=is_quick)  # type: ignore[arg-type]
     made.know_levels(LEVELS)
+    made.set("more", "yes")
     return made
 
 
@@ -82,7 +83,7 @@ def test_a_position_that_is_none_is_wrong_at_its_field():
     assert list(filled.errors()) == ["option:position"]
 
 
-@pytest.mark.parametrize("text", ["5", "5+x", "0/turn"])
+@pytest.mark.parametrize("text", ["5+", "5+x", "0/turn"])
 def test_a_time_control_is_checked(text):
     filled = form()
     filled.set("time", text)
@@ -100,7 +101,8 @@ def test_the_time_until_somebody_is_away_is_checked(text, is_right):
 
 def test_without_bots_a_match_against_one_cannot_be_asked_for():
     filled = RoomForm("bot", is_local=True)
-    assert "opponent" in filled.errors()
+    assert "level" in filled.errors()
+    assert "opponent" in RoomForm("bot", is_local=False).errors()
     filled.know_levels(LEVELS)
     assert filled.errors() == {}
 
@@ -120,6 +122,29 @@ def test_two_at_one_keyboard_and_two_bots():
     bots = form("bots", is_local=True)
     bots.set("level-2", "clever")
     assert created(bots).seats == (SeatRequest("bot", "random"), SeatRequest("bot", "clever"))
+
+
+@pytest.mark.parametrize(
+    ("opponent", "is_local", "is_quick", "few"),
+    [
+        ("bot", True, False, ["game", "level"]),
+        ("bots", True, False, ["game", "level", "level-2"]),
+        ("both", True, False, ["game"]),
+        ("person", False, True, ["game"]),
+        ("person", False, False, ["game", "opponent", "time"]),
+    ],
+)
+def test_a_first_match_needs_few_fields_and_the_others_wait_behind_one(opponent, is_local, is_quick, few):
+    filled = form(opponent, is_local=is_local, is_quick=is_quick)
+    everything = names(filled)
+    filled.set("more", "no")
+    assert names(filled) == [*few, "more"]
+    assert filled.fields()[0].help.endswith(".")  # what the game is about
+    assert [name for name in few if filled.is_last_of_few(name)] == few[-1:]
+    assert everything[: len(few) + 1] == [*few, "more"]
+    assert len(everything) > len(few) + 3
+    filled.set("more", "yes")
+    assert not filled.is_last_of_few(few[-1])
 
 
 def test_all_settings_of_a_room_are_asked_for_online():

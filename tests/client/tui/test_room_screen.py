@@ -59,6 +59,7 @@ async def test_a_private_room_is_entered_with_what_was_copied(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
         await at.arrive(NewMatchScreen)
+        await at.fill("more", "yes")
         await at.fill("private", "yes")
         await at.press("ctrl+s")
         room = await at.arrive(RoomScreen)
@@ -215,6 +216,7 @@ async def test_a_late_bot_begins_the_match(real_server):
     async with lobby_visit(real_server) as at:
         await at.press("n")
         await at.arrive(NewMatchScreen)
+        await at.fill("more", "yes")
         await at.fill("late-bot", "random")
         await at.fill("late-bot-after", "0s")
         await at.press("ctrl+s")
@@ -233,7 +235,7 @@ async def test_the_host_changes_the_settings_and_the_match_is_played_with_them(r
         at.row("time").take_focus()
         await at.type("soon")
         await at.press("ctrl+s")
-        await at.says("time control: expected")
+        await at.says("check the field: time control")
         await at.type("5+3")
         await at.press("ctrl+s")
         await at.arrive(RoomScreen)

@@ -12,14 +12,15 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.css.query import NoMatches
 from textual.widget import Widget
-from textual.widgets import Button, Input
+from textual.widgets import Button
 
+from tabuleiro.descriptors import YES
 from tabuleiro.errors import TabuleiroError
 from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.layout import smallest_layout
 from tabuleiro_client.tui.present.overlay import NOTHING
-from tabuleiro_client.tui.room_form import Field, RoomForm
+from tabuleiro_client.tui.room_form import MORE, Field, RoomForm
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.widgets.board import BoardPicture
 from tabuleiro_client.tui.widgets.forms import FieldRow, FormBox, widgets_of
@@ -37,6 +38,7 @@ class FormScreen(PageScreen):
     FormScreen.narrow #preview { display: none; }
     FormScreen #buttons { height: 1; padding: 0 1; margin-top: 1; }
     FormScreen #buttons Button { margin-right: 2; }
+    FormScreen #submit { text-style: bold; }
     """
 
     def __init__(self, form: RoomForm, title: str) -> None:
@@ -52,7 +54,7 @@ class FormScreen(PageScreen):
             yield FormBox(id="form")
             yield BoardPicture(id="preview")
         with Horizontal(id="buttons"):
-            yield Button(self.form.submit_label, id="submit", variant="primary", compact=True)
+            yield Button(self.form.submit_label, id="submit", compact=True)
             yield Button("back", id="back", compact=True)
 
     def on_mount(self) -> None:
@@ -110,7 +112,7 @@ class FormScreen(PageScreen):
                 return
             rows = self._rows()
         for row, field in zip(rows, fields, strict=True):
-            row.show(field, form.values[field.name], problems.get(field.name, ""))
+            row.show(field, form.values.get(field.name, ""), problems.get(field.name, ""))
         view = form.preview()
         if view is not None:
             self.query_one(BoardPicture).show(view, lambda cursor, hover: NOTHING)
@@ -138,7 +140,7 @@ class FormScreen(PageScreen):
             above: Widget | None = None
             for field in fields:
                 if field.name not in staying:
-                    made = widgets_of(field, self.form.values[field.name])
+                    made = widgets_of(field, self.form.values.get(field.name, ""))
                     await box.mount_all(made, before=0 if above is None else None, after=above)
                 above = next((child for child in reversed(box.children) if child.name == field.name), None)
                 if above is None:
@@ -149,8 +151,12 @@ class FormScreen(PageScreen):
         self.form.set(event.name, event.text)
         await self._show_all()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        self.action_next_field()
+    def on_field_row_left(self, event: FieldRow.Left) -> None:
+        """Go to the next field; after the last of the few that are needed, the match starts."""
+        if self.form.is_last_of_few(event.name):
+            self.action_submit()
+        else:
+            self.action_next_field()
 
     def action_next_field(self) -> None:
         """Go to the next field."""
@@ -180,8 +186,21 @@ class FormScreen(PageScreen):
                 self._has_tried = True
                 self.say(f"check the field: {row.field.label}")
                 return
+        if problems and self.form.values[MORE] == YES:
+            self.say(next(iter(problems.values())))
+            return
+        if problems:
+            self.run_worker(self._show_hidden_problem(), name="more", group="more")
+            return
         self.say("")
         self.start(self.submit())
+
+    async def _show_hidden_problem(self) -> None:
+        """Show all fields: one of those not shown is wrong."""
+        self.set_focus(None)  # a row with the focus keeps what it shows
+        self.form.set(MORE, YES)
+        await self._show_all()
+        self.action_submit()
 
     async def _submit_later(self) -> None:
         """Ask again once the server of this machine runs; why it does not has been said."""

@@ -5,6 +5,7 @@ What can be pressed is left to the screens of playing and of watching.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
@@ -70,7 +71,22 @@ class LiveScreen(BoardScreen, RoomView):
             (self.show_board, self.show_words, self.show_moves, self.show_chat), self.context.quiet
         )
         self.run_worker(self._keep_drawn(), name="redrawing", exit_on_error=True)
-        self.set_interval(TICK_S, self.show_players)
+        self._due_ms: float | None = None
+        self.set_interval(TICK_S, self._tick)
+
+    def _tick(self) -> None:
+        """Draw clocks, and the next action of a bot when its time has come."""
+        self.show_players()
+        if not self.model.is_behind:
+            self._due_ms = None
+            return
+        now_ms = time.monotonic() * 1_000
+        if self._due_ms is None:
+            self._due_ms = now_ms + self.model.pause_ms()
+        elif now_ms >= self._due_ms:
+            self.model.show_next()
+            self._due_ms = now_ms + self.model.pause_ms()
+            self.show_all()
 
     def begin(self) -> None:
         self.part_columns(self.size)
@@ -144,7 +160,7 @@ class LiveScreen(BoardScreen, RoomView):
         model = self.model
         if self.is_whole:
             glyphs = side_glyphs(model.mirror.game, self.context.writing)
-            self.query_one(Moves).show(model.timeline.turns(), glyphs, model.ply)
+            self.query_one(Moves).show(model.turns_shown(), glyphs, model.ply)
 
     def show_chat(self) -> None:
         """Draw what was said."""
@@ -173,11 +189,14 @@ class LiveScreen(BoardScreen, RoomView):
         self.show_note()
 
     def _title(self, game: Game, head: RoomHead) -> str:
-        """Return the game with its options, and the room."""
+        """Return the game with its options, and the room; on this machine codes say nothing to anybody."""
         if self._titled is None or self._titled[0] is not game:
             # Kept, because to say options in few words takes making games of them.
-            options = brief_options_text(type(game), head.options)
-            self._titled = (game, f"{game.title} ({options})  room {head.room}")
+            venue = self.context.session.venue
+            is_here = venue is not None and venue.is_local
+            is_usual = is_here and game == type(game).from_options({})
+            options = "" if is_usual else f" ({brief_options_text(type(game), head.options)})"
+            self._titled = (game, f"{game.title}{options}" + ("" if is_here else f"  room {head.room}"))
         return self._titled[1]
 
     def next_steps(self) -> str:

@@ -18,6 +18,7 @@ class WatchScreen(LiveScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *keys.STEPPING,
+        *keys.SPEED,
         *(binding for binding in keys.MATCH if binding.action in _MATCH_KEYS),
     ]
 
@@ -30,12 +31,19 @@ class WatchScreen(LiveScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return True if a key does something now; the footer shows those that do."""
+        if action == "speed":
+            return self.model.is_behind
         if action == "mute":
             return self.can_mute()
         return action != "chat" or not self.model.is_gone
 
     def next_steps(self) -> str:
         return "<- -> step   Esc leave"
+
+    def action_speed(self, step: int) -> None:
+        """Show a match of bots faster or slower."""
+        self.model.change_speed(step)
+        self.show_all()
 
     def action_back(self) -> None:
         """Come back to the present, or leave."""

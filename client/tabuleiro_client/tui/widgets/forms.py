@@ -25,6 +25,13 @@ class Chooser(Widget, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         key("right,space", "choose(1)", "next value", "Choose the next value.", shown=False),
         key("left", "choose(-1)", "value before", "Choose the value before.", shown=False),
+        key(
+            "enter",
+            "leave",
+            "go on",
+            "Go to the next field, or start the match.",
+            shown=False,
+        ),
     ]
     DEFAULT_CSS = """
     Chooser { height: 1; width: 25; background: $surface; }
@@ -43,6 +50,9 @@ class Chooser(Widget, can_focus=True):
         def control(self) -> Chooser:
             """The chooser."""
             return self.chooser
+
+    class Left(Message):
+        """The value is the wanted one: Enter was pressed."""
 
     def __init__(self, choices: Mapping[str, str], value: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -69,6 +79,10 @@ class Chooser(Widget, can_focus=True):
         self.refresh()
         self.post_message(self.Changed(self, self.value))
 
+    def action_leave(self) -> None:
+        """Say that the value is the wanted one."""
+        self.post_message(self.Left())
+
     def on_click(self, event: events.Click) -> None:
         self.action_choose(-1 if event.x < 2 else 1)
 
@@ -94,6 +108,12 @@ class FieldRow(Horizontal):
 
         name: str
         text: str
+
+    @dataclass
+    class Left(Message):
+        """Somebody is done with the field ``name``."""
+
+        name: str
 
     def __init__(self, field: Field, value: str, problem: str) -> None:
         super().__init__(name=field.name)
@@ -156,6 +176,13 @@ class FieldRow(Horizontal):
         hint = self.query_one(".hint", Static)
         hint.update(f"! {problem}" if problem else field.help)
         hint.set_class(bool(problem), "wrong")
+
+    def on_chooser_left(self, event: Chooser.Left) -> None:
+        event.stop()
+        self.post_message(self.Left(self.field.name))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.post_message(self.Left(self.field.name))
 
     def on_chooser_changed(self, event: Chooser.Changed) -> None:
         event.stop()
