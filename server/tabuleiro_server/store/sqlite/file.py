@@ -139,22 +139,23 @@ class LockFile:
         self.last_alive_ms = _touched_ms(self._descriptor)
         """The time at which the last holder of the lock was last known to run, ``None`` if it was never held."""
         self._is_held = True
-        touched_ns = os.fstat(self._descriptor).st_mtime_ns
         # The number only makes the message to a refused process better: a full disk is no reason to stop here.
         with suppress(OSError):
             self.promise(self.promised)
-        if not is_serving:
-            os.utime(self._touchable(), ns=(touched_ns, touched_ns))
+        if is_serving:
+            os.utime(self._touchable())
 
     def promise(self, promised: Mapping[RoomCode, Seq]) -> None:
-        """Write down the last events of some rooms that are on disk. Raises: OSError."""
+        """Write down the last events of some rooms that are on disk; no sign of life. Raises: OSError."""
         if self._is_held:
             lines = [str(os.getpid()), *(f"{room} {seq}" for room, seq in promised.items())]
             text = "".join(f"{line}\n" for line in lines).encode("ascii")
             self.promised = dict(promised)
+            touched_ns = os.fstat(self._descriptor).st_mtime_ns
             os.lseek(self._descriptor, 0, os.SEEK_SET)
             os.write(self._descriptor, text)
             os.ftruncate(self._descriptor, len(text))
+            os.utime(self._touchable(), ns=(touched_ns, touched_ns))
 
     def beat(self, now_ms: int) -> None:
         """Note that this process runs at ``now_ms``; the next one reads it in `last_alive_ms`."""
