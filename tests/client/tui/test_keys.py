@@ -25,7 +25,7 @@ from tabuleiro_client.tui.widgets.panel import Choices
 from tests.client.tui.frozen import frozen_app
 from tests.client.tui.tables import until
 
-OVER_BOARDS = (*keys.BOARD, *keys.MATCH, *keys.STEPPING, *keys.EVERYWHERE)
+OVER_BOARDS = (*keys.BOARD, *keys.MATCH, keys.CLAIM, *keys.STEPPING, *keys.TUTORIAL, *keys.EVERYWHERE)
 TABLES = {
     "board": (*OVER_BOARDS, *keys.REPLAY, *keys.LOOKING),
     "room": (*keys.ROOM, *keys.EVERYWHERE),
