@@ -5,7 +5,7 @@ VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(call version,$(PYTHON)))
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow test-browser torture fairness swarm check format bench bench-rules bench-tui older structure trace strength picture dist clean always
+.PHONY: play test test-slow test-browser torture fairness swarm check format bench bench-rules bench-tui older structure trace strength picture page-pictures dist clean always
 
 # Needs no tools of the developers: those come with what they are for.
 play:
@@ -81,9 +81,14 @@ structure:
 trace: $(STAMP)
 	@$(BIN)/python tools/trace_play.py
 
-# The moving picture of the README: a match is played and recorded on the screens.
+# The pictures of the documents: matches are played and recorded on the screens.
 picture: $(STAMP)
-	@$(BIN)/python -m tools.moving_picture client/pictures/match.svg
+	@$(BIN)/python -m tools.moving_picture client/pictures
+
+# Pictures of the page for README and docs; they need chromium.
+page-pictures: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
+	@$(BIN)/python -m tools.page_pictures client/pictures
 
 GAMES ?= 200
 RESULTS ?= build/strength.jsonl

@@ -81,8 +81,9 @@ make_environment() {
     "$python" -m venv --clear "$venv"
 }
 
+# To compile all modules of all libraries takes longer than to install them; most of them are never imported.
 pip_install() {
-    "$inside" -m pip install --quiet --disable-pip-version-check -c constraints.txt "$@"
+    "$inside" -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt "$@"
 }
 
 if has_stamp && works; then

@@ -1,6 +1,6 @@
-"""Record a match on the screens, and write it as an animated SVG: the moving picture of the README.
+"""Record matches on the screens, and write them as SVG: the moving picture of the README, and still ones.
 
-usage: python -m tools.moving_picture client/pictures/match.svg
+usage: python -m tools.moving_picture client/pictures
 
 A server runs in this process. Ana opens a room on the screens of the program, Rui joins by the client library, and
 both play by the search of the bots. Each change of the screen is a frame. The picture holds every text and every
@@ -32,10 +32,6 @@ from tabuleiro_server.bots.analysis import suggest
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 
-GAME: Final = "iris"
-OPTIONS: Final[dict[str, int | str]] = {}
-COLUMNS: Final = 100
-ROWS: Final = 32
 THINK_MS: Final = (400, 50)
 """Ana thinks longer."""
 ACTION_S: Final = 0.45
@@ -57,6 +53,24 @@ _TEXT: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class Scene:
+    """A match to be recorded in a window: all of it as a moving picture, or the position after some actions."""
+
+    name: str
+    game: str
+    columns: int
+    rows: int
+    actions_count: int | None = None
+
+
+SCENES: Final = (
+    Scene("match", "iris", 100, 32),
+    Scene("virus-wars", "virus-wars", 120, 40, 60),
+    Scene("xero-g", "xero-g", 120, 40, 20),
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """A picture of the terminal as Rich writes it, and the seconds it stays."""
 
@@ -64,8 +78,8 @@ class Frame:
     seconds: float
 
 
-def animated(frames: Sequence[Frame]) -> str:
-    """Return the frames as one picture that moves for ever."""
+def animated(frames: Sequence[Frame], columns: int, rows: int) -> str:
+    """Return the frames of a window as one picture that moves for ever; a single one stands still."""
     total_s = sum(frame.seconds for frame in frames)
     styles: dict[str, str] = {}
     shown: dict[str, list[tuple[float, float]]] = {}
@@ -82,7 +96,7 @@ def animated(frames: Sequence[Frame]) -> str:
     alike: dict[tuple[bool, tuple[tuple[float, float], ...]], list[str]] = {}
     for item, times in shown.items():
         alike.setdefault((item.startswith("<text"), tuple(times)), []).append(item)
-    width, height = COLUMNS * CELL_WIDTH + 2 * MARGIN, ROWS * LINE_HEIGHT + 2 * MARGIN
+    width, height = columns * CELL_WIDTH + 2 * MARGIN, rows * LINE_HEIGHT + 2 * MARGIN
     rules = "".join(f".{name}{{{rule}}}" for rule, name in styles.items())
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}">',
@@ -136,30 +150,34 @@ def _timing(times: tuple[tuple[float, float], ...], total_s: float) -> str:
     )
 
 
-async def record() -> list[Frame]:
-    """Play the match and return the frames."""
+async def record(scene: Scene) -> list[Frame]:
+    """Play the match of a scene and return the frames."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TABULEIRO_CONFIG_DIR"] = os.environ["TABULEIRO_DATA_DIR"] = folder
         os.environ.setdefault("COLORTERM", "truecolor")
         config = Config(db=str(Path(folder, "match.db")), port=0, public_url="wss://play.example.org")
         async with running_server(config) as server:
             app = TabuleiroApp(HomeScreen, settings=Settings())
-            async with app.run_test(size=(COLUMNS, ROWS)) as pilot, connect(server.url, name="rui") as rui:
+            async with (
+                app.run_test(size=(scene.columns, scene.rows)) as pilot,
+                connect(server.url, name="rui") as rui,
+            ):
                 # Shown is the address that friends would use.
                 venue = replace(await app.session.go_online(server.url, "ana"), url=config.public_url)
                 app.session.venue = venue
-                room = await enter(venue.link, CreateRoom(id=0, game=GAME, options=OPTIONS))
+                room = await enter(venue.link, CreateRoom(id=0, game=scene.game))
                 await app.push_screen(screen_of_room(venue, room, app.writing, is_to_watch=False))
                 frames = [await _frame(pilot, PAUSE_S)]
                 async with rui.join(room.code) as ruis:
                     await ruis.say("good luck!")
-                    frames += [await _frame(pilot, seconds) async for seconds in _play(room, ruis)]
+                    played = _play(room, ruis, scene.actions_count)
+                    frames += [await _frame(pilot, seconds) async for seconds in played]
                 await app.session.leave()
-    return frames
+    return frames if scene.actions_count is None else frames[-1:]
 
 
-async def _play(room: EnteredRoom, ruis: EnteredRoom) -> AsyncIterator[float]:
-    """Play until the match is over; after each action the seconds are given for which it is shown."""
+async def _play(room: EnteredRoom, ruis: EnteredRoom, actions_count: int | None) -> AsyncIterator[float]:
+    """Play until the match is over, or so long; after each action the seconds are given for which it is shown."""
     while room.mirror.match is None:
         await _in_step(room, ruis)
     while not (state := room.mirror.state).is_terminal:
@@ -171,6 +189,8 @@ async def _play(room: EnteredRoom, ruis: EnteredRoom) -> AsyncIterator[float]:
             state = state.child(action)
             await _in_step(room, ruis)
             yield ACTION_S
+        if actions_count is not None and len(room.mirror.actions) >= actions_count:
+            break
     yield PAUSE_S
 
 
@@ -189,10 +209,12 @@ async def _frame(pilot: Pilot[int], seconds: float) -> Frame:
 
 
 def main() -> None:
-    """Write the picture into the file that the command line names."""
-    picture = animated(asyncio.run(record()))
-    Path(sys.argv[1]).write_text(picture, encoding="utf-8")
-    print(f"{sys.argv[1]}: {len(picture.encode()) // 1024} KiB")
+    """Write the pictures into the folder that the command line names."""
+    for scene in SCENES:
+        picture = animated(asyncio.run(record(scene)), scene.columns, scene.rows)
+        path = Path(sys.argv[1], f"{scene.name}.svg")
+        path.write_text(picture, encoding="utf-8")
+        print(f"{path}: {len(picture.encode()) // 1024} KiB")
 
 
 if __name__ == "__main__":

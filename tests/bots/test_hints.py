@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tabuleiro.clock import NO_CLOCK, new_clock
-from tabuleiro.errors import BotError
+from tabuleiro.errors import BotError, CommandError
 from tabuleiro.ids import AccountId, Player, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import Explanation, HintGiven
@@ -99,6 +99,17 @@ async def test_a_worker_explains_a_position_by_the_level_that_was_asked() -> Non
     assert (found.level, found.turn_count, len(found.turns)) == ("minimax-1", 19, 3)
     assert (found.turns[0].actions, found.turns[0].value) == (("c4",), 4)
     assert (default.level, default.turns[0].actions) == ("greedy", ("c5",))
+
+
+async def test_what_is_wrong_with_a_value_function_is_told_with_its_explanation(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def value(state, player): return 1 / 0")
+    pool = BotPool(1, 30_000)
+    await pool.start()
+    try:
+        with pytest.raises(CommandError, match="value failed: ZeroDivisionError"):
+            await advise(pool, WON, Explain(ANA, 1, 8, level=f"minimax-1 eval={tmp_path / 'mine.py'}"))
+    finally:
+        await pool.stop()
 
 
 async def test_workers_that_only_crash_give_no_hint(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ async def test_a_loop_without_signal_handlers_is_told_to_stop_all_the_same(
     monkeypatch.setattr(signal, "signal", lambda number, handler: handlers.setdefault(number, handler))
     lifecycle = Lifecycle(Config(), RunClock().now_ms)
     serve._stop_on_signals(lifecycle)
-    assert set(handlers) == {signal.SIGINT, signal.SIGTERM}
+    assert {signal.SIGINT, signal.SIGTERM} <= set(handlers)
     handlers[signal.SIGTERM](signal.SIGTERM, None)
     async with asyncio.timeout(LIMIT_S):
         await lifecycle.stop_requested()

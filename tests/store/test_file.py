@@ -308,6 +308,8 @@ async def test_rooms_that_were_removed_are_not_missed(open_store: Any, make: Any
         assert file.read_promises(database_path) == {ROOM: 1, OTHER: 2}
         await store.remove([OTHER])
         assert file.read_promises(database_path) == {ROOM: 1}
+        lock = database_path.with_name("rooms.db.lock")
+        assert lock.stat().st_mtime == 7, "as the last beat had it"
     with capture_logs() as lines:
         async with open_store():
             pass

@@ -159,7 +159,7 @@ def test_whoever_may_not_open_a_file_is_told_whose_it_is(folder: Path, path: Pat
     assert opened_as_service(path) == f"{told} {lock}: Permission denied; {lock} {whose}"
 
 
-WAY_BACK = re.compile(r"^To go back to a backup.+?\n\n(.+?)\n\n`verify`", re.MULTILINE | re.DOTALL)
+WAY_BACK = re.compile(r"^To go back to a backup.+?\n\n((?:    [^\n]+\n)+)", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("is_lost", [False, True], ids=["another file in its place", "file lost"])

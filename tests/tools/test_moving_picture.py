@@ -39,7 +39,7 @@ def shown_at(picture: str, second: float) -> str:
 
 def test_each_frame_is_shown_in_its_time_and_what_stays_is_there_once() -> None:
     picture = animated(
-        [frame("[red]title", "one"), frame("[red]title", "two", seconds=2.0), frame("[red]title", "one")]
+        [frame("[red]title", "one"), frame("[red]title", "two", seconds=2.0), frame("[red]title", "one")], 20, 4
     )
     assert [shown_at(picture, second) for second in (0.5, 1.5, 2.9, 3.5)] == [
         "title one",
@@ -51,6 +51,6 @@ def test_each_frame_is_shown_in_its_time_and_what_stays_is_there_once() -> None:
 
 
 def test_what_shows_no_animation_shows_the_first_frame() -> None:
-    picture = animated([frame("one"), frame("two")])
+    picture = animated([frame("one"), frame("two")], 20, 4)
     hidden = [group for group in ElementTree.fromstring(picture).iter(f"{SVG}g") if group.get("display") == "none"]
     assert [[text.text for text in group.findall(f"{SVG}text")] for group in hidden] == [["two"]]

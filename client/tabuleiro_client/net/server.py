@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import quote
 
 from tabuleiro.errors import ClientError, ConfigError, DatabaseLockedError, NotationError
-from tabuleiro.ids import RoomCode
+from tabuleiro.ids import SECOND_MS, RoomCode
 from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.events import RoomSecrets
 from tabuleiro.protocol.messages import RecordPlayed
@@ -80,10 +80,12 @@ async def embedded_server(wanted: Path | None, tell: Callable[[str], None]) -> A
     """Run a server on a free loopback port for as long as the context lasts.
 
     The database ``wanted`` holds its rooms, ``None``: the first of ``local.db``, ``local-2.db``, ... that no other
-    terminal is using. Where none can be written, ``tell`` is told, and the rooms are gone at the end.
+    terminal is using. Where none can be written, ``tell`` is told, and the rooms are gone at the end. It is told,
+    too, if the clock of this machine is behind what is in the database.
 
     Raises: ModuleNotFoundError when the extra `server` is not installed, StoreError, ClientError.
     """
+    from tabuleiro_server.cli.serve import clock_line
     from tabuleiro_server.cli.serve import embedded_server as run_embedded
 
     async with AsyncExitStack() as stack:
@@ -92,6 +94,8 @@ async def embedded_server(wanted: Path | None, tell: Callable[[str], None]) -> A
                 server = await stack.enter_async_context(run_embedded(database))
             except DatabaseLockedError:
                 continue
+            if server.clock_behind_ms >= SECOND_MS:
+                tell(clock_line(server.clock_behind_ms))
             yield EmbeddedServer(server.url, database, server.guests.vouch_for)
             return
     if wanted is not None:

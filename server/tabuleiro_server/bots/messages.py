@@ -89,13 +89,14 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
 class Answer(msgspec.Struct, frozen=True, tag="answer"):
     """Worker to pool: the actions for the job with this number; only hints have ``evaluation``.
 
-    An ``explanation`` comes without actions.
+    An ``explanation`` comes without actions, and so does the ``problem`` that prevents one.
     """
 
     number: int
     actions: list[str]
     evaluation: Evaluation | None = None
     explanation: Explanation | None = None
+    problem: str = ""
 
 
 class Refusal(msgspec.Struct, frozen=True, tag="refusal"):

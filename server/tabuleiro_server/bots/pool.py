@@ -62,7 +62,8 @@ class Thought:
 
     ``actions`` are canonical texts, one or more. With ``is_fallback`` they are random: workers failed twice, or
     gave no answer in time. ``thought_ms`` is the time since a worker got the request, in milliseconds. Hints that
-    are no fallback have ``evaluation``, explanations ``explanation`` and no actions.
+    are no fallback have ``evaluation``, explanations ``explanation``, or
+    the ``problem`` that prevents one, and no actions.
     """
 
     actions: tuple[str, ...]
@@ -70,6 +71,7 @@ class Thought:
     thought_ms: int
     evaluation: Evaluation | None = None
     explanation: Explanation | None = None
+    problem: str = ""
 
 
 @dataclass(eq=False, slots=True)
@@ -272,7 +274,12 @@ class BotPool:
         if not wish.thought.done():
             thought_ms = int((loop.time() - started_s) * 1000)
             thought = Thought(
-                tuple(answer.actions), is_fallback, thought_ms, answer.evaluation, answer.explanation
+                tuple(answer.actions),
+                is_fallback,
+                thought_ms,
+                answer.evaluation,
+                answer.explanation,
+                answer.problem,
             )
             wish.thought.set_result(thought)
 

@@ -278,7 +278,8 @@ def _claim(room: LiveRoom) -> Claim:
 async def advise(pool: BotPool, room: LiveRoom, wish: TakeHint | Explain) -> HintGiven | Explanation:
     """Have ``pool`` choose the best turn for the player to move, or explain a position as a level sees it.
 
-    Raises: BotError when there is no match, the workers are overloaded, or they give no answer.
+    Raises: BotError when there is no match, the workers are overloaded, or they give no answer; CommandError for
+    a level that cannot value the position.
     """
     match = room.state.match
     if match is None:
@@ -306,6 +307,8 @@ async def _explain(pool: BotPool, state: RoomState, match: Match, wish: Explain,
         explained_count=wish.count,
     )
     thought = await pool.think(request, claim=claim)
+    if thought.problem:
+        raise CommandError(ErrorCode.UNKNOWN_LEVEL, thought.problem)
     if thought.explanation is None:
         raise BotError("the workers gave no answer")
     return thought.explanation

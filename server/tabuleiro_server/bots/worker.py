@@ -11,6 +11,7 @@ import sys
 import traceback
 from typing import BinaryIO, Final
 
+from tabuleiro.errors import BotError
 from tabuleiro.rules import Game, State, registry
 from tabuleiro_server.bots.analysis import HINT_BUDGET_MS, suggest
 from tabuleiro_server.bots.engine.readiness import KERNELS
@@ -81,7 +82,10 @@ def _work(job: Job) -> WorkerMessage:
             return _hint(job.number, registry.load(request.game, request.options), state, request.budget_ms)
         if request.explained_count:
             budget_ms = HINT_BUDGET_MS if request.budget_ms is None else request.budget_ms
-            found = explain(state, request.level, request.explained_count, budget_ms)
+            try:
+                found = explain(state, request.level, request.explained_count, budget_ms)
+            except BotError as error:
+                return Answer(job.number, [], problem=str(error))
             return Answer(job.number, [], explanation=found)
         actions = choose_turn(state, request.level, request.seed, request.budget_ms)
         return Answer(job.number, texts_of(state, actions))

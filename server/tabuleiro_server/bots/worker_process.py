@@ -95,7 +95,7 @@ class WorkerProcess:
         if isinstance(message, Ready) or message.number != job.number:
             raise BotError(f"garbage from a bot worker: an unexpected {type(message).__name__}")
         actions_count = len(message.actions) if isinstance(message, Answer) else 0
-        is_turn = isinstance(message, Answer) and message.explanation is None
+        is_turn = isinstance(message, Answer) and message.explanation is None and not message.problem
         if is_turn and not 1 <= actions_count <= MAX_TURN_ACTIONS:
             raise BotError(f"garbage from a bot worker: {actions_count} actions")
         self._is_usable = True

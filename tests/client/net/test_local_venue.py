@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tabuleiro.errors import ClientError
+from tabuleiro.ids import DAY_MS
 from tabuleiro.protocol.messages import CreateRoom, SeatRequest
 from tabuleiro_client.net import server as module
 from tabuleiro_client.net.files import DATA_VARIABLE
@@ -69,6 +72,17 @@ async def test_where_nothing_can_be_written_matches_are_played_and_not_kept(
     (notice,) = identities.notices
     assert "matches cannot be kept" in str(notice)
     assert not database.parent.exists()
+
+
+async def test_who_plays_here_is_told_that_the_clock_was_set_back(identities: IdentityFolder) -> None:
+    async with local_venue(identities, None) as venue, await enter(venue.link, ROOM):
+        database = database_of_key(venue.server)
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("UPDATE rooms SET updated_at_ms = updated_at_ms + ?", (30 * DAY_MS,))
+        connection.commit()
+    async with local_venue(identities, None):
+        (notice,) = identities.notices
+    assert str(notice).startswith("This machine's clock is 29 days")
 
 
 async def test_a_match_is_found_in_its_own_database(

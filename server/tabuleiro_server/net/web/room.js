@@ -454,13 +454,18 @@ export class RoomView {
   }
 
   showClocks() {
-    const clock = this.head?.match?.clock;
+    const { clock, first_turn: first, to_move: mover } = this.head?.match ?? {};
     this.parts.clocks.forEach((element, seat) => {
       if (!clock) { if (element.textContent) element.textContent = ""; return; }
       const player = clock.players[seat];
       const spent = clock.running === seat && clock.since_ms ? Math.max(0, this.link.now() - clock.since_ms) : 0;
       const left = Math.min(player.stage_ms, player.stage_ms - spent);
-      const shown = text.clock(left) + (player.periods_left ? ` +${player.periods_left}` : "");
+      const isFirst = Boolean(first) && mover === seat;
+      const shown = isFirst
+        ? text.firstTurn(first.until_ms - this.link.now())
+        : text.clock(left) + (player.periods_left ? ` +${player.periods_left}` : "");
+      if (first && element.title !== text.FIRST_TURN_TITLE) element.title = text.FIRST_TURN_TITLE;
+      if (!first && element.title) element.title = "";
       if (element.textContent !== shown) element.textContent = shown;
       element.classList.toggle("low", clock.running === seat && left < 10_000);
     });

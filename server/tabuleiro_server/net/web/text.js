@@ -5,7 +5,7 @@
 const ENDINGS = {
   blocked: "{winner} wins: {loser} cannot move",
   base: "{winner} wins: a ship entered the base of {loser}",
-  score: "{winner} wins by the scores",
+  score: "{winner} wins: more points",
   connection: "{winner} wins: {winner} joined both edges",
   resignation: "{winner} wins: {loser} resigned",
   timeout: "{winner} wins: {loser} ran out of time",
@@ -14,11 +14,11 @@ const ENDINGS = {
 
 /** @type {Record<string, string>} */
 const ENDINGS_WITHOUT_WINNER = {
-  repetition: "A draw: the same position for the third time",
+  repetition: "A draw: the same position came up for the third time",
   score: "A draw: the scores are equal",
   deadlock: "A draw: neither side can move",
   agreement: "A draw by agreement",
-  aborted: "The match was aborted, without a result",
+  aborted: "The match was aborted",
 };
 
 /** @type {Record<string, string>} */
@@ -120,10 +120,15 @@ export function event(event, names) {
     case "turn-taken-back": return `${names[event.player]} took back the last turn`;
     case "offer-made": return offer(event.kind, names[event.player]);
     case "offer-ended": return event.how === "void" ? "" : `${offerName(event.kind)} ${event.how}`;
-    case "match-ended": return ending(names, event.winner, event.termination);
+    case "match-ended":
+      if (typeof event.late_player === "number") {
+        return `The match was aborted: ${names[event.late_player]} made no first turn in time`;
+      }
+      return ending(names, event.winner, event.termination);
     case "muted": return event.is_muted === false ? `${event.name} may chat again` : `${event.name} is muted`;
     case "host-changed": return `${event.name} is the host now`;
-    case "room-resumed": return "The server was down and is back";
+    case "room-resumed":
+      return event.is_standstill ? "The server stood still for a while and goes on" : "The server was down and is back";
     case "room-closed": return `The room is closed: ${event.reason}`;
     default: return "";
   }
@@ -143,6 +148,13 @@ export function clock(ms) {
   const rest = String(seconds % 60).padStart(2, "0");
   return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
+
+/**
+ * The time left for a first turn, and the reason that no clock runs yet.
+ * @param {number} ms
+ */
+export const firstTurn = (ms) => `first turn ${clock(ms)}`;
+export const FIRST_TURN_TITLE = "the clock starts after both first turns";
 
 /**
  * A time control in the form that people type.

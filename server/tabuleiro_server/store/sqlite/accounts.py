@@ -95,8 +95,10 @@ class SqliteAccounts(Accounts):
                 "DELETE FROM accounts WHERE last_seen_ms < ?"
                 " AND NOT EXISTS (SELECT 1 FROM players WHERE players.account_id = accounts.id)"
             )
-            self._looks = None
-            return connection.execute(query, (before_ms,)).rowcount
+            removed_count = connection.execute(query, (before_ms,)).rowcount
+            if removed_count:
+                self._looks = None
+            return removed_count
 
         return await self._writer.call(delete)
 

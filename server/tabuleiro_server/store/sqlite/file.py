@@ -26,7 +26,8 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from mmap import mmap
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn, TypeVar
 
@@ -138,22 +139,23 @@ class LockFile:
         self.last_alive_ms = _touched_ms(self._descriptor)
         """The time at which the last holder of the lock was last known to run, ``None`` if it was never held."""
         self._is_held = True
-        touched_ns = os.fstat(self._descriptor).st_mtime_ns
         # The number only makes the message to a refused process better: a full disk is no reason to stop here.
         with suppress(OSError):
             self.promise(self.promised)
-        if not is_serving:
-            os.utime(self._touchable(), ns=(touched_ns, touched_ns))
+        if is_serving:
+            os.utime(self._touchable())
 
     def promise(self, promised: Mapping[RoomCode, Seq]) -> None:
-        """Write down the last events of some rooms that are on disk. Raises: OSError."""
+        """Write down the last events of some rooms that are on disk; no sign of life. Raises: OSError."""
         if self._is_held:
             lines = [str(os.getpid()), *(f"{room} {seq}" for room, seq in promised.items())]
             text = "".join(f"{line}\n" for line in lines).encode("ascii")
             self.promised = dict(promised)
+            touched_ns = os.fstat(self._descriptor).st_mtime_ns
             os.lseek(self._descriptor, 0, os.SEEK_SET)
             os.write(self._descriptor, text)
             os.ftruncate(self._descriptor, len(text))
+            os.utime(self._touchable(), ns=(touched_ns, touched_ns))
 
     def beat(self, now_ms: int) -> None:
         """Note that this process runs at ``now_ms``; the next one reads it in `last_alive_ms`."""
@@ -257,14 +259,17 @@ class _Log:
     """
 
     def __init__(self, paths: tuple[str, str]) -> None:
-        """Open both. Raises: OSError."""
-        self._log = os.open(paths[0], os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-        try:
-            self._index = os.open(paths[1], os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
-        except OSError:
-            os.close(self._log)
-            raise
-        self.statuses = (os.fstat(self._log), os.fstat(self._index))
+        """Open both. Raises: OSError; ValueError when the index is too short."""
+        with ExitStack() as stack:
+            self._log = os.open(paths[0], os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            stack.callback(os.close, self._log)
+            index = os.open(paths[1], os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+            stack.callback(os.close, index)
+            self.statuses = (os.fstat(self._log), os.fstat(index))
+            # Read as SQLite reads it: that does not let go of the interpreter.
+            self._index = mmap(index, 2 * _INDEX_HEAD.size + 4)
+            stack.pop_all()
+        self._index_descriptor = index
         self._seen: _Frame | None = None
 
     def holds_last_frame(self) -> bool:
@@ -287,20 +292,21 @@ class _Log:
 
     def forget(self) -> None:
         """Make SQLite read the log again, as after a crash, before it brings anything of it to the file."""
-        os.pwrite(self._index, bytes(2 * _INDEX_HEAD.size), 0)
+        self._index[: 2 * _INDEX_HEAD.size] = bytes(2 * _INDEX_HEAD.size)
 
     def close(self) -> None:
         """Close both, after SQLite."""
+        self._index.close()
+        os.close(self._index_descriptor)
         os.close(self._log)
-        os.close(self._index)
 
     def _last_frame(self) -> _Frame | None:
         """Return the last frame that is needed; ``None`` if all are in the file.
 
         While the index is written to, it is not known either.
         """
-        index = os.pread(self._index, 2 * _INDEX_HEAD.size + 4, 0)
-        if len(index) < 2 * _INDEX_HEAD.size + 4 or index[: _INDEX_HEAD.size] != index[_INDEX_HEAD.size : -4]:
+        index = self._index[:]
+        if index[: _INDEX_HEAD.size] != index[_INDEX_HEAD.size : -4]:
             return None
         is_made, page_size, count, *checksum, salts = _INDEX_HEAD.unpack_from(index)
         (in_file_count,) = struct.unpack("=I", index[-4:])
@@ -388,7 +394,7 @@ class ServedFile:
         is_due = time.monotonic() >= self._looks_at_s
         if is_due and self._is_log_lost():
             raise LogLostError("the write-ahead log was removed while it was in use")
-        if self._log is not None and sys.platform != "win32":
+        if self._log is not None:
             is_whole = not is_due or self._log.holds_what_was_seen()
             if not (is_whole and self._log.holds_last_frame()):
                 self._note_hurt_log()
@@ -397,8 +403,9 @@ class ServedFile:
 
     def note_log(self) -> None:
         """Note which log, and which index of it, the connections have open, after SQLite has used them."""
-        if self._log is None:
-            with suppress(OSError):  # what SQLite has done is done: it is noted the next time
+        # Under Windows nobody can remove or cut an open file, and SQLite could not remove one that we keep open.
+        if self._log is None and sys.platform != "win32":
+            with suppress(OSError, ValueError):  # what SQLite has done is done: it is noted the next time
                 self._log = _Log(self._log_paths)
 
     def _is_log_lost(self) -> bool:
