@@ -67,7 +67,7 @@ def test_a_word_changes_its_setting_and_no_other(before, text, field, value):
         ("late-bot random:2d", "at most 1d"),
         ("away 4", "5s to 14d"),
         ("away 15d", "5s to 14d"),
-        ("stand-in " + "x" * 31, "the level of a bot"),
+        ("stand-in " + "x" * 301, "the level of a bot"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_what_would_be_right(text, expected):

@@ -35,17 +35,22 @@ KINDS: dict[str, dict[str, str]] = {
 }
 """Kinds of terminals, by the variables that tell them apart."""
 SIZES_OF_WINDOWS: tuple[tuple[int, int, Size | None], ...] = (
-    (120, 40, Size.LARGE),
+    (120, 40, Size.GIANT),
     (60, 18, Size.MEDIUM),
     (44, 14, Size.SMALL),
     (44, 10, None),
-    (80, 24, Size.LARGE),
+    (80, 24, Size.HUGE),
 )
 """Columns and rows of a window, and how large the board of the match is drawn in it; ``None``: not at all."""
 
 
 def glyphs_of(kind: str) -> GlyphSet:
     return ASCII if kind == "linux" else UNICODE
+
+
+def place_of(cell: str) -> tuple[int, int]:
+    """The column and row of a cell, from the top left."""
+    return "abcd".index(cell[0]), 4 - int(cell[1])
 
 
 class Seat:
@@ -68,7 +73,7 @@ class Seat:
 
     async def choose(self, cell: str) -> None:
         """Go to a cell by the arrow keys and choose it."""
-        x, y = "abcd".index(cell[0]), 4 - int(cell[1])
+        x, y = place_of(cell)
         dx, dy = x - self._cursor[0], y - self._cursor[1]
         steps = ["Right" if dx > 0 else "Left"] * abs(dx) + ["Down" if dy > 0 else "Up"] * abs(dy)
         await self.window.press(*steps, "Space")
@@ -79,6 +84,7 @@ class Seat:
         await self.window.shows("your turn")
         if by_typing:
             await self.window.type(f"{' '.join(texts)}\r")
+            self._cursor = place_of(texts[-1])  # it goes along with what is typed
         else:
             for text in texts:
                 await self.choose(text)
@@ -100,7 +106,7 @@ class Match:
         for seat in self.everybody:
             await seat.sees(self.state, size)
 
-    async def play_turn(self, *, by_typing: bool, size: Size | None = Size.LARGE) -> None:
+    async def play_turn(self, *, by_typing: bool, size: Size | None = Size.HUGE) -> None:
         """Let the player to move make a random turn; all see it, unless ``size`` is ``None``."""
         mover, before, texts = self.players[self.state.to_move or 0], self.state.turn_number, []
         while not self.state.is_terminal and self.state.turn_number == before:
@@ -118,7 +124,7 @@ class Match:
                 await seat.window.resize(columns, rows)
             if size is None:
                 for seat in self.everybody:
-                    await seat.window.shows("The window is too small.")
+                    await seat.window.shows("The window is too small")
             else:
                 await self.all_see(size)
             await self.play_turn(by_typing=True, size=size)
@@ -156,7 +162,7 @@ def code_of_room(lines: Sequence[str]) -> str | None:
 async def test_two_people_and_a_watcher_play_a_match_on_screens_that_change_size(tmp_path, kinds):
     async with serving(tmp_path / "t.db") as server, tmux(tmp_path) as windows:
         match = await seated(server, windows, tmp_path, kinds)
-        await match.all_see(Size.LARGE)
+        await match.all_see(Size.HUGE)
         await match.play_turn(by_typing=False)
         await match.play_turn(by_typing=False)
         await match.play_through_resizes()
@@ -168,7 +174,7 @@ async def test_two_people_and_a_watcher_play_a_match_on_screens_that_change_size
         await match.players[outcome.winner].window.shows("You win")
         await match.players[1 - outcome.winner].window.shows("You lose")
         for seat in match.everybody:
-            await seat.window.shows(f"{('blue', 'red')[outcome.winner]} wins")
+            await seat.window.shows(f"{('blue', 'red')[1 - outcome.winner]} cannot move")
             await seat.window.press("C-q")
             await left_clean(seat.window)
 

@@ -70,7 +70,7 @@ def analyse(
     secret: SecretOption = None,
     name: NameOption = None,
 ) -> None:
-    """Tell the best turns of a position of a match and what they are worth, or judge a whole match."""
+    """Find the best turns of a position and what they are worth, or review a whole match."""
     search = load_analyser()
     record = find_record(source, match, listed_game(game, preset, option), server, secret, name).record
     if engine is not None:

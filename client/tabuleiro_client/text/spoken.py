@@ -1,4 +1,4 @@
-"""Positions, and what a turn changed in them, in words for who listens to a screen reader: no pictures, few lines.
+"""Positions, and what a turn changed in them, in words for screen readers: no pictures, few lines.
 
 Everything comes from the views. What happens in a room is said by :mod:`tabuleiro_client.text.sentences`.
 """

@@ -41,7 +41,9 @@ from tabuleiro_client.text.rules import aim_of
 
 Opponent = Literal["person", "bot", "both", "bots"]
 
-CLOCK_EXAMPLES: Final = "5, 5+3, 10m+5x30s, 3d/turn, none"
+CLOCKS: Final = ("none", "1+0", "3+2", "5+3", "10+5", "1d/turn", "3d/turn")
+"""The usual clocks, to choose from."""
+_CLOCK_HELP: Final = "PgDn chooses one; or 5, 10m+5x30s"
 LATE: Final = "late-bot"
 USUAL: Final = "standard"
 OWN: Final = "custom"
@@ -71,7 +73,8 @@ _BEGINS: Final[Mapping[str, str]] = {"me": "you begin", "other": "the other begi
 class Field:
     """One thing to fill in. ``choices`` maps values to what they are called; ``None``: any text.
 
-    ``empty_text`` is what stands in an empty field; ``heading`` is written above it, if there is one.
+    ``empty_text`` is what stands in an empty field; ``heading`` is written above it, if there is one. ``usual``
+    are texts to choose from in a field that takes others too.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Field:
     choices: Mapping[str, str] | None = None
     empty_text: str = ""
     heading: str = ""
+    usual: tuple[str, ...] = ()
 
 
 class RoomForm:
@@ -231,8 +235,9 @@ class RoomForm:
             elif isinstance(setting, LevelSetting | LateBotSetting):
                 choices = levels
             # The help of a clock would leave no room for its forms, which nobody can guess.
-            text = CLOCK_EXAMPLES if isinstance(setting, ClockSetting) else setting.help
-            fields.append(Field(setting.key, setting.label, text, choices))
+            is_clock = isinstance(setting, ClockSetting)
+            text, usual = (_CLOCK_HELP, CLOCKS) if is_clock else (setting.help, ())
+            fields.append(Field(setting.key, setting.label, text, choices, usual=usual))
             if isinstance(setting, LateBotSetting) and self.values[LATE] != NONE:
                 fields.append(Field(LATE + _AFTER, f"{setting.label} after", "of waiting, e.g. 30s or 5m"))
         return [replace(fields[0], heading="How it is played"), *fields[1:]]

@@ -198,6 +198,19 @@ async def test_online_the_room_is_made_with_its_settings(real_server):
         assert settings.time_control.periods == 5
 
 
+async def test_usual_clocks_are_chosen_by_a_key_and_others_typed():
+    async with visit() as at:
+        screen = await local_form(at, "1")
+        await go_to(at, "time")
+        for key, clock in (("pagedown", "1+0"), ("pagedown", "3+2"), ("pageup", "1+0"), ("pageup", "none")):
+            await at.press(key)
+            await until(at.pilot, lambda: screen.form.values["time"] == clock)  # noqa: B023
+        await at.type("7")
+        await until(at.pilot, lambda: screen.form.values["time"] == "7" and not screen.form.errors())
+        await at.press("pageup")
+        await until(at.pilot, lambda: screen.form.values["time"] == "3d/turn")
+
+
 @pytest.mark.slow
 async def test_what_the_server_refuses_is_told(tmp_path):
     config = Config(db=str(tmp_path / "full.db"), port=0, rooms_per_account_count=1)

@@ -152,7 +152,7 @@ async def test_nonsense_is_refused_in_words_and_stays_in_the_line():
 
 @pytest.mark.parametrize("key", ["ctrl+d", "ctrl+u", "ctrl+x"])
 async def test_what_cannot_be_called_back_asks_first(key):
-    app = frozen_app("virus-wars")
+    app = frozen_app("minefield")
     async with app.run_test() as pilot:
         screen = await begun(app, pilot)
         await pilot.press(key)

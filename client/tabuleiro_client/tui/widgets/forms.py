@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -87,6 +87,30 @@ class Chooser(Widget, can_focus=True):
         self.action_choose(-1 if event.x < 2 else 1)
 
 
+class Line(Input):
+    """A line of text; what it holds is selected when it gets the focus, so that typing replaces it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        key("pagedown", "choose(1)", "next value", "Choose the next of the usual values.", shown=False),
+        key("pageup", "choose(-1)", "value before", "Choose the usual value before.", shown=False),
+    ]
+
+    def __init__(self, usual: Sequence[str], value: str, empty_text: str) -> None:
+        super().__init__(value, empty_text, compact=True)
+        self._usual = usual
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return True if a key does something here."""
+        return bool(self._usual) if action == "choose" else super().check_action(action, parameters)
+
+    def action_choose(self, step: int) -> None:
+        """Take another of the usual values; from any other text, the first or the last of them."""
+        start = -1 if step > 0 else 0
+        place = self._usual.index(self.value) if self.value in self._usual else start
+        self.value = self._usual[(place + step) % len(self._usual)]
+        self.action_select_all()
+
+
 class FieldRow(Horizontal):
     """Shows a field; :class:`Filled` tells of every change."""
 
@@ -127,7 +151,7 @@ class FieldRow(Horizontal):
         if field.choices is not None:
             yield Chooser(field.choices, self._value)
         else:
-            yield Input(self._value, field.empty_text, compact=True)  # selected, so that typing replaces it
+            yield Line(field.usual, self._value, field.empty_text)
         yield Static("", classes="hint", markup=False)
 
     def on_mount(self) -> None:

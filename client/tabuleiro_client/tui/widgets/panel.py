@@ -213,11 +213,15 @@ class Legend(Static):
             return
         self._shown = shown
         brush, is_stone = context.brush(is_stone="b" in view.piece_names), "b" in view.piece_names
-        entries = []
+        entries: list[Text] = []
         for piece, is_asleep, name in drawn_pieces(view):
             ink = Ink(ROLES.get(piece), Role.GROUND if is_stone else None, bold=not is_asleep, dim=is_asleep)
             glyph = context.glyphs.glyph(piece, is_asleep=is_asleep)
-            entries.append(Text.assemble((glyph, brush.style(ink)), f" {name}"))
+            entry = Text.assemble((glyph, brush.style(ink)), f" {name}")
+            if is_asleep:
+                entries[-1].append("  ").append_text(entry)  # not parted from the piece awake
+            else:
+                entries.append(entry)
         self.update(_flowed(entries, width))
 
 

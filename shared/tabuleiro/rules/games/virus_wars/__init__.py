@@ -18,7 +18,8 @@ VIRUS WARS
 
 AIM
 Leave the other player without a move. Whoever must act and reaches no cell
-loses, also in the middle of a turn. There are no draws and no passing.
+loses, also in the middle of a turn. Nobody passes, and the rules know no draw;
+both players may still agree on one.
 
 A TURN
 Blue and red take turns; blue begins. A turn is several actions: five in the
