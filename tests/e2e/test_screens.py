@@ -49,7 +49,7 @@ def glyphs_of(kind: str) -> GlyphSet:
 
 
 def place_of(cell: str) -> tuple[int, int]:
-    """The column and the row of a cell, from the top left."""
+    """The column and row of a cell, from the top left."""
     return "abcd".index(cell[0]), 4 - int(cell[1])
 
 
@@ -84,7 +84,7 @@ class Seat:
         await self.window.shows("your turn")
         if by_typing:
             await self.window.type(f"{' '.join(texts)}\r")
-            self._cursor = place_of(texts[-1])  # it follows what is typed
+            self._cursor = place_of(texts[-1])  # it goes along with what is typed
         else:
             for text in texts:
                 await self.choose(text)
@@ -174,7 +174,7 @@ async def test_two_people_and_a_watcher_play_a_match_on_screens_that_change_size
         await match.players[outcome.winner].window.shows("You win")
         await match.players[1 - outcome.winner].window.shows("You lose")
         for seat in match.everybody:
-            await seat.window.shows(f"{('red', 'blue')[outcome.winner]} cannot")
+            await seat.window.shows(f"{('blue', 'red')[1 - outcome.winner]} cannot move")
             await seat.window.press("C-q")
             await left_clean(seat.window)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 
 import msgspec
 import pytest
@@ -93,14 +93,20 @@ async def test_what_is_over_gone_on_this_machine_or_out_of_reach_waits_for_nobod
 
 
 async def test_a_server_that_keeps_silent_is_waited_for_no_longer_than_said(tmp_path):
+    is_gone = asyncio.Event()
+
     async def keep_silent(reader, writer):
         await reader.read()
         writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+        is_gone.set()
 
     async with await asyncio.start_server(keep_silent, "127.0.0.1", 0) as silent:
         url = f"ws://127.0.0.1:{silent.sockets[0].getsockname()[1]}"
         match = SavedMatch(url, "ana", "K7MQ4", "Iris", "default board", "playing", "rui", TimestampMs(1))
         found = await find_turns([match], IdentityFolder(tmp_path), limit_s=0.05)
+        await is_gone.wait()
     assert (found.waiting, found.silent) == ((), (url,))
 
 
