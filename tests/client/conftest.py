@@ -251,7 +251,7 @@ class FaultyServer:
                 self.update_to_tell = Update(self.room.head(), (event,))
                 return Ok(message.id, seq=event.seq)
             case _:
-                return Error(message.id, "bad-message", "not part of this test")
+                return Error(message.id, "not-allowed", "not part of this test")
 
     async def tell(self, message: ServerMessage) -> None:
         """Send ``message`` unasked to every connection."""

@@ -73,7 +73,7 @@ def test_quick_play_names_its_game(options):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--time soon", "--time: 'soon': expected a time control: none, 5+3"),
+        ("--time soon", "--time: 'soon': expected a time control: none, 5 (minutes), 5+3"),
         ("--time 5+9999", "--time: '5+9999': expected an increment from 0 seconds to 1 hour"),
         ("--late-bot random", "--late-bot: 'random': expected LEVEL:TIME"),
         ("--late-bot random:99999999", "--late-bot: 'random:99999999': expected LEVEL:TIME"),

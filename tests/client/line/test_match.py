@@ -191,10 +191,10 @@ async def test_what_is_asked_for_when_the_connection_breaks_is_told_to_be_unknow
 ):
     sitting = await sit_down()
     server.cut_before_reply_to = Offer
-    sitting.type("draw")
+    sitting.type("takeback")
     await sitting.shows("connection lost (the connection broke); trying to come back")
     await sitting.shows("not known whether it was done")
-    await sitting.shows("you offer a draw")
+    await sitting.shows("you ask to take the last turn back")
     await sitting.shows("connected again")
     assert len([message for message in server.received if isinstance(message, Offer)]) == 1
 
@@ -204,7 +204,7 @@ async def test_what_is_asked_for_without_a_connection_is_not_sent_and_the_person
     server.lets_in.clear()
     await server.cut()
     await sitting.shows("connection lost")
-    sitting.type("draw")
+    sitting.type("takeback")
     await sitting.shows("not connected to the server now: nothing was sent")
     server.lets_in.set()
     await sitting.shows("connected again")
@@ -310,7 +310,7 @@ async def test_what_time_alone_brings_is_told_once(server, sit_down):
         ("say", "chat TEXT: send a chat message to the room"),
         ("say " + "x" * 301, "that is too long: at most 300 characters"),
         ("invite", "to watch only:\n  WATCH\n"),
-        ("swap", "not part of this test"),
+        ("swap", "the server does not understand this"),
     ],
 )
 async def test_commands_that_cannot_be_done_say_why(server, sit_down, typed, answer):

@@ -25,7 +25,7 @@ from tabuleiro_client.tui.widgets.panel import Choices
 from tests.client.tui.frozen import frozen_app
 from tests.client.tui.tables import until
 
-OVER_BOARDS = (*keys.BOARD, *keys.MATCH, *keys.STEPPING, *keys.EVERYWHERE)
+OVER_BOARDS = (*keys.BOARD, *keys.MATCH, keys.CLAIM, *keys.STEPPING, *keys.TUTORIAL, *keys.EVERYWHERE)
 TABLES = {
     "board": (*OVER_BOARDS, *keys.REPLAY, *keys.LOOKING),
     "room": (*keys.ROOM, *keys.EVERYWHERE),
@@ -162,7 +162,7 @@ async def test_what_cannot_be_called_back_asks_first(key):
 
 
 async def test_the_menu_lists_the_commands_with_their_keys_and_a_letter_picks_one():
-    app = frozen_app("minefield")
+    app = frozen_app("iris")
     async with app.run_test(size=(80, 24)) as pilot:
         await begun(app, pilot)
         await pilot.press("f9")
@@ -224,7 +224,7 @@ async def test_who_watches_steps_with_the_arrows_and_goes_to_a_turn_by_its_numbe
 
 
 async def test_a_pasted_text_of_several_lines_is_kept_whole():
-    app = frozen_app("virus-wars")
+    app = frozen_app("iris")
     async with app.run_test() as pilot:
         await begun(app, pilot)
         await pilot.press("f4")
