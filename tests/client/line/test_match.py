@@ -310,7 +310,7 @@ async def test_what_time_alone_brings_is_told_once(server, sit_down):
         ("say", "chat TEXT: send a chat message to the room"),
         ("say " + "x" * 301, "that is too long: at most 300 characters"),
         ("invite", "to watch only:\n  WATCH\n"),
-        ("swap", "the server does not understand this"),
+        ("swap", "not part of this test"),
     ],
 )
 async def test_commands_that_cannot_be_done_say_why(server, sit_down, typed, answer):
@@ -392,6 +392,7 @@ async def test_explain_asks_for_a_level_and_tells_the_candidates(server, sit_dow
 
 async def test_an_older_server_that_explains_nothing_is_told_as_such(server, sit_down):
     sitting = await sit_down()
+    server.on_message = lambda message, connection: Error(message.id, "bad-message", "no such request")
     sitting.type("explain")
     await sitting.shows("this server is older and cannot explain; `tabuleiro explain` does so here")
 

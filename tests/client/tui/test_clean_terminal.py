@@ -197,7 +197,7 @@ async def test_after_the_server_was_killed_leaving_leaves_a_clean_terminal(tmp_p
     async with serving(tmp_path / "t.db") as server:
         arguments = ("play", "--server", server.url, "--name", "ana", "--game", "iris")
         async with terminal(tmp_path / "ana", *arguments) as shown:
-            await shown.shows("others join with")
+            await shown.shows("others join")
             await server.kill()
             await shown.shows("Reconnecting")
             shown.press(b"\x11")
