@@ -18,8 +18,7 @@ VIRUS WARS
 
 AIM
 Leave the other player without a move. Whoever must act and reaches no cell
-loses, also in the middle of a turn. Nobody passes, and the rules know no draw;
-both players may still agree on one.
+loses, also in the middle of a turn. Nobody passes, and there are no draws.
 
 A TURN
 Blue and red take turns; blue begins. A turn is several actions: five in the
