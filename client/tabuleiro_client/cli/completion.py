@@ -1,4 +1,4 @@
-"""What the Tab key offers in a shell as the value of an option. What knows it is loaded when it is asked for."""
+"""The values of options that the Tab key offers in a shell. Modules are loaded when a value is asked for."""
 
 from __future__ import annotations
 

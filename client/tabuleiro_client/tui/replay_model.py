@@ -86,7 +86,7 @@ class ReplayModel:
 
     @property
     def analysis(self) -> Analysis | None:
-        """What the search has found about the position shown, ``None`` for nothing yet."""
+        """The result of the search for the position shown, ``None`` for nothing yet."""
         return self._analyses.get(self._path)
 
     @property

@@ -1,4 +1,4 @@
-"""What a level thinks of a position: the candidates with their values, and what these are made of."""
+"""Explanations of a position by a level: the candidates with their values, and the terms of these."""
 
 from __future__ import annotations
 

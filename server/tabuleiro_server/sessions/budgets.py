@@ -96,7 +96,7 @@ class _Limit:
 
 
 class Budgets:
-    """What each account and each address may have made and stored over time."""
+    """The budgets of each account and each address: what may be made and stored over time."""
 
     def __init__(self, config: Config, now_s: Callable[[], float] = time.monotonic) -> None:
         def limit(name: str, what: str) -> _Limit:

@@ -90,7 +90,7 @@ class State(ABC):
 
     @property
     def is_terminal(self) -> bool:
-        """Whether the game is over by its rules."""
+        """True if the game is over by its rules."""
         return self.outcome is not None
 
     @property

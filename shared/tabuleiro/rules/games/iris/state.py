@@ -125,7 +125,7 @@ class IrisState(State):
 
     @property
     def can_pass(self) -> bool:
-        """Whether ``pass`` is legal: at the start of any turn but the first."""
+        """True if ``pass`` is legal: at the start of any turn but the first."""
         return self.first is None and bool(self.targets) and bool(self.stones[0])
 
     def legal_actions(self) -> tuple[int, ...]:

@@ -133,7 +133,7 @@ class XeroGState(State):
 
     @property
     def is_setup(self) -> bool:
-        """Whether ships are still being placed."""
+        """True while ships are being placed."""
         return self._placed_count < SHIP_COUNT
 
     @property
