@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import signal
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -20,11 +21,14 @@ GARBAGE_THRESHOLDS = (10_000, 10, 10)
 def pytest_configure() -> None:
     """Leave to tests, and to what they start, nothing of the terminal and the job that pytest runs in.
 
-    A background job has Ctrl-C ignored, and its children inherit that. The interpreter's line editor, which pytest
-    loads, tells its children the size of the terminal by variables; screens in windows of any size believe them.
+    A background job has Ctrl-C ignored, and one under nohup the end of its terminal; children inherit that.
+    The interpreter's line editor, which pytest loads, tells its children the size of the terminal by
+    variables; screens in windows of any size believe them.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import urllib.request
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -29,17 +29,6 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "deploy" / "tabuleiro.toml"
 
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to send")
-
-
-@pytest.fixture(autouse=True)
-def hangup_ends() -> Iterator[None]:
-    """Let started servers see SIGHUP as at a terminal, also if the tests themselves run under nohup."""
-    if sys.platform == "win32":
-        yield
-        return
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
 
 
 async def start(*arguments: str | Path) -> Process:

@@ -79,8 +79,8 @@ async def test_two_people_and_a_watcher_play_a_whole_game(tmp_path: Path, preset
         rui = await stack.enter_async_context(terminal(tmp_path / "rui", *rui_options))
         eva_options = ("watch", code, *LINE_MODE, "--server", server.url, "--name", "eva")
         eva = await stack.enter_async_context(terminal(tmp_path / "eva", *eva_options))
-        await rui.shows("the match begins|to move, \\d steps? left")
-        await eva.shows("to move, \\d steps? left")
+        await rui.shows("the match begins|to move, \\d actions? left")
+        await eva.shows("to move, \\d actions? left")
         for _ in range(6):
             await table.play_turn((ana, rui), (eva,))
 
@@ -89,7 +89,7 @@ async def test_two_people_and_a_watcher_play_a_whole_game(tmp_path: Path, preset
         await refused_with_a_wrong_token(tmp_path, server, code)
         back = (*play_arguments(server, "ana"), "--room", code)
         ana = await stack.enter_async_context(terminal(tmp_path / "ana", *back))
-        await ana.shows("your turn|to move, \\d steps? left")
+        await ana.shows("your turn|to move, \\d actions? left")
         while not table.state.is_terminal:
             await table.play_turn((ana, rui), (eva,))
 
@@ -149,7 +149,7 @@ async def test_a_match_goes_on_after_the_server_was_restarted(tmp_path: Path, nu
         code = await open_room(server, ana)
         rui_options = (*play_arguments(server, "rui"), "--room", code)
         rui = await stack.enter_async_context(terminal(tmp_path / "rui", *rui_options))
-        await rui.shows("to move, \\d steps? left")
+        await rui.shows("to move, \\d actions? left")
         for _ in range(3):
             await table.play_turn((ana, rui))
 
@@ -202,5 +202,5 @@ async def test_end_of_input_leaves_and_keeps_the_seat(tmp_path: Path) -> None:
     async with terminal(tmp_path / "ana", "play", *LINE_MODE, *flags) as ana:
         await ana.shows("your turn.*\n>")
         ana.press(CTRL_D)
-        await ana.shows("keep your seat")
+        await ana.shows("your seat is kept")
         assert await ana.wait() == 0
