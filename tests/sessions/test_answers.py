@@ -108,5 +108,5 @@ async def test_each_request_has_exactly_one_answer(open_stage: Any, seed: int) -
             assert asker.client.faults == []
             hinted_count += sum(isinstance(answer, Ok) and answer.result == HINT for answer in answers)
             kinds.update(answer.code if isinstance(answer, Error) else "ok" for answer in answers)
-        assert kinds["ok"] > REQUESTS_COUNT / 2
+        assert kinds["ok"] > REQUESTS_COUNT / 4
         assert hinted_count
