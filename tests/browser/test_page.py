@@ -78,7 +78,7 @@ def test_a_match_is_played_to_its_end_by_clicks(visit: Any, game: str) -> None:
     assert OVER.search(play_to_the_end(page))
     assert page.get_by_role("button", name="Rematch").is_visible()
     page.get_by_role("link", name="replay").click()
-    page.wait_for_selector("input[type=range]")
+    page.locator(".status", has_text="Action").wait_for()
     page.keyboard.press("Home")
     page.wait_for_function("() => /The start/.test(document.querySelector('.status').textContent)")
 

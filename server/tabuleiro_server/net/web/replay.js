@@ -77,6 +77,7 @@ export class ReplayView {
 
   /** @param {number} ply */
   async go(ply) {
+    if (!this.record) return;
     this.ply = Math.max(0, Math.min(ply, this.length));
     const wanted = this.ply;
     if (!this.boards.has(wanted)) {
