@@ -164,7 +164,8 @@ def _why_not_free(error: OSError | UnicodeError) -> str:
             return "there is no such host"
         case OSError(errno=errno.EADDRINUSE):
             return "the port is in use; stop the other server, or choose another port with --port"
-        case OSError(errno=errno.EADDRNOTAVAIL):
+        # From Python 3.13 on, asyncio raises one error without a number for all addresses that it could not have.
+        case OSError(errno=errno.EADDRNOTAVAIL) | OSError(errno=None):
             return "this machine does not have it; 0.0.0.0 stands for all that it has"
         case OSError(errno=errno.EACCES):
             return "this user may not have the port; choose one from 1024 on with --port"

@@ -22,6 +22,9 @@ from tabuleiro.protocol.version import SUBPROTOCOL_JSON, SUBPROTOCOL_MSGPACK
 CLIENT_FRAME_MAX_BYTES: Final = 16 * 1024
 """Largest frame a client may send."""
 
+NESTING_MAX_COUNT: Final = 500
+"""Deepest nesting of JSON that is looked into; no message needs more than five levels."""
+
 SERVER_FRAME_MAX_BYTES: Final = 4 * 1024 * 1024
 """Largest frame a server may send: a snapshot of a very long match fits."""
 
@@ -156,12 +159,26 @@ def _unpack(frame: bytes, limit_bytes: int) -> Any:
 def _read_json(frame: bytes, limit_bytes: int) -> Any:
     _check_size(frame, limit_bytes)
     try:
-        return msgspec.json.decode(frame)
+        value = msgspec.json.decode(frame)
     except msgspec.ValidationError as error:
         # It is JSON, with a number that no computer holds, e.g. 1e400.
         raise RemoteProtocolError(f"not a message: {error}") from error
     except (ValueError, RecursionError) as error:
         raise RemoteProtocolError(f"not a JSON message: {error}", CloseCode.INVALID_DATA) from error
+    if _is_deeper_than(NESTING_MAX_COUNT, value):
+        raise RemoteProtocolError("not a JSON message: nested too deep", CloseCode.INVALID_DATA)
+    return value
+
+
+def _is_deeper_than(levels_count: int, value: Any) -> bool:
+    """Return True if lists and maps are nested deeper. The decoder's own limit depends on the version of Python."""
+    inside = [value]
+    for _ in range(levels_count + 1):
+        lists = [
+            each.values() if isinstance(each, dict) else each for each in inside if isinstance(each, dict | list)
+        ]
+        inside = [item for items in lists for item in items]
+    return bool(inside)
 
 
 def _with_whole_numbers(value: Any, levels_count: int = MESSAGE_LEVELS_COUNT) -> Any:
