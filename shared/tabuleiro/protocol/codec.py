@@ -171,7 +171,7 @@ def _read_json(frame: bytes, limit_bytes: int) -> Any:
 
 
 def _is_deeper_than(levels_count: int, value: Any) -> bool:
-    """Return True if lists and maps are nested deeper. The decoder's own limit depends on the version of Python."""
+    """Return True if lists and maps are nested deeper; each version of Python has a limit of its own."""
     inside = [value]
     for _ in range(levels_count + 1):
         lists = [
