@@ -336,7 +336,10 @@ class Requests:
     def _ask(self, session: Session, room: LiveRoom, message: RoomRequest) -> asyncio.Future[RoomState]:
         actions_count = len(message.actions) if isinstance(message, messages.Play) else 0
         self._spend_event(session, message, 1 + actions_count // ACTIONS_PER_EVENT_COUNT)
-        command = _command(session, *self._with_bot_levels(session, room.state.game.name, message))
+        bot_levels: tuple[str, ...] = ()
+        if isinstance(message, messages.SeatBot | messages.ChangeSettings):
+            message, bot_levels = self._with_bot_levels(session, room.state.game.name, message)
+        command = _command(session, message, bot_levels)
         return room.perform(command, lambda state: session.send(Ok(message.id, seq=state.seq)))
 
     def _with_level(self, session: Session, game: str, seat: SeatRequest) -> SeatRequest:
