@@ -62,7 +62,7 @@ class RunClock:
         self._elapsed_ms = elapsed_ms
         self._ahead_ms = wall_ms() - elapsed_ms()
         """The time of the run minus ``elapsed_ms``."""
-        self._seen_ms = 0
+        self._seen_ms = TimestampMs(0)
         self._still_ms = 0
         self._off_ms = 0
         self._on_standstill: OnStandstill | None = None
@@ -71,8 +71,8 @@ class RunClock:
     def now_ms(self) -> TimestampMs:
         """Return the time in milliseconds since 1970 UTC; a standstill before it is told first."""
         now_ms = TimestampMs(self._elapsed_ms() + self._ahead_ms)
-        since_ms, self._seen_ms = TimestampMs(self._seen_ms), now_ms
-        if self._on_standstill is not None and now_ms - since_ms >= STANDSTILL_MS:
+        since_ms, self._seen_ms = self._seen_ms, now_ms
+        if now_ms - since_ms >= STANDSTILL_MS and self._on_standstill is not None:
             self._still_ms += now_ms - since_ms
             log.info("the server stood still", for_ms=now_ms - since_ms)
             self._on_standstill(since_ms, now_ms)

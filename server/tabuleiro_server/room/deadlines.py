@@ -102,7 +102,9 @@ def _playing_deadlines(room: RoomState) -> Iterator[Deadline]:
 
 
 def _has_person_moved(match: Match) -> bool:
-    return any(match.players[player].kind == "person" and player in match.movers for player in PLAYERS)
+    # Asked at every move: without a generator.
+    first, second = match.players
+    return (first.kind == "person" and 0 in match.movers) or (second.kind == "person" and 1 in match.movers)
 
 
 def _ended(match: Match, winner: Player | None, termination: Termination) -> Events:
