@@ -47,6 +47,11 @@ def export(
     if output is None:
         write_data(text)
         return
+    write_file(output, text)
+
+
+def write_file(output: Path, text: str) -> None:
+    """Write a file in UTF-8. Raises: ClientError."""
     try:
         output.write_bytes(text.encode())
     except OSError as error:

@@ -7,11 +7,10 @@ from typing import Annotated, cast
 
 import typer
 
-from tabuleiro.errors import ClientError
 from tabuleiro.rules import registry
 from tabuleiro.rules.search_tree import TreeGrower
 from tabuleiro_client.cli.analyse import position_before
-from tabuleiro_client.cli.export import find_record
+from tabuleiro_client.cli.export import find_record, write_file
 from tabuleiro_client.cli.options import (
     AsciiOption,
     GameOptions,
@@ -66,7 +65,4 @@ def tree(
     if output is None:
         typer.echo(text, nl=False)
         return
-    try:
-        output.write_bytes(text.encode())
-    except OSError as error:
-        raise ClientError(f"cannot write {output}: {error.strerror or error}") from error
+    write_file(output, text)

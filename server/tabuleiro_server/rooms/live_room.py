@@ -392,8 +392,9 @@ class LiveRoom:
 
     def _departures_for(self, submission: Submission | Entry) -> list[Disconnect]:
         """Return the departures that are not stored yet, for a claim: it is by what everybody sees."""
-        if any(isinstance(command, ClaimWin) for command in submission.commands):
-            return self._disconnects(self.subscribers.accounts_gone(self.state))
+        for command in submission.commands:
+            if isinstance(command, ClaimWin):
+                return self._disconnects(self.subscribers.accounts_gone(self.state))
         return []
 
     def _disconnects(self, gone: Collection[AccountId]) -> list[Disconnect]:
