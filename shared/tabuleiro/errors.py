@@ -19,6 +19,7 @@
     │   ├── DatabaseFormatError      not a database that this program can use
     │   ├── StorageUnavailableError  disk full, locked, I/O error: nothing was stored, later may do
     │   ├── ConflictError            the room's log has moved on
+    │   ├── TakenOverError           the room has another owner now
     │   ├── DamagedRoomError         the stored events of a room are not those that were written
     │   └── NameTakenError           another account has this name
     ├── BotError                 a bot gave no usable answer
@@ -194,6 +195,14 @@ class ConflictError(StoreError):
         self.expected_seq = expected_seq
         self.actual_seq = actual_seq
         super().__init__(f"room {room}: expected event {expected_seq} to be the last, but it is {actual_seq}")
+
+
+class TakenOverError(StoreError):
+    """Somebody else has taken the room over since this owner did: nothing was stored."""
+
+    def __init__(self, room: str) -> None:
+        self.room = room
+        super().__init__(f"room {room} has been taken over by another owner; load it again")
 
 
 class DamagedRoomError(StoreError):

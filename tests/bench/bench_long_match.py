@@ -37,6 +37,7 @@ from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom, new_chance
+from tabuleiro_server.store.port import FIRST_INCARNATION
 from tabuleiro_server.store.sqlite.store import SqliteStore
 from tests.e2e.stored_rooms import room_code
 
@@ -153,7 +154,7 @@ async def enter(room: LiveRoom, since: Seq | None) -> None:
 async def bench(server: Server, code: RoomCode, name: str, options: dict[str, int | str], plies: int) -> None:
     """Ask of one room all that makes it look back."""
     events = longest(code, name, options, plies)
-    appended = server.journal.append(None, events)
+    appended = server.journal.append(None, events, FIRST_INCARNATION)
     await appended.stored
     assert appended.room.match is not None
     actions = appended.room.match.actions

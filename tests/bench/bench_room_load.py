@@ -32,6 +32,7 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.rules import registry
 from tabuleiro_server.rooms.journal import Journal, rows_of
+from tabuleiro_server.store.port import FIRST_INCARNATION
 from tabuleiro_server.store.sqlite.store import SqliteStore
 from tests.bench.bench_long_match import ANA, LINE, MATCHES, Heartbeat
 from tests.e2e.stored_rooms import room_code
@@ -68,7 +69,7 @@ def room_events(
 
 async def bench(journal: Journal, code: RoomCode, events: Sequence[SequencedEvent], title: str) -> None:
     """Store a room, load it several times, and print the times."""
-    await journal.append(None, events).stored
+    await journal.append(None, events, FIRST_INCARNATION).stored
     taken_ms, cpu_ms = [], []
     for _ in range(LOADS_COUNT):
         started_s, cpu_s = time.perf_counter(), time.process_time()

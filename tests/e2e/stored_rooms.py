@@ -20,6 +20,7 @@ from tabuleiro_server.room.decide import decide, open_room
 from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.journal import Journal, rows_of
+from tabuleiro_server.store.port import FIRST_INCARNATION
 from tabuleiro_server.store.sqlite.store import SqliteStore
 
 AT_ONCE_COUNT: Final = 500
@@ -99,4 +100,4 @@ async def fill(
         for first in range(0, room_count, AT_ONCE_COUNT):
             numbers = range(first, min(first + AT_ONCE_COUNT, room_count))
             rooms = (unfinished_room(number, seats, settings, action_count) for number in numbers)
-            await asyncio.gather(*(journal.append(None, events).stored for events in rooms))
+            await asyncio.gather(*(journal.append(None, events, FIRST_INCARNATION).stored for events in rooms))

@@ -33,7 +33,7 @@ from tabuleiro_server.sessions.lobby import Lobby
 from tabuleiro_server.sessions.requests import Requests
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.sessions.session import Session
-from tabuleiro_server.store.port import BEFORE_FIRST, Rows
+from tabuleiro_server.store.port import BEFORE_FIRST
 from tabuleiro_server.store.sqlite.store import SqliteStore
 from tests.patience import LIMIT_S
 
@@ -64,8 +64,8 @@ class FaultyStore(SqliteStore):
         self._is_reached = asyncio.Event()
         self._is_refused = asyncio.Event()
 
-    def append(self, room: RoomCode, expected_seq: Seq, events: Any, rows: Rows) -> asyncio.Future[None]:
-        return asyncio.ensure_future(self._append_as_told(room, expected_seq, events, rows))
+    def append(self, room: RoomCode, *args: Any) -> asyncio.Future[None]:
+        return asyncio.ensure_future(self._append_as_told(room, *args))
 
     async def _append_as_told(self, room: RoomCode, *args: Any) -> None:
         if not self.gate.is_set():

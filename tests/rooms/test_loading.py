@@ -14,6 +14,7 @@ from tabuleiro.rules import registry
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms import journal as journal_module
 from tabuleiro_server.rooms.journal import CHUNK_COUNT
+from tabuleiro_server.store.port import FIRST_INCARNATION
 
 PLIES_COUNT = 300
 
@@ -38,7 +39,7 @@ def long_match() -> list[SequencedEvent]:
 @pytest.fixture
 async def stored(stage: Any) -> RoomState:
     """The room of that match, on disk only."""
-    appended = stage.journal.append(None, long_match())
+    appended = stage.journal.append(None, long_match(), FIRST_INCARNATION)
     await appended.stored
     return appended.room
 

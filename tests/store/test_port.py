@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from tabuleiro.errors import ConflictError, StorageUnavailableError, StoreError
+from tabuleiro.errors import ConflictError, StorageUnavailableError, StoreError, TakenOverError
 from tabuleiro.ids import RoomCode, Seq, TimestampMs
-from tabuleiro_server.store.port import Rows, Store, StoredEvent
+from tabuleiro_server.store.port import FIRST_INCARNATION, Rows, Store, StoredEvent
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
@@ -212,6 +212,100 @@ async def test_cancelled_append_is_stored_whole_or_not_at_all(any_store: Store, 
     assert stored in (make.events(1, 1), make.events(1, 4))
     last = len(stored)
     await any_store.append(ROOM, Seq(last), make.events(last + 1, last + 1), make.rows(ROOM))
+
+
+# Owners
+
+
+@pytest.mark.parametrize("written_count", [0, 1, 3])
+async def test_append_of_an_owner_whose_room_was_taken_over_is_refused(
+    owners: Owners, make: Any, written_count: int
+) -> None:
+    """Also when the new owner has written nothing yet, and the number of the event is free."""
+    mine, others = owners
+    await mine.append(ROOM, Seq(0), make.events(1, 3), make.rows(ROOM))
+    old = await mine.take_over(ROOM)
+    new = await others.take_over(ROOM)
+    theirs = make.events(4, 3 + written_count, b"theirs")
+    if theirs:
+        await others.append(ROOM, Seq(3), theirs, make.rows(ROOM), new)
+    late = Rows(make.room(ROOM, "late", deadline_ms=1, summary=b"late"), [make.match(ROOM)])
+    for incarnation in (old, FIRST_INCARNATION):
+        for count in (1, 3):
+            with pytest.raises(TakenOverError, match=ROOM):
+                await mine.append(ROOM, Seq(3), make.events(4, 3 + count, b"late"), late, incarnation)
+    last = 3 + written_count
+    with pytest.raises(TakenOverError):
+        await mine.append(ROOM, Seq(last), make.events(last + 1, last + 1, b"late"), late, old)
+    for store in owners:
+        assert await store.load(ROOM) == make.events(1, 3) + theirs
+        assert (await store.room(ROOM), await store.matches(ROOM)) == (make.room(ROOM), [])
+    await others.append(ROOM, Seq(last), make.events(last + 1, last + 1), make.rows(ROOM), new)
+
+
+async def test_owner_who_takes_a_room_back_finds_what_others_wrote_and_goes_on(owners: Owners, make: Any) -> None:
+    mine, others = owners
+    await mine.append(ROOM, Seq(0), make.events(1, 1), make.rows(ROOM))
+    theirs = await others.take_over(ROOM)
+    await others.append(ROOM, Seq(1), make.events(2, 2), make.rows(ROOM), theirs)
+    again = await mine.take_over(ROOM)
+    assert again > theirs > FIRST_INCARNATION
+    assert await mine.load(ROOM) == make.events(1, 2)
+    await mine.append(ROOM, Seq(2), make.events(3, 3), make.rows(ROOM), again)
+    with pytest.raises(TakenOverError):
+        await others.append(ROOM, Seq(3), make.events(4, 4), make.rows(ROOM), theirs)
+    assert await others.load(ROOM) == make.events(1, 3)
+
+
+async def test_takeover_of_one_room_leaves_all_others_alone(owners: Owners, make: Any) -> None:
+    mine, others = owners
+    for code in (ROOM, OTHER):
+        await mine.append(code, Seq(0), make.events(1, 1), make.rows(code))
+    new = await others.take_over(ROOM)
+
+    async def append_late() -> None:
+        await mine.append(ROOM, Seq(1), make.events(2, 2), make.rows(ROOM))
+
+    assert await outcomes(
+        asyncio.ensure_future(append_late()),
+        mine.append(OTHER, Seq(1), make.events(2, 2), make.rows(OTHER)),
+        others.append(ROOM, Seq(1), make.events(2, 2, b"theirs"), make.rows(ROOM), new),
+    ) == [TakenOverError, type(None), type(None)]
+    assert await mine.load(ROOM) == make.events(1, 1) + make.events(2, 2, b"theirs")
+    assert await mine.load(OTHER) == make.events(1, 2)
+
+
+async def test_rooms_that_nobody_has_made_are_taken_over_as_new_ones(owners: Owners, make: Any) -> None:
+    mine, others = owners
+    incarnation = await mine.take_over(ROOM)
+    assert incarnation == FIRST_INCARNATION
+    await others.append(ROOM, Seq(0), make.events(1, 1, b"theirs"), make.rows(ROOM))
+    with pytest.raises(ConflictError):
+        await mine.append(ROOM, Seq(0), make.events(1, 1), make.rows(ROOM), incarnation)
+    await others.take_over(ROOM)
+    await others.remove([ROOM])
+    await mine.append(ROOM, Seq(0), make.events(1, 1), make.rows(ROOM))
+
+
+async def test_append_whose_answer_was_lost_is_found_in_the_log_or_can_be_made_again(
+    owners: Owners, make: Any
+) -> None:
+    """Whoever takes the room over next reads it there, or is told so by a conflict: it is stored once."""
+    mine, others = owners
+    await mine.append(ROOM, Seq(0), make.events(1, 1), make.rows(ROOM))
+    for _ in range(10):
+        before = await mine.load(ROOM)
+        last = len(before)
+        owner = await mine.take_over(ROOM)
+        lost = mine.append(ROOM, Seq(last), make.events(last + 1, last + 3), make.rows(ROOM), owner)
+        await asyncio.sleep(0)  # the group is on its way
+        lost.cancel()
+        new = await others.take_over(ROOM)
+        found = await others.load(ROOM)
+        assert found in (before, make.events(1, last + 3))
+        again = others.append(ROOM, Seq(last), make.events(last + 1, last + 3), make.rows(ROOM), new)
+        assert await outcomes(again) in ([ConflictError], [type(None)])
+        assert await mine.load(ROOM) == make.events(1, last + 3)
 
 
 # Rows

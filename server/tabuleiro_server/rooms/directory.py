@@ -19,6 +19,7 @@ from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.journal import Journal
 from tabuleiro_server.rooms.live_room import LiveRoom, RoomContext
 from tabuleiro_server.rooms.refusals import code_of_room, damaged, no_such_room, unavailable
+from tabuleiro_server.store.port import FIRST_INCARNATION, Incarnation
 
 REMOVED_COUNT: Final = 200
 """Rooms that are removed from the disk in one go."""
@@ -92,11 +93,11 @@ class Directory:
             SequencedEvent(Seq(number), now_ms, event) for number, event in enumerate(open_room(command), start=1)
         )
         try:
-            appended = self._context.journal.append(None, events)
+            appended = self._context.journal.append(None, events, FIRST_INCARNATION)
             await appended.stored
         except StoreError as error:
             raise unavailable(error) from error
-        room = self._started(appended.room, self._resumption(appended.room))
+        room = self._started(appended.room, FIRST_INCARNATION)
         self._context.on_change(room)
         return room
 
@@ -170,6 +171,7 @@ class Directory:
         if code in self._damaged:
             raise damaged(code)
         try:
+            incarnation = await self._context.journal.take_over(code)
             state = await self._context.journal.load(code)
         except DamagedRoomError as error:
             raise self._quarantined(code) from error
@@ -180,7 +182,7 @@ class Directory:
             raise self._quarantined(code) from error
         if state is None or state.phase == "closed":
             raise no_such_room(code)
-        return self._rooms.get(code) or self._started(state, self._resumption(state))
+        return self._rooms.get(code) or self._started(state, incarnation)
 
     def _quarantined(self, code: RoomCode) -> CommandError:
         """Leave a room alone until the next start, and log the exception that is being handled."""
@@ -200,8 +202,9 @@ class Directory:
         is_standstill = len(missed) < len(self._downtimes)
         return Resume(*_together(missed), is_standstill=is_standstill)
 
-    def _started(self, state: RoomState, first: Resume | None) -> LiveRoom:
-        room = self._rooms[state.code] = LiveRoom(state, self._context, first)
+    def _started(self, state: RoomState, incarnation: Incarnation) -> LiveRoom:
+        first = self._resumption(state)
+        room = self._rooms[state.code] = LiveRoom(state, self._context, incarnation, first)
         return room
 
     def _drop(self, room: LiveRoom) -> None:

@@ -24,7 +24,15 @@ from tabuleiro_server.room.deadlines import Deadline, next_deadline
 from tabuleiro_server.room.evolve import evolve, replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import summary_of
-from tabuleiro_server.store.port import MatchRow, PlayerRow, RoomRow, Rows, Store, StoredEvent
+from tabuleiro_server.store.port import (
+    Incarnation,
+    MatchRow,
+    PlayerRow,
+    RoomRow,
+    Rows,
+    Store,
+    StoredEvent,
+)
 
 EVENT_VERSION: Final = 1
 
@@ -68,8 +76,10 @@ class Journal:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def append(self, before: RoomState | None, events: Sequence[SequencedEvent]) -> Appended:
-        """Evolve the room by ``events``, and have them stored with the rows that follow.
+    def append(
+        self, before: RoomState | None, events: Sequence[SequencedEvent], incarnation: Incarnation
+    ) -> Appended:
+        """Evolve the room by ``events``, and have them stored with the rows that follow, for its ``incarnation``.
 
         Raises: StoreError, and then nothing is stored.
         """
@@ -80,8 +90,13 @@ class Journal:
             before.seq if before is not None else Seq(0),
             [_stored(event) for event in events],
             Rows(_room_row(after, deadline), _match_rows(before, after)),
+            incarnation,
         )
         return Appended(after, deadline, stored)
+
+    async def take_over(self, code: RoomCode) -> Incarnation:
+        """Become the room's owner, before it is loaded. Raises: StoreError."""
+        return await self._store.take_over(code)
 
     async def load(self, code: RoomCode) -> RoomState | None:
         """Read a room from disk and replay its events in chunks; return ``None`` when there is no such room.

@@ -17,7 +17,7 @@ from typing import Final
 
 import structlog
 
-from tabuleiro.errors import CommandError, ConflictError, StoreError
+from tabuleiro.errors import CommandError, ConflictError, StoreError, TakenOverError
 from tabuleiro.ids import AccountId, Seq, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SequencedEvent
@@ -32,6 +32,7 @@ from tabuleiro_server.room.views import head_of, summary_of
 from tabuleiro_server.rooms.journal import Appended, Journal
 from tabuleiro_server.rooms.refusals import damaged, no_such_room, unavailable
 from tabuleiro_server.rooms.subscribers import Subscriber, Subscribers
+from tabuleiro_server.store.port import Incarnation
 from tabuleiro_server.timers import Limit, Timer
 
 PRESENCE_DELAY_S: Final = 0.1
@@ -164,13 +165,16 @@ class RoomContext:
 
 
 class LiveRoom:
-    """One room in memory. ``first`` is decided before anything else."""
+    """One room in memory, as its owner of ``incarnation`` has it. ``first`` is decided before anything else."""
 
-    def __init__(self, room: RoomState, context: RoomContext, first: Command | None = None) -> None:
+    def __init__(
+        self, room: RoomState, context: RoomContext, incarnation: Incarnation, first: Command | None = None
+    ) -> None:
         self.state = room
         self.is_damaged = False
         self.subscribers = Subscribers(room.code)
         self._context = context
+        self._incarnation = incarnation
         self._first: tuple[Command, ...] = () if first is None else (first,)
         self._queue: deque[Submission | Entry] = deque()
         self._recent: deque[SequencedEvent] = deque(maxlen=RECENT_EVENTS_COUNT)
@@ -341,7 +345,7 @@ class LiveRoom:
     def _rest(self, now_ms: TimestampMs) -> None:
         """Wait for the next command or the next deadline; end when the room is closed or the server stops."""
         if self.state.phase == "closed" or self._is_stopping:
-            self._end()
+            self._leave()
             return
         deadline_ms = None if self.is_damaged else self._deadline.of(self.state)
         if deadline_ms is not None and deadline_ms == self._asked_ms:
@@ -359,7 +363,7 @@ class LiveRoom:
         """Leave memory if nobody has wanted anything for long enough; otherwise go on."""
         self._looks_at_ms = None
         if self._is_idle():
-            self._end()
+            self._leave()
         else:
             self._advance()
 
@@ -381,7 +385,7 @@ class LiveRoom:
             commands = (*first, *self._departures_for(submission), *submission.commands)
             events = decide_together(self.state, commands, now_ms)
             if events:
-                appended = self._context.journal.append(self.state, events)
+                appended = self._context.journal.append(self.state, events, self._incarnation)
                 appended.stored.add_done_callback(lambda _: self._finish(submission, first, events, appended))
                 return
             self._first = self._first[len(first) :]
@@ -435,6 +439,10 @@ class LiveRoom:
         match reason:
             case CommandError():
                 _fail(submission, reason)
+            case TakenOverError():
+                refusal = unavailable(reason)
+                _fail(submission, refusal)
+                self._end("another server has taken over this room", refusal)
             case StoreError():
                 if isinstance(reason, ConflictError):
                     log.warning("room behind its log", room=self.state.code, reason=str(reason))
@@ -570,14 +578,19 @@ class LiveRoom:
         self._is_busy = False
         self._advance()
 
-    def _end(self) -> None:
+    def _leave(self) -> None:
+        """Leave memory when the room is closed, idle, or the server stops."""
+        is_closed = self.state.phase == "closed"
+        self._end("the room is closed" if is_closed else "the server stops", no_such_room(self.state.code))
+
+    def _end(self, farewell: str, refusal: CommandError) -> None:
+        """Leave memory, and dismiss whoever is in the room or waits for it."""
         self._ended.set_result(None)
         self._timer.end()
         self._presence_timer.end()
         self._context.on_unload(self)
-        is_closed = self.state.phase == "closed"
-        self.subscribers.dismiss_all("the room is closed" if is_closed else "the server stops")
-        self._fail_all(no_such_room(self.state.code))
+        self.subscribers.dismiss_all(farewell)
+        self._fail_all(refusal)
 
     def _fail_all(self, refusal: CommandError) -> None:
         while self._queue:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from typing import Final, Protocol
+from typing import Final, NewType, Protocol
 
 import msgspec
 
@@ -18,6 +18,12 @@ from tabuleiro_server.metrics import CommitMetrics
 
 BEFORE_FIRST: Final = Seq(0)
 """The place before a room's first event."""
+
+Incarnation = NewType("Incarnation", int)
+"""A number that grows with every takeover of a room: an owner writes only while it is the room's last one."""
+
+FIRST_INCARNATION: Final = Incarnation(0)
+"""That of a new room, for whoever made it."""
 
 STOP_LIMIT_MS: Final = DurationMs(5_000)
 
@@ -156,18 +162,32 @@ class Store(Protocol):
         Raises: StorageUnavailableError.
         """
 
+    async def take_over(self, room: RoomCode) -> Incarnation:
+        """Become the owner of a room, before reading its log: all earlier owners can add nothing any more.
+
+        Returns: the incarnation to append with; the first one when there is no such room.
+
+        Raises: StorageUnavailableError.
+        """
+
     def append(
-        self, room: RoomCode, expected_seq: Seq, events: Sequence[StoredEvent], rows: Rows
+        self,
+        room: RoomCode,
+        expected_seq: Seq,
+        events: Sequence[StoredEvent],
+        rows: Rows,
+        incarnation: Incarnation = FIRST_INCARNATION,
     ) -> asyncio.Future[None]:
         """Add ``events`` behind ``expected_seq`` (0: a new room) and write ``rows``: done after the commit.
 
         All of it is stored or nothing. The events are numbered on from ``expected_seq`` without a gap. Appends to
         one room are stored in the order of the calls. When this is cancelled the events may be stored or not: load
-        the room again.
+        the room again. ``incarnation`` is what :meth:`take_over` has returned to the room's owner.
 
-        Raises, here or when it is awaited: ConflictError when ``expected_seq`` is not the room's last event;
-        StorageUnavailableError when the storage refuses (in both cases nothing of it is stored, and a later append
-        may succeed); StoreError for values that cannot be stored; ValueError for events that are not numbered on.
+        Raises, here or when it is awaited: TakenOverError when the room has an owner of a later ``incarnation``;
+        ConflictError when ``expected_seq`` is not the room's last event; StorageUnavailableError when the storage
+        refuses (in these cases nothing of it is stored, and a later append may succeed); StoreError for values
+        that cannot be stored; ValueError for events that are not numbered on.
         """
 
     async def remove(self, rooms: Collection[RoomCode]) -> None:

@@ -7,15 +7,18 @@ import contextlib
 import sqlite3
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Final
 
 import structlog
 
-from tabuleiro.errors import DatabaseFormatError, StoreError
+from tabuleiro.errors import DatabaseFormatError, StoreError, TakenOverError
 from tabuleiro.ids import DurationMs, RoomCode, Seq, TimestampMs
 from tabuleiro_server.metrics import CommitMetrics
 from tabuleiro_server.store.port import (
     BEFORE_FIRST,
+    FIRST_INCARNATION,
     STOP_LIMIT_MS,
+    Incarnation,
     MatchRow,
     Replay,
     RoomRow,
@@ -52,6 +55,9 @@ from tabuleiro_server.store.sqlite.schema import (
 )
 from tabuleiro_server.store.sqlite.writer import Append, Writer
 
+TAKEN_OVER_COUNT: Final = 10_000
+"""Rooms whose owners are known; the last owner of one that was taken over before those is no longer checked."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -67,6 +73,9 @@ class SqliteStore(Store):
         self.reader = Reader(self._reading, settings.path)
         self.writer = Writer(self._writing, settings.path)
         self._accounts = SqliteAccounts(self.reader, self.writer)
+        # In memory: nobody outside of this process can own a room of a file that it has locked.
+        self._incarnations: dict[RoomCode, Incarnation] = {}
+        self._takeovers_count = 0
 
     @classmethod
     async def open(
@@ -164,10 +173,28 @@ class SqliteStore(Store):
         """Return the time of the newest event of any room, ``None`` before the first."""
         return await self.reader.read(select_newest_ms)
 
+    async def take_over(self, room: RoomCode) -> Incarnation:
+        """Become the owner of a room."""
+        if await self.room(room) is None:
+            return FIRST_INCARNATION
+        self._takeovers_count += 1
+        self._incarnations.pop(room, None)
+        self._incarnations[room] = incarnation = Incarnation(self._takeovers_count)
+        while len(self._incarnations) > TAKEN_OVER_COUNT:
+            del self._incarnations[next(iter(self._incarnations))]
+        return incarnation
+
     def append(
-        self, room: RoomCode, expected_seq: Seq, events: Sequence[StoredEvent], rows: Rows
+        self,
+        room: RoomCode,
+        expected_seq: Seq,
+        events: Sequence[StoredEvent],
+        rows: Rows,
+        incarnation: Incarnation = FIRST_INCARNATION,
     ) -> asyncio.Future[None]:
         """Add events and their rows in the next group: done after its commit."""
+        if incarnation != self._incarnations.get(room, incarnation):
+            raise TakenOverError(room)
         for wanted, event in enumerate(events, start=expected_seq + 1):
             if event.seq != wanted:
                 raise ValueError(f"room {room}: event {event.seq} stands in the place of event {wanted}")
@@ -185,6 +212,8 @@ class SqliteStore(Store):
             self._promise()
         await self.writer.call(delete)
         self.writer.forget(rooms)
+        for room in rooms:
+            self._incarnations.pop(room, None)
 
     async def load(self, room: RoomCode, after_seq: Seq = BEFORE_FIRST) -> list[StoredEvent]:
         """Return the room's events behind ``after_seq`` in order."""
