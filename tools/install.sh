@@ -103,7 +103,7 @@ if ! trouble=$(pip_install --only-binary numba,llvmlite,numpy -e '.[server,bots]
 fi
 if [ "$stage" = develop ]; then
     "$inside" -m pip install --quiet --upgrade pip # older ones do not know dependency groups
-    pip_install --group dev
+    pip_install -e '.[pictures]' --group dev
 fi
 : >"$stamp"
 rm "$unfinished"

@@ -26,6 +26,7 @@ from tabuleiro_server.metrics.exposition import ServerCollector, render_metrics
 from tabuleiro_server.net.addresses import is_everywhere
 from tabuleiro_server.net.http import HttpPages
 from tabuleiro_server.net.page import Page
+from tabuleiro_server.net.pictures import Pictures, can_draw
 from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
@@ -238,6 +239,9 @@ def _sockets(
         bots=lambda: pool.counts,
         memory=lambda: services.memory.tightest,
     )
-    page = Page(services.lobby.listed_room) if config.web else None
+    page = None
+    if config.web:
+        pictures = Pictures(services.lobby, services.directory, services.archive) if can_draw() else None
+        page = Page(services.lobby.listed_room, pictures, config.public_url)
     pages = HttpPages(config, lambda: render_metrics(collector), page)
     return WebSocketServer(requests, config, pages, metrics, clock.awake_s, services.memory)

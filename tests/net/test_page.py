@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import re
 import shutil
+import struct
 import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.messages import CreateRoom, Hello
+from tabuleiro.protocol.events import SeatInfo
+from tabuleiro.protocol.messages import CreateRoom, Hello, Play, RoomSummary, SeatRequest
 from tabuleiro.protocol.version import SUBPROTOCOL_JSON
 from tabuleiro.rules import registry
 from tabuleiro.rules.base import Termination
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.text.endings import ending_text
+from tabuleiro_server.net import pictures
 from tabuleiro_server.net.page import Page
+from tabuleiro_server.net.pictures import can_draw
 from tabuleiro_server.wiring import RunningServer
 from tests.net.wire_client import StartServer, raw_request, wire
+from tests.patience import LIMIT_S
 
 WEB = files("tabuleiro_server.net") / "web"
 MAX_COMPRESSED_BYTES = 60_000
+BOTH_MINE = (SeatRequest("me"), SeatRequest("me"))
 
 
 async def get(server: RunningServer, path: str, *headers: str, method: str = "GET") -> tuple[str, str]:
@@ -59,7 +69,7 @@ async def test_files_are_kept_for_good_and_the_document_is_not(server: RunningSe
     head, body = await get(server, "/")
     assert "Cache-Control: no-cache" in head
     paths = re.findall(r'(?:src|href)="(/static/[^"]+)"', body)
-    assert len(paths) == 3
+    assert len(paths) == 4
     for path in paths:
         head, content = await get(server, path)
         assert head.startswith("HTTP/1.1 200")
@@ -103,6 +113,115 @@ async def test_a_listed_room_has_a_title_and_a_private_one_has_none(server: Runn
     _, body = await get(server, f"/r/{private}")
     assert "<title>tabuleiro</title>" in body
     assert "ana" not in body
+
+
+PICTURES = pytest.mark.skipif(not can_draw(), reason="the extra `pictures` is not installed")
+
+
+async def get_bytes(server: RunningServer, path: str) -> tuple[str, bytes]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    async with asyncio.timeout(LIMIT_S):
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    writer.close()
+    await writer.wait_closed()
+    return head.decode(), body
+
+
+def size_of(png: bytes) -> tuple[int, ...]:
+    assert png.startswith(b"\x89PNG")
+    return struct.unpack(">II", png[16:24])
+
+
+@PICTURES
+async def test_a_listed_room_has_a_picture_and_a_private_one_has_none(start_server: StartServer) -> None:
+    async with start_server(public_url="wss://play.example.org/games") as server, wire(server.url) as client:
+        await client.do(Hello, name="ana")
+        room = await client.do(CreateRoom, game="minefield", seats=BOTH_MINE)
+        private = (await client.do(CreateRoom, game="iris", settings=RoomSettings(is_private=True))).head.room
+        code = room.head.room
+        _, body = await get(server, f"/r/{code}")
+        assert f'"og:image" content="https://play.example.org/games/r/{code}.png"' in body
+        assert '"twitter:card" content="summary_large_image"' in body
+        head, first = await get_bytes(server, f"/r/{code.lower()}.png")
+        assert "Content-Type: image/png" in head
+        assert size_of(first) == (1200, 630)
+        await client.do(Play, room=code, match=1, ply=0, actions=("c3",))
+        _, second = await get_bytes(server, f"/r/{code}.png")
+        assert size_of(second) == (1200, 630)
+        assert second != first
+        assert await get_bytes(server, f"/m/{code}/1.png") == await get_bytes(server, f"/r/{code}.png")
+        for path in (f"/r/{private}.png", f"/m/{private}/1.png", f"/m/{code}/2.png", "/r/K7MQ4.png"):
+            head, text = await get_bytes(server, path)
+            assert head.startswith("HTTP/1.1 404"), path
+            assert text == b"there is no such page; start at /\n"
+        _, body = await get(server, f"/r/{private}")
+        assert "og:image" not in body
+
+
+@PICTURES
+async def test_a_position_is_drawn_once_and_one_after_the_other(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[bytes] = []
+    begun, held = asyncio.Event(), asyncio.Event()
+
+    async def draw(position: bytes) -> bytes:
+        drawn.append(position)
+        begun.set()
+        await held.wait()
+        return b"\x89PNG"
+
+    monkeypatch.setattr(pictures, "_draw", draw)
+    async with wire(server.url) as client:
+        await client.do(Hello, name="ana")
+        codes = [(await client.do(CreateRoom, game=game)).head.room for game in ("iris", "iris", "minefield")]
+        asked = [asyncio.create_task(get_bytes(server, f"/r/{code}.png")) for code in codes]
+        await begun.wait()
+        wanted = [*codes, *codes, *codes][: pictures.WAITING_COUNT + 1]
+        asked += [asyncio.create_task(get_bytes(server, f"/r/{code}.png")) for code in wanted[len(asked) :]]
+        answers = asyncio.as_completed(asked)
+        refused, _ = await next(answers)
+        assert refused.startswith("HTTP/1.1 503")
+        assert "Retry-After" in refused
+        assert len(drawn) == 1
+        held.set()
+        heads = [(await answer)[0] for answer in answers]
+        assert all(head.startswith("HTTP/1.1 200") for head in heads)
+        # Two rooms show the same start position.
+        assert len(drawn) == 2
+
+
+@PICTURES
+async def test_a_picture_that_cannot_be_drawn_takes_nothing_down(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch, log_entries: list[dict[str, Any]]
+) -> None:
+    monkeypatch.setattr(pictures, "_COMMAND", (sys.executable, "-c", "raise SystemExit(3)"))
+    async with wire(server.url) as client:
+        await client.do(Hello, name="ana")
+        code = (await client.do(CreateRoom, game="iris")).head.room
+        head, text = await get_bytes(server, f"/r/{code}.png")
+    assert head.startswith("HTTP/1.1 503")
+    assert text == b"the picture cannot be drawn now\n"
+    assert [entry["reason"] for entry in log_entries if entry["log_level"] == "warning"] == ["it ended with 3"]
+    log_entries.clear()
+
+
+async def test_names_in_previews_are_no_markup() -> None:
+    seats = (SeatInfo("person", name='<b>"ana"'), SeatInfo())
+    room = RoomSummary(RoomCode("K7MQ4"), "waiting", "iris", {}, seats, TimestampMs(0))
+    found = Page(lambda code: room).find("/r/K7MQ4")
+    assert found is not None
+    assert b"<title>&lt;b&gt;&quot;ana&quot; - Iris</title>" in found.plain
+
+
+async def test_without_a_public_address_a_preview_has_no_picture(server: RunningServer) -> None:
+    async with wire(server.url) as client:
+        await client.do(Hello, name="ana")
+        code = (await client.do(CreateRoom, game="iris")).head.room
+        _, body = await get(server, f"/r/{code}", "Host: evil.example")
+    assert "og:image" not in body
+    assert "evil" not in body
 
 
 async def test_a_server_without_the_page_says_what_it_is(start_server: StartServer) -> None:

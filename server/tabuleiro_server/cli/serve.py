@@ -17,6 +17,7 @@ import structlog
 import typer
 
 from tabuleiro.ids import SECOND_MS
+from tabuleiro.protocol.addresses import page_url
 from tabuleiro.text import counted, spell_duration
 from tabuleiro_server.cli.logs import configure_logs
 from tabuleiro_server.config import Config, load_config
@@ -111,15 +112,6 @@ def database_line(db: str, measured: tuple[int, Mapping[str, int]] | None) -> st
     if rooms_count:
         rooms = f"{counted(rooms_count, 'room')}, {unfinished_count} of them unfinished"
     return f"{line} ({size_bytes // BYTES_PER_KIB} KiB, {rooms})"
-
-
-def page_url(server_url: str) -> str:
-    """Return the address of the page in the browser.
-
-    >>> page_url("wss://play.example.org")
-    'https://play.example.org'
-    """
-    return "http" + server_url.removeprefix("ws")
 
 
 def invitation_lines(server: RunningServer, *, is_guessed: bool, has_page: bool) -> list[str]:

@@ -158,6 +158,7 @@ class Connection(asyncio.BufferedProtocol):
         self._pinged_s = 0.0
         self._keepalive: asyncio.TimerHandle | Limit | None = None
         self._end_limit: Limit | None = None
+        self._answering: asyncio.Task[bytes] | None = None
 
     @property
     def subprotocol(self) -> str | None:
@@ -253,10 +254,12 @@ class Connection(asyncio.BufferedProtocol):
             if self._discarded_bytes > DISCARDED_MAX_BYTES:
                 self.pause_reading()
 
-    def eof_received(self) -> None:
+    def eof_received(self) -> bool:
         if not self._is_closing:
             self._protocol.receive_eof()
             self._write_last(self._protocol.data_to_send())
+        # Who has sent the whole request, and says so, still waits for the answer.
+        return self._answering is not None and not self._answering.done()
 
     def resume_writing(self) -> None:
         if self._late_pong and self._is_open:
@@ -272,6 +275,8 @@ class Connection(asyncio.BufferedProtocol):
             if timer is not None:
                 timer.cancel()
         self._shared.handshakes.leave(self)
+        if self._answering is not None:
+            self._answering.cancel()
         if self._receiver is not None:
             self._receiver.connection_lost()
         # Circles of references would keep all of this in memory until the collector looks for them.
@@ -301,8 +306,14 @@ class Connection(asyncio.BufferedProtocol):
             return
         request = cast("Request", events[0])
         answer = self._shared.pages.answer(request, self.peer_address)
-        if answer is not None:
+        if isinstance(answer, bytes):
             self._write_last([answer])
+            return
+        if answer is not None:
+            # The limit of the handshake goes on.
+            self._is_closing = True
+            self._answering = asyncio.get_running_loop().create_task(answer)
+            self._answering.add_done_callback(self._answer_late)
             return
         protocol.send_response(protocol.accept(request))
         if protocol.state is not State.OPEN:
@@ -312,6 +323,10 @@ class Connection(asyncio.BufferedProtocol):
         self._open(request)
         if head[end:] and self._is_open:
             self._receive(head[end:])
+
+    def _answer_late(self, answering: asyncio.Task[bytes]) -> None:
+        if not answering.cancelled():
+            self._write_last([answering.result()])
 
     def _refuse_head(self, status: HTTPStatus, text: str) -> None:
         self._write_last([response(status, text)])

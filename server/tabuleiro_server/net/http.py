@@ -5,7 +5,7 @@ A connection answers one request and is closed. What the metrics say is up to `m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Final
@@ -13,12 +13,16 @@ from urllib.parse import urlsplit
 
 from websockets.http11 import Request
 
+from tabuleiro.errors import CommandError
 from tabuleiro_server.config import Config
 from tabuleiro_server.net.addresses import is_local_host, is_loopback
-from tabuleiro_server.net.page import File, Page
+from tabuleiro_server.net.page import SECURITY_HEADERS, Draw, File, Page
 
 TEXT_CONTENT_TYPE: Final = "text/plain; charset=utf-8"
 METRICS_CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+PICTURE_MAX_AGE_S: Final = 60
+"""How long others may keep the picture of a position, which the next move changes."""
 
 _PROXY_HEADERS: Final = (
     "X-Forwarded-For",
@@ -43,8 +47,10 @@ class HttpPages:
         known = filter(None, (*config.web_origins, config.public_url))
         self._origin_hosts = {urlsplit(address).netloc.lower() for address in known}
 
-    def answer(self, request: Request, peer_address: str) -> bytes | None:
+    def answer(self, request: Request, peer_address: str) -> bytes | Coroutine[None, None, bytes] | None:
         """Return the answer to a plain request, or ``None`` to go on with the WebSocket handshake.
+
+        An answer that takes a while comes as a coroutine.
 
         Args:
             request: Its head; a request with a body is refused before.
@@ -68,10 +74,11 @@ class HttpPages:
             hosts = [*request.headers.get_all("Host"), *authority]
             return self._metrics(request, peer_address, hosts, has_body=has_body)
         if self._page is not None:
+            draw = self._page.find_picture(path)
+            if draw is not None:
+                return _picture_response(draw, has_body=has_body)
             file = self._page.find(path)
-            if file is None:
-                return response(HTTPStatus.NOT_FOUND, "there is no such page; start at /\n", has_body=has_body)
-            return _file_response(file, request, has_body=has_body)
+            return _file_response(file, request, has_body=has_body) if file else _not_found(has_body=has_body)
         text = "this is a tabuleiro game server: use a client, e.g. tabuleiro play --server ADDRESS\n"
         upgrade = (("Connection", "Upgrade"), ("Upgrade", "websocket"))
         return response(HTTPStatus.UPGRADE_REQUIRED, text, headers=upgrade, has_body=has_body)
@@ -112,6 +119,24 @@ def _split_target(target: str) -> tuple[list[str], str]:
         return [], target
     authority, slash, path = rest.partition("/")
     return [authority], slash + path
+
+
+def _not_found(*, has_body: bool) -> bytes:
+    return response(HTTPStatus.NOT_FOUND, "there is no such page; start at /\n", has_body=has_body)
+
+
+async def _picture_response(draw: Draw, *, has_body: bool) -> bytes:
+    """Return a picture; a room that is not listed and one that does not exist are answered alike."""
+    try:
+        drawn = await draw()
+    except CommandError as error:
+        headers: tuple[tuple[str, str], ...] = (("Retry-After", "5"),)
+        text = f"{error.message}\n"
+        return response(HTTPStatus.SERVICE_UNAVAILABLE, text, headers=headers, has_body=has_body)
+    if drawn is None:
+        return _not_found(has_body=has_body)
+    headers = (*SECURITY_HEADERS, ("Cache-Control", f"public, max-age={PICTURE_MAX_AGE_S}"))
+    return response(HTTPStatus.OK, drawn, "image/png", headers=headers, has_body=has_body)
 
 
 def _file_response(file: File, request: Request, *, has_body: bool) -> bytes:

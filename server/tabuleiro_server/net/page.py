@@ -10,14 +10,21 @@ import gzip
 import hashlib
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from string import Template
 from typing import Final
 
+from tabuleiro.ids import Phase
+from tabuleiro.protocol.addresses import page_url, parse_server_url
 from tabuleiro.protocol.messages import RoomSummary
 from tabuleiro.rules import registry
+from tabuleiro_server.net.pictures import HEIGHT_PX, WIDTH_PX, Pictures
+
+Draw = Callable[[], Coroutine[None, None, bytes | None]]
+"""Draws a picture; ``None`` for what a stranger may not see. Raises CommandError when it cannot be drawn now."""
 
 _CONTENT_TYPES: Final = {
     "js": "text/javascript; charset=utf-8",
@@ -29,12 +36,20 @@ _DESCRIPTION: Final = "Play abstract board games with friends: Virus Wars, Xero-
 
 _DOCUMENT: Final = "index.html"
 
-_ROOM: Final = re.compile(r"/(?:r|embed)/([A-Za-z0-9]{5})/?", re.ASCII)
+_INVITATIONS: Final[dict[Phase, str]] = {
+    "waiting": "A seat is open. Play in your browser, without an account.",
+    "playing": "A match is being played. Watch it in your browser.",
+    "finished": "The match is over. Look at it in your browser.",
+}
+"""The description of a listed room; a closed one is not listed."""
+
+_ROOM: Final = re.compile(r"/(?:(?:r|embed)/([A-Za-z0-9]{5})|m/([A-Za-z0-9]{5})/([0-9]{1,9}))/?", re.ASCII)
+_PICTURE: Final = re.compile(r"/(?:r/([A-Za-z0-9]{5})|m/([A-Za-z0-9]{5})/([0-9]{1,9}))\.png", re.ASCII)
 _ADDRESSES: Final = re.compile(
     r"/|/new/?|/(?:r|embed)/[A-Za-z0-9]{5}/?|/m/[A-Za-z0-9]{5}/[0-9]{1,9}/?|/rules/[a-z-]{1,30}/?", re.ASCII
 )
 
-_SECURITY: Final = (
+SECURITY_HEADERS: Final = (
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
@@ -57,10 +72,24 @@ class File:
 
 
 class Page:
-    """The files of the page. ``find_room`` returns a room's line in the lobby, ``None`` if it is not listed."""
+    """The files of the page, and the previews of links to it.
 
-    def __init__(self, find_room: Callable[[str], RoomSummary | None]) -> None:
+    Args:
+        find_room: Returns a room's line in the lobby, ``None`` if it is not listed.
+        pictures: Draws positions; ``None`` where no previews have pictures.
+        public_url: The address of the server for others, empty if the host has named none. A picture in a preview
+            needs a whole address, and what a request calls its host is anybody's word.
+    """
+
+    def __init__(
+        self,
+        find_room: Callable[[str], RoomSummary | None],
+        pictures: Pictures | None = None,
+        public_url: str = "",
+    ) -> None:
         self._find_room = find_room
+        self._pictures = pictures
+        self._base = page_url(parse_server_url(public_url)) if public_url else ""
         folder = files("tabuleiro_server.net") / "web"
         contents = {entry.name: entry.read_bytes() for entry in folder.iterdir() if entry.is_file()}
         document = contents.pop(_DOCUMENT).decode()
@@ -77,29 +106,54 @@ class Page:
             return self._document_at(path)
         return self._files.get(path)
 
+    def find_picture(self, path: str) -> Draw | None:
+        """Return what draws the picture at a path without query, ``None`` where there is none."""
+        found = _PICTURE.fullmatch(path)
+        if found is None or self._pictures is None:
+            return None
+        room, match_room, match = found.groups()
+        return partial(self._pictures.picture, (room or match_room).upper(), None if match is None else int(match))
+
     def _document_at(self, path: str) -> File:
-        title, description = "tabuleiro", _DESCRIPTION
+        title, description, picture = "tabuleiro", _DESCRIPTION, ""
         found = _ROOM.fullmatch(path)
-        room = None if found is None else self._find_room(found.group(1).upper())
+        code, match_code, match = found.groups() if found is not None else (None, None, None)
+        room = self._find_room((code or match_code or "").upper())
         if room is not None:
-            title = _room_title(room)
-            description = f"Room {room.room} on this server: watch, or play the next match."
+            title = _room_title(room) if match is None else _match_title(room, match)
+            description = _INVITATIONS[room.phase] if match is None else "Step through the match in your browser."
+            picture = f"/r/{room.room}.png" if match is None else f"/m/{room.room}/{match}.png"
         text = self._document.substitute(
-            folder=self.folder, title=html.escape(title), description=html.escape(description)
+            folder=self.folder,
+            title=html.escape(title),
+            description=html.escape(description),
+            picture=self._picture_tags(picture),
         ).encode()
         ancestors = "*" if path.startswith("/embed/") else "'none'"
         headers = (
-            *_SECURITY,
+            *SECURITY_HEADERS,
             ("Content-Security-Policy", _POLICY + ancestors),
             ("Cache-Control", "no-cache"),
             ("Vary", "Accept-Encoding"),
         )
         return File(headers, "text/html; charset=utf-8", text, gzip.compress(text, mtime=0))
 
+    def _picture_tags(self, path: str) -> str:
+        """Return the elements that name the picture of a preview."""
+        if not path or not self._base or self._pictures is None:
+            return '<meta name="twitter:card" content="summary">'
+        address = html.escape(self._base + path)
+        return (
+            f'<meta property="og:image" content="{address}">\n'
+            f'<meta property="og:image:width" content="{WIDTH_PX}">\n'
+            f'<meta property="og:image:height" content="{HEIGHT_PX}">\n'
+            '<meta name="twitter:card" content="summary_large_image">'
+        )
+
 
 def _static_file(name: str, content: bytes) -> File:
     headers = (
-        *_SECURITY,
+        *SECURITY_HEADERS,
         ("Cache-Control", "public, max-age=31536000, immutable"),
         ("Vary", "Accept-Encoding"),
     )
@@ -111,3 +165,8 @@ def _room_title(room: RoomSummary) -> str:
     game = registry.game_type(room.game).title
     names = [seat.name for seat in room.seats if seat.name]
     return f"{' against '.join(names)} - {game}" if names else game
+
+
+def _match_title(room: RoomSummary, match: str) -> str:
+    """Return the title of a match; others may have played it than sit in its room now."""
+    return f"{registry.game_type(room.game).title} - match {int(match)} of room {room.room}"

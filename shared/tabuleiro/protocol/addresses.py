@@ -58,3 +58,12 @@ def format_server_url(host: str, port: int | None, scheme: str = "ws") -> str:
     """
     shown_host = f"[{host}]" if ":" in host else host
     return f"{scheme}://{shown_host}" + ("" if port is None else f":{port}")
+
+
+def page_url(server_url: str) -> str:
+    """Return the address of the page in the browser.
+
+    >>> page_url("wss://play.example.org")
+    'https://play.example.org'
+    """
+    return "http" + server_url.removeprefix("ws")

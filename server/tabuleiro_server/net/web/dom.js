@@ -29,6 +29,15 @@ export function s(tag, attributes = {}, ...children) {
 }
 
 /**
+ * Make the elements of trees of SVG.
+ * @param {import("./drawing.js").Tree[]} trees
+ * @returns {SVGElement[]}
+ */
+export function drawn(trees) {
+  return trees.map(([tag, attributes, ...children]) => s(tag, attributes, ...children.map((child) => Array.isArray(child) ? drawn([/** @type {any} */ (child)])[0] : child)));
+}
+
+/**
  * @param {Element} element
  * @param {Record<string, any>} attributes
  * @param {(Child | Child[])[]} children
@@ -56,7 +65,7 @@ function nodes(children) {
 }
 
 /**
- * Replace what an element holds, if it is another text: so that screen readers are not told twice.
+ * Replace what an element holds.
  * @param {Element} element
  * @param {...(Child | Child[])} children
  */

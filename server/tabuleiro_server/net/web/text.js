@@ -196,3 +196,15 @@ export function cell(name, kind, marks) {
   if (marks.includes("winning")) words.push("wins");
   return words.join(", ");
 }
+
+/** A side of the board that can be chosen. @param {string} name @param {string | undefined} text @param {boolean} isNext */
+export function side(name, text, isNext) {
+  return [`${name} side`, text, isNext ? "can be played" : ""].filter(Boolean).join(", ");
+}
+
+/** How to walk over the board with keys. @param {boolean} isHex */
+export function walking(isHex) {
+  return isHex
+    ? "Walk with the arrow keys; with Shift, up and down take the other of their two ways. Enter chooses."
+    : "Walk with the arrow keys. Enter chooses.";
+}
