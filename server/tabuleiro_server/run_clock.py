@@ -15,6 +15,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import structlog
@@ -41,14 +42,17 @@ def wall_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+if sys.platform == "linux":
+    _elapsed_ns = partial(time.clock_gettime_ns, time.CLOCK_BOOTTIME)
+elif sys.platform == "win32":
+    _elapsed_ns = time.monotonic_ns
+else:  # on macOS it counts sleep, other than `time.monotonic`
+    _elapsed_ns = partial(time.clock_gettime_ns, time.CLOCK_MONOTONIC)
+
+
 def elapsed_ms() -> int:
     """Return milliseconds since some moment, by a clock that nobody sets and that counts the machine's sleep."""
-    if sys.platform == "linux":
-        return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
-    elif sys.platform == "win32":
-        return time.monotonic_ns() // 1_000_000
-    else:  # on macOS it counts sleep, other than `time.monotonic`
-        return time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1_000_000
+    return _elapsed_ns() // 1_000_000
 
 
 class RunClock:

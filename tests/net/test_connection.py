@@ -21,6 +21,7 @@ from tabuleiro_server.net.connection import (
     UNSENT_MAX_BYTES,
     Connection,
     Flusher,
+    Framer,
     Shared,
 )
 from tabuleiro_server.net.http import HttpPages
@@ -111,6 +112,7 @@ class Scripted:
             HttpPages(config, str),
             self._open,
             Flusher(),
+            Framer(),
             self._buffer,
             lambda: self.awake_s,
         )

@@ -90,8 +90,7 @@ def test_a_class_behind_one_address_begins_at_once(clock: Clock) -> None:
         make_guest(budgets, HOME)
         make_room(budgets, f"pupil-{number}", HOME)
         for _ in range(100):
-            budgets.check_events(AccountId(f"pupil-{number}"), HOME)
-            budgets.spend_events(AccountId(f"pupil-{number}"), HOME, 1)
+            budgets.take_events(AccountId(f"pupil-{number}"), HOME, 1)
 
 
 def test_guests_without_end_are_refused_and_those_of_another_address_are_not(clock: Clock) -> None:
@@ -138,7 +137,7 @@ def test_bots_among_themselves_are_held_to_the_budget_of_their_host(clock: Clock
     budgets = budgets_of(clock, account_events_burst_count=2, account_events_per_hour_count=3_600)
     assert [budgets.bot_turn(ANA, HOME) for _ in range(4)] == [0, 0, 1, 2]
     with pytest.raises(CommandError, match="account_events_per_hour_count"):
-        budgets.check_events(ANA, HOME)
+        budgets.take_events(ANA, HOME, 1)
     assert budgets.bot_turn(AccountId("rui"), HOME) == 0
     budgets = budgets_of(clock, address_events_burst_count=1, address_events_per_hour_count=3_600)
     assert [budgets.bot_turn(AccountId(f"bot-host-{number}"), "") for number in range(4)] == [0, 0, 0, 0]

@@ -81,6 +81,22 @@ class Receiver(Protocol):
         ...
 
 
+class Framer:
+    """Frames of messages, each made once for all connections that it is sent to one after the other."""
+
+    def __init__(self) -> None:
+        self._last: tuple[bytes, bool] = (b"", False)
+        self._frame = b""
+
+    def frame(self, message: bytes, *, is_text: bool) -> bytes:
+        """Return the frame of a whole message."""
+        last, was_text = self._last
+        if message is not last or is_text is not was_text:
+            self._last = message, is_text
+            self._frame = Frame(_TEXT if is_text else _BINARY, message).serialize(mask=False)
+        return self._frame
+
+
 class Flusher:
     """The connections that have something to write in this turn of the event loop: at its end they do."""
 
@@ -112,6 +128,7 @@ class Shared:
     pages: HttpPages
     on_open: Callable[[Connection], None]
     flusher: Flusher
+    framer: Framer
     read_buffer: bytearray
     awake_s: Callable[[], float]
 
@@ -191,8 +208,9 @@ class Connection(asyncio.BufferedProtocol):
             return False
         if is_first:
             self._shared.flusher.add(self)
-        self._unsent.append(message)
-        self._unsent_bytes += len(message)
+        frame = self._shared.framer.frame(message, is_text=self.is_text)
+        self._unsent.append(frame)
+        self._unsent_bytes += len(frame)
         return True
 
     def flush(self) -> None:
@@ -382,13 +400,9 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.write(b"".join(replies))
 
     def _write_unsent(self) -> None:
-        messages, self._unsent = self._unsent, []
-        if messages and self._is_open and not self._transport.is_closing():
-            protocol = self._protocol
-            send = protocol.send_text if self.is_text else protocol.send_binary
-            for message in messages:
-                send(message)
-            self._transport.write(b"".join(protocol.data_to_send()))
+        frames, self._unsent = self._unsent, []
+        if frames and self._is_open and not self._transport.is_closing():
+            self._transport.write(b"".join(frames))
 
     def _tell_of_room(self) -> None:
         if self._transport.get_write_buffer_size() <= UNSENT_MAX_BYTES and self._receiver is not None:

@@ -19,7 +19,7 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.memory import Memory
 from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.addresses import Proxies, is_loopback, own_addresses, rate_limit_key
-from tabuleiro_server.net.connection import READ_BYTES, Connection, Flusher, Shared
+from tabuleiro_server.net.connection import READ_BYTES, Connection, Flusher, Framer, Shared
 from tabuleiro_server.net.handler import Handler
 from tabuleiro_server.net.http import HttpPages
 from tabuleiro_server.net.rate_limit import ConnectionLimiter, HandshakeLimiter
@@ -51,7 +51,7 @@ class WebSocketServer:
         self._limiter = ConnectionLimiter(config, metrics, memory)
         self._handshakes = HandshakeLimiter(config, self._proxies, metrics)
         buffer = bytearray(READ_BYTES)
-        self._shared = Shared(config, self._handshakes, pages, self._open, Flusher(), buffer, awake_s)
+        self._shared = Shared(config, self._handshakes, pages, self._open, Flusher(), Framer(), buffer, awake_s)
         self._server: asyncio.Server | None = None
         self._addresses: dict[Handler, str] = {}
         self._all_finished = asyncio.Event()

@@ -100,7 +100,7 @@ class NextDeadline:
     def __init__(self) -> None:
         self._deadline: Deadline | None = None
         self._room: RoomState | None = None
-        self._not_before_ms = 0
+        self._not_before_ms = TimestampMs(0)
 
     def of(self, room: RoomState) -> TimestampMs | None:
         """Return the time of the deadline; ``None`` when there is none."""
@@ -108,16 +108,17 @@ class NextDeadline:
             self._room, self._deadline = room, next_deadline(room)
         if self._deadline is None:
             return None
-        return TimestampMs(max(self._deadline.at_ms, self._not_before_ms))
+        at_ms = self._deadline.at_ms
+        return at_ms if at_ms > self._not_before_ms else self._not_before_ms
 
     def note(self, room: RoomState, deadline: Deadline | None) -> None:
         """Take in the next deadline of a room that has just been stored, and postpone nothing any more."""
         self._room, self._deadline = room, deadline
-        self._not_before_ms = 0
+        self._not_before_ms = TimestampMs(0)
 
     def postpone(self, until_ms: int) -> None:
         """Let nothing be due before ``until_ms``."""
-        self._not_before_ms = until_ms
+        self._not_before_ms = TimestampMs(until_ms)
 
 
 class Departures:
@@ -301,7 +302,8 @@ class LiveRoom:
 
     def _now_ms(self) -> TimestampMs:
         """Return the time, which is never before the room's newest event."""
-        return max(self._context.now_ms(), self.state.updated_at_ms)
+        now_ms, newest_ms = self._context.now_ms(), self.state.updated_at_ms
+        return now_ms if now_ms > newest_ms else newest_ms
 
     def _next(self, now_ms: TimestampMs) -> tuple[Submission | Entry | None, TimestampMs]:
         """Return what to perform next, and the time at which it counts as done.

@@ -57,12 +57,26 @@ class Budget:
         wait_s = missing_s + self._interval_s - self._burst_s
         return wait_s if wait_s > ROUNDING_S else 0.0
 
-    def spend(self, key: str, count: int = 1) -> None:
-        """Take ``count`` tokens; less than none gives them back."""
+    def take(self, key: str, count: int = 1) -> bool:
+        """Take ``count`` tokens if there is one; return True if they were taken."""
         now_s = self._now_s()
-        full_at_s = max(self._full_at_s.get(key, 0.0), now_s) + count * self._interval_s
+        full_at_s = self._full_at_s.get(key, now_s)
+        if full_at_s - now_s + self._interval_s - self._burst_s > ROUNDING_S:
+            return False
+        self._note(key, full_at_s, count, now_s)
+        return True
+
+    def spend(self, key: str, count: int = 1) -> None:
+        """Take ``count`` tokens, there or not; less than none gives them back."""
+        now_s = self._now_s()
+        self._note(key, self._full_at_s.get(key, now_s), count, now_s)
+
+    def _note(self, key: str, full_at_s: float, count: int, now_s: float) -> None:
+        # Asked with every move: comparisons are quicker than `min` and `max`.
+        full_at_s = (full_at_s if full_at_s > now_s else now_s) + count * self._interval_s
         # No more than another burst is ever owed: whoever stops is not kept out for long.
-        self._full_at_s[key] = min(full_at_s, now_s + 2 * self._burst_s)
+        most_s = now_s + 2 * self._burst_s
+        self._full_at_s[key] = full_at_s if full_at_s < most_s else most_s
         if len(self._full_at_s) > KEYS_MAX_COUNT:
             self._forget(now_s)
 
@@ -87,12 +101,10 @@ class _Limit:
         self.budget = Budget(per_hour_count, burst_count, now_s)
         self._text = f"{key}: at most {per_hour_count} {what} in an hour, {burst_count} at once"
 
-    def check(self, key: str) -> None:
-        """Check that there is a token. Raises: CommandError."""
-        wait_s = self.budget.wait_s(key)
-        if wait_s:
-            again = spell_duration(math.ceil(wait_s) * 1000)
-            raise CommandError(ErrorCode.LIMIT_REACHED, f"{self._text}; try again in {again}")
+    def refusal(self, key: str) -> CommandError:
+        """Return why there is no token."""
+        again = spell_duration(math.ceil(self.budget.wait_s(key)) * 1000)
+        return CommandError(ErrorCode.LIMIT_REACHED, f"{self._text}; try again in {again}")
 
 
 class Budgets:
@@ -115,8 +127,13 @@ class Budgets:
 
         Raises: CommandError.
         """
-        with _spent((self._guests, address)):
+        if not self._guests.budget.take(address):
+            raise self._guests.refusal(address)
+        try:
             yield
+        except TabuleiroError:
+            self._guests.budget.spend(address, -1)
+            raise
 
     @contextmanager
     def room(self, account: AccountId, address: str) -> Iterator[None]:
@@ -124,16 +141,20 @@ class Budgets:
 
         Raises: CommandError.
         """
-        with _spent((self._rooms_of_account, account), (self._rooms_of_address, address)):
+        _take(self._rooms_of_account, account, self._rooms_of_address, address)
+        try:
             yield
+        except TabuleiroError:
+            self._rooms_of_account.budget.spend(account, -1)
+            self._rooms_of_address.budget.spend(address, -1)
+            raise
 
-    def check_events(self, account: AccountId, address: str) -> None:
-        """Check that more events may be stored. Raises: CommandError."""
-        self._events_of_account.check(account)
-        self._events_of_address.check(address)
+    def take_events(self, account: AccountId, address: str, count: int) -> None:
+        """Note that events are to be stored; a refusal costs nothing. Raises: CommandError."""
+        _take(self._events_of_account, account, self._events_of_address, address, count)
 
     def spend_events(self, account: AccountId, address: str, count: int) -> None:
-        """Note that events are stored."""
+        """Note that events are stored, however many there were."""
         self._events_of_account.budget.spend(account, count)
         self._events_of_address.budget.spend(address, count)
 
@@ -161,15 +182,10 @@ class Budgets:
         return min(wait_s, WRONG_TOKEN_WAIT_MAX_S)
 
 
-@contextmanager
-def _spent(*limits: tuple[_Limit, str]) -> Iterator[None]:
-    for limit, key in limits:
-        limit.check(key)
-    for limit, key in limits:
-        limit.budget.spend(key)
-    try:
-        yield
-    except TabuleiroError:
-        for limit, key in limits:
-            limit.budget.spend(key, -1)
-        raise
+def _take(own: _Limit, account: AccountId, shared: _Limit, address: str, count: int = 1) -> None:
+    """Take from the budgets of an account and of its address, or from none. Raises: CommandError."""
+    if not own.budget.take(account, count):
+        raise own.refusal(account)
+    if not shared.budget.take(address, count):
+        own.budget.spend(account, -count)
+        raise shared.refusal(address)

@@ -318,9 +318,8 @@ class Requests:
             CommandError: limit-reached.
         """
         budgets = self._services.budgets
-        if not isinstance(message, ENDING_REQUESTS):
-            budgets.check_events(session.account_id, session.address)
-        budgets.spend_events(session.account_id, session.address, count)
+        note = budgets.spend_events if isinstance(message, ENDING_REQUESTS) else budgets.take_events
+        note(session.account_id, session.address, count)
 
     def _perform(self, session: Session, message: RoomRequest) -> Answering:
         """Have the command of a request performed, by a room that the session has entered."""
