@@ -13,6 +13,7 @@ from tabuleiro_server.room.commands import (
     AnswerOffer,
     ChangeSettings,
     ClaimWin,
+    Close,
     Command,
     Connect,
     Disconnect,
@@ -64,6 +65,7 @@ COMMANDS = {
     "disconnect": Disconnect,
     "resume": lambda who: Resume(TimestampMs(0), TimestampMs(1)),
     "expire": lambda who: Expire(STILL),
+    "close": lambda who: Close(),
 }
 
 EXPECTED = """

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from tabuleiro.errors import StorageUnavailableError, StoreError
+from tabuleiro.errors import CommandError, StorageUnavailableError, StoreError
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol import messages
+from tabuleiro.protocol.events import MatchEnded
 from tabuleiro.protocol.messages import SeatRequest
 from tabuleiro_server.rooms import directory as directory_module
 
@@ -93,3 +94,35 @@ async def test_a_room_leaves_memory_one_interval_after_anybody_wanted_anything(
         await stage.unloaded(code)
     # The first look comes 300 ms after the room was made, and the second one 300 ms after its host had left.
     assert all(delay_s < 0.3 for delay_s in delays_s[1:])
+
+
+@pytest.mark.parametrize("is_loaded", [True, False])
+async def test_a_room_that_is_deleted_is_gone_whatever_happens_in_it(stage: Any, is_loaded: bool) -> None:
+    ana = stage.client("ana")
+    code = (await ana.create(seats=BOTH)).head.room
+    assert await ana.play(code, 0, "a3", "a2") is None
+    if not is_loaded:
+        await (await stage.room(code)).stop()
+    await stage.directory.remove(RoomCode(code))
+    assert await stage.stored(code) == []
+    assert stage.lobby.listed_room(code) is None
+    assert (await ana.ask(messages.GetRecord, room=code)).code == "no-such-room"
+    await stage.directory.remove(RoomCode(code))  # what is gone is gone
+
+
+async def test_whoever_is_in_a_room_that_is_deleted_is_told_how_the_match_ended(stage: Any) -> None:
+    ana = stage.client("ana")
+    code = (await ana.create(seats=BOTH)).head.room
+    await stage.directory.remove(RoomCode(code))
+    assert (await ana.hear_event(MatchEnded)).termination == "aborted"
+    await ana.hear_gone()
+
+
+async def test_a_room_that_the_disk_refuses_to_delete_is_told(stage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(codes: object) -> None:
+        raise StorageUnavailableError("database is locked")
+
+    code = await left(stage, stage.client("ana"))
+    monkeypatch.setattr(stage.store, "remove", refuse)
+    with pytest.raises(CommandError, match="cannot store this now"):
+        await stage.directory.remove(RoomCode(code))

@@ -9,21 +9,20 @@ import os
 import shutil
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Self
 
-from tabuleiro.errors import ClientError
 from tabuleiro.ids import Player, RoomCode
 from tabuleiro.protocol.messages import JoinRoom, SeatRequest
 from tabuleiro_client.line.match import LineMatch, Stay
 from tabuleiro_client.line.questions import Menu
 from tabuleiro_client.line.terminal import LineReader, Screen
-from tabuleiro_client.models.saved_matches import SavedMatches, match_in
+from tabuleiro_client.models.saved_matches import RoomMemory, SavedMatches
 from tabuleiro_client.net.files import config_folder
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.net.link import own_now_ms
-from tabuleiro_client.net.room import EnteredRoom, EntryRequest, enter
+from tabuleiro_client.net.room import EntryRequest, enter
 from tabuleiro_client.net.server import Venue, local_venue, remote_gallery, remote_venue
 from tabuleiro_client.text.terminal import detect_style
 
@@ -44,14 +43,13 @@ class LineClient:
         screen: Screen,
         identities: IdentityFolder,
         name: str | None,
-        saved_matches: SavedMatches | None = None,
+        saved_matches: SavedMatches,
     ) -> None:
-        """``saved_matches`` ``None``: no match is remembered."""
         self.lines = lines
         self.screen = screen
         self.menu = Menu(screen, lines)
         self._identities = identities
-        self._saved_matches = saved_matches
+        self.saved_matches = saved_matches
         self._name = name
 
     @classmethod
@@ -119,30 +117,18 @@ class LineClient:
                 levels=venue.levels(type(room.mirror.game)),
                 is_watching=is_watching,
             )
-            self._remember(venue, room)
+            memory = RoomMemory(self.saved_matches, venue, room)
+            memory.note(own_now_ms())
             try:
                 stay = await match.stay()
             finally:
-                self._remember(venue, room)
-            if room.mirror.head.phase == "waiting":
-                self._forget(venue, room)  # the seat was given up
+                memory.note(own_now_ms())
+            memory.forget_unplayed()
             return stay
 
     def private_rooms(self, venue: Venue) -> list[tuple[RoomCode, str]]:
         """Return codes and secrets of the private rooms remembered of ``venue``."""
-        known = self._saved_matches
-        return [] if known is None else known.private_rooms(venue.server, venue.link.welcome.name)
-
-    def _remember(self, venue: Venue, room: EnteredRoom) -> None:
-        match = match_in(venue, room, own_now_ms())
-        if self._saved_matches is not None and match is not None:
-            with suppress(ClientError):  # a full disk is no reason to disturb a match
-                self._saved_matches.keep(match)
-
-    def _forget(self, venue: Venue, room: EnteredRoom) -> None:
-        match = match_in(venue, room, own_now_ms())
-        if self._saved_matches is not None and match is not None:
-            self._saved_matches.forget(match)
+        return self.saved_matches.private_rooms(venue.server, venue.link.welcome.name)
 
     async def _ask_name(self, why: str) -> str:
         if why:

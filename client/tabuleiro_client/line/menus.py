@@ -24,10 +24,13 @@ from tabuleiro.settings import RoomSettings
 from tabuleiro_client.line.client import LineClient, seats_for
 from tabuleiro_client.line.match import Stay
 from tabuleiro_client.line.questions import WentAway, WentBack, ask_settings, ask_time_control
+from tabuleiro_client.models.saved_matches import delete_match, end_match
 from tabuleiro_client.net.addresses import default_server, parse_room_address
+from tabuleiro_client.net.link import own_now_ms
 from tabuleiro_client.net.server import Venue
+from tabuleiro_client.text import matches as matches_text
 from tabuleiro_client.text.problems import problem_text
-from tabuleiro_client.text.rooms import room_lines
+from tabuleiro_client.text.rooms import game_title, room_lines
 from tabuleiro_client.text.rules import page_lines
 
 Choice = Callable[[], Awaitable[None]]
@@ -48,7 +51,7 @@ class MainMenu:
             ("two players on this keyboard", self._two_players),
             ("a player against a bot", self._against_bot),
             ("bot against bot", self._bots),
-            ("continue a match on this machine", self._go_on),
+            ("continue, end or delete a match on this machine", self._go_on),
             ("play over the network", self._online),
             ("read the rules of a game", self._rules),
         ]
@@ -95,7 +98,23 @@ class MainMenu:
         heading, *lines = room_lines(rooms, venue.link.server_now_ms())
         choices = [(line, room) for line, room in zip(lines, rooms, strict=True)]
         room = await self._menu.choose("Which match?", choices, heading=heading)
-        stay(await self._client.enter(venue, WatchRoom(id=0, room=room.room)))
+        match = f"{game_title(room.game)} ({room.room})"
+        ways = [(matches_text.CONTINUE_MATCH, "continue"), (matches_text.DELETE_MATCH, "delete")]
+        if any(seat.account == venue.link.account for seat in room.seats):
+            ways.insert(1, (matches_text.END_MATCH, "end"))
+        saved = self._client.saved_matches
+        way = await self._menu.choose(match, ways)
+        if way == "continue":
+            stay(await self._client.enter(venue, WatchRoom(id=0, room=room.room)))
+        elif way == "end" and await self._is_sure(matches_text.end_question(match), "end it"):
+            await end_match(saved, venue, room.room, None, own_now_ms())
+            self._client.screen.say(matches_text.ended_text(match))
+        elif way == "delete" and await self._is_sure(matches_text.delete_question(match), "delete it"):
+            await delete_match(saved, venue, room.room)
+            self._client.screen.say(matches_text.deleted_text(match))
+
+    async def _is_sure(self, question: str, yes: str) -> bool:
+        return await self._menu.choose(question, [("no", False), (yes, True)])
 
     async def _online(self) -> None:
         url = await self._menu.ask("address of the server", parse_server_url, default_server())

@@ -49,11 +49,13 @@ class EmbeddedServer:
 
     ``token_of`` returns a token for the guest with a name, ``None``: for the one who was here last; its second
     argument is the name of the first guest of all. Raises: NotationError, StoreError.
+    ``remove`` removes a room with all that was played in it. Raises: CommandError.
     """
 
     url: str
     database: Path
     token_of: Callable[[str | None, str], Awaitable[str]]
+    remove: Callable[[RoomCode], Awaitable[None]]
 
 
 _LOCAL: Final = "local "
@@ -96,7 +98,7 @@ async def embedded_server(wanted: Path | None, tell: Callable[[str], None]) -> A
                 continue
             if server.clock_behind_ms >= SECOND_MS:
                 tell(clock_line(server.clock_behind_ms))
-            yield EmbeddedServer(server.url, database, server.guests.vouch_for)
+            yield EmbeddedServer(server.url, database, server.guests.vouch_for, server.directory.remove)
             return
     if wanted is not None:
         raise ClientError("this match is open in another terminal, or another program is using its file")
@@ -157,13 +159,15 @@ async def local_record(room: RoomCode, number: int | None, database: Path | None
 class Venue:
     """A connected server. ``is_local``: it lives in this process and ends with it.
 
-    ``server`` is what its matches are kept under: the address, or the key of a local database.
+    ``server`` is what its matches are kept under: the address, or the key of a local database. ``remove`` removes
+    a room from that database with all that was played in it, ``None`` where that is not for us to do.
     """
 
     link: Link
     url: str
     server: str
     is_local: bool
+    remove: Callable[[RoomCode], Awaitable[None]] | None = None
 
     def levels(self, game: type[Game]) -> tuple[str, ...]:
         """Return the levels of the bots of a game, weakest first."""
@@ -241,4 +245,4 @@ async def local_venue(
         except NotationError as error:
             raise ClientError(str(error)) from error
         async with Link(server.url, token=token) as link:
-            yield Venue(link, server.url, key_of_database(server.database), is_local=True)
+            yield Venue(link, server.url, key_of_database(server.database), is_local=True, remove=server.remove)

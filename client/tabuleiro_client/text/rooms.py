@@ -18,7 +18,7 @@ from tabuleiro_client.net.server import Signposts
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.sentences import Cast
 from tabuleiro_client.text.settings import settings_text
-from tabuleiro_client.text.terminal import showable
+from tabuleiro_client.text.terminal import in_columns, showable
 
 DEFAULT_BOARD: Final = "default board"
 """What is said of options that are all as usual."""
@@ -29,8 +29,7 @@ HEADINGS = ("ROOM", "GAME", "BOARD", "FIRST", "SECOND", "CLOCK", "WATCHING", "AG
 def room_lines(rooms: Sequence[RoomSummary], now_ms: int) -> list[str]:
     """Return a heading and a line for each room, in columns; ``now_ms`` is the server's time."""
     rows = [HEADINGS, *(_columns(room, now_ms) for room in rooms)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
-    return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return in_columns(rows)
 
 
 def room_line(room: RoomSummary, now_ms: int) -> str:

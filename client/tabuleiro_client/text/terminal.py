@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from tabuleiro.notation.plain_text import strip_controls
@@ -59,3 +59,13 @@ def can_draw(stdin: TextIO | None, stdout: TextIO | None, environ: Mapping[str, 
     if stdin is None or stdout is None or not (stdin.isatty() and stdout.isatty()):
         return False
     return environ.get("TERM", "dumb") != "dumb"
+
+
+def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a line for each row, with the texts of all rows below each other.
+
+    >>> in_columns([("ROOM", "GAME"), ("K7MQ4", "iris")])
+    ['ROOM   GAME', 'K7MQ4  iris']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -48,7 +48,7 @@ def screen_of_room(venue: Venue, room: EnteredRoom, style: TextStyle, *, is_to_w
     from tabuleiro_client.tui.screens.watch import WatchScreen
 
     if not room.mirror.own_seats and (is_to_watch or room.mirror.head.phase != "waiting"):
-        return WatchScreen(OpenRoom(room, style, is_watching=True))
+        return WatchScreen(OpenRoom(room, style, is_watching=True), venue)
     return RoomScreen(venue, OpenRoom(room, style))
 
 

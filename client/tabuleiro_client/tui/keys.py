@@ -237,7 +237,7 @@ HOME: Final = (
     key("r", "open('rules')", "rules", "Read the rules of the games, and try them.", sign="r"),
     key("s", "open('settings')", "settings", "Change colours, characters, bell and name.", sign="s"),
     key("q", "app.quit", "quit", "Leave the program; seats in running matches stay yours.", sign="q"),
-    key("delete,x", "forget", "forget", "Take the highlighted match off the list.", shown=False, sign="x"),
+    key("delete,x", "ask_about", "end", "End or delete the highlighted match; you are asked first.", sign="x"),
 )
 
 LOBBY: Final = (

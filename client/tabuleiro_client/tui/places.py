@@ -145,10 +145,11 @@ async def _join(app: App[Any]) -> None:
         await ask_for_room(app)
 
 
-async def _replays(app: App[Any]) -> None:
+async def open_replays(app: App[Any], wanted: str = "") -> None:
+    """Open the list of own matches, of those that have the words ``wanted``."""
     from tabuleiro_client.tui.screens.replays import ReplaysScreen
 
-    app.push_screen(ReplaysScreen())
+    app.push_screen(ReplaysScreen(wanted))
 
 
 async def _rules(app: App[Any]) -> None:
@@ -200,7 +201,11 @@ PLACES: Final[Mapping[str, tuple[str, str, Callable[[App[Any]], Coroutine[Any, A
         _join,
     ),
     "watch": ("watch matches", "The matches that are being played on the server used last.", _watch),
-    "replays": ("replays", "Look through your matches, or a record in a file: step, jump, try moves.", _replays),
+    "replays": (
+        "replays",
+        "Look through your matches, or a record in a file: step, jump, try moves.",
+        open_replays,
+    ),
     "tutorial": (
         "learn a game",
         "Find the move: positions of each game, from the first step to a small combination.",

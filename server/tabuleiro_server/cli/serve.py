@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Final
 
+import msgspec
 import structlog
 import typer
 
@@ -144,6 +145,23 @@ def invitation_lines(server: RunningServer, *, is_guessed: bool, has_page: bool)
     return lines
 
 
+_NO_LIMIT_COUNT: Final = 1_000_000_000
+_OWN_MACHINE: Final = Config(
+    port=0,
+    web=False,
+    rooms_per_account_count=1_000_000,
+    account_rooms_per_hour_count=_NO_LIMIT_COUNT,
+    account_rooms_burst_count=_NO_LIMIT_COUNT,
+    address_rooms_per_hour_count=_NO_LIMIT_COUNT,
+    address_rooms_burst_count=_NO_LIMIT_COUNT,
+    account_events_per_hour_count=_NO_LIMIT_COUNT,
+    account_events_burst_count=_NO_LIMIT_COUNT,
+    address_events_per_hour_count=_NO_LIMIT_COUNT,
+    address_events_burst_count=_NO_LIMIT_COUNT,
+)
+"""Limits are for guests of others' servers: on one's own machine there is none for matches."""
+
+
 @asynccontextmanager
 async def embedded_server(db: Path) -> AsyncIterator[RunningServer]:
     """Run a server for this process alone: on a free loopback port, logging errors only.
@@ -151,7 +169,7 @@ async def embedded_server(db: Path) -> AsyncIterator[RunningServer]:
     Raises: as :func:`running_server`.
     """
     configure_logs("error")
-    async with running_server(Config(db=str(db), port=0, web=False)) as server:
+    async with running_server(msgspec.structs.replace(_OWN_MACHINE, db=str(db))) as server:
         yield server
 
 

@@ -234,6 +234,10 @@ class Expire(msgspec.Struct, frozen=True):
     chance: Chance
 
 
+class Close(msgspec.Struct, frozen=True):
+    """End the running match without a result and close the room, for whoever owns the server."""
+
+
 Command = (
     Join
     | Watch
@@ -256,5 +260,6 @@ Command = (
     | Disconnect
     | Resume
     | Expire
+    | Close
 )
 """Every command to a room that exists; :class:`OpenRoom` makes one."""

@@ -28,6 +28,7 @@ from tabuleiro_server.room.playing import (
 )
 from tabuleiro_server.room.seating import (
     decide_change_settings,
+    decide_close,
     decide_connect,
     decide_disconnect,
     decide_join,
@@ -92,4 +93,5 @@ _DECIDERS: dict[type[commands.Command], Callable[[RoomState, Any, int], Events]]
     commands.Disconnect: decide_disconnect,
     commands.Resume: decide_resume,
     commands.Expire: decide_expire,
+    commands.Close: decide_close,
 }

@@ -29,7 +29,7 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.protocol.names import bot_name
 from tabuleiro.rules import registry
-from tabuleiro.rules.base import Game
+from tabuleiro.rules.base import Game, Termination
 from tabuleiro.settings import RoomSettings
 from tabuleiro_server.room import commands
 from tabuleiro_server.room.commands import Chance
@@ -170,6 +170,15 @@ def decide_leave(room: RoomState, command: commands.Leave, now_ms: int) -> Event
     if room.phase == "playing":
         return ()
     return free_seats(room, room.seats_of(command.account), "everybody left")
+
+
+def decide_close(room: RoomState, command: commands.Close, now_ms: int) -> Events:
+    """Close the room, whatever happens in it; a running match ends without a result."""
+    match = room.match
+    closed = RoomClosed("it was deleted")
+    if room.phase != "playing" or match is None:
+        return (*_void_offers(room), closed)
+    return (MatchEnded(match.number, None, Termination.ABORTED), closed)
 
 
 def free_seats(room: RoomState, freed: tuple[Player, ...], reason: str) -> Events:

@@ -11,9 +11,10 @@ import structlog
 
 from tabuleiro.errors import CommandError, DamagedRoomError, StoreError
 from tabuleiro.ids import ROOM_CODE_LENGTH, ROOM_CODE_LETTERS, RoomCode, Seq, TimestampMs
+from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro_server.config import Config
-from tabuleiro_server.room.commands import OpenRoom, Resume
+from tabuleiro_server.room.commands import Close, OpenRoom, Resume
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.journal import Journal
@@ -149,6 +150,24 @@ class Directory:
             except StoreError:
                 self._unplayed += unplayed
                 raise
+
+    async def remove(self, code: RoomCode) -> None:
+        """Close a room, and remove it from the disk with every match that was played in it.
+
+        Raises:
+            CommandError: The server is stopping, or the disk fails.
+        """
+        try:
+            room = await self.find(code)
+            await room.perform(Close())
+            await room.unloaded()
+        except CommandError as error:
+            if error.code not in (ErrorCode.NO_SUCH_ROOM, ErrorCode.ROOM_DAMAGED):
+                raise
+        try:
+            await self._context.journal.remove([code])
+        except StoreError as error:
+            raise unavailable(error) from error
 
     def _sees_to_itself(self, code: RoomCode) -> bool:
         """Return True if the room is in memory and waits for no bot."""

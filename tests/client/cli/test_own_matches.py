@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 
-from tabuleiro.ids import TimestampMs
+from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro.protocol.messages import ME, CreateRoom
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.saved_matches import SavedMatch, SavedMatches
@@ -18,7 +18,7 @@ from tabuleiro_client.net.room import enter
 from tabuleiro_client.net.server import local_venue
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
-from tests.client.cli.command_line import run
+from tests.client.cli.command_line import run, run_program
 
 MINEFIELD = {"size": 5, "rules": "beginner"}
 PLAYED = ("c1", "a1", "c2", "a2")
@@ -89,3 +89,26 @@ async def test_a_server_that_is_named_is_asked_and_nothing_else(tmp_path):
         status, _, errors = await run("export", code, "--server", "ws://127.0.0.1:9")
     assert status == 1
     assert "cannot connect to ws://127.0.0.1:9" in errors
+
+
+async def test_all_own_matches_are_in_one_list_also_one_of_two_bots_that_a_script_saw(tmp_path):
+    assert await run("matches") == (1, "", "no matches yet\n")
+    match = SavedMatch(
+        "ws://h:1", "ana", RoomCode("AAAA2"), "Iris", "", "finished", "rui", TimestampMs(1), result="won"
+    )
+    SavedMatches(tmp_path / "config").keep(match)
+    assert (await run_program("play"))[0] == 0
+    record = tmp_path / "record.txt"
+    record.write_text('[Game "minefield"]\n1. c3 d4 *\n')
+    assert (await run("import", str(record)))[0] == 0
+    status, output, _ = await run("matches")
+    heading, *rows = output.splitlines()
+    assert (status, len(rows)) == (0, 3)
+    assert heading.split() == ["ROOM", "GAME", "AGAINST", "RESULT", "DATE", "WHERE", "BOARD"]
+    (of_bots,) = [row for row in rows if "random-bot - minimax-1-bot" in row]
+    assert "this machine" in of_bots
+    status, output, _ = await run("export", of_bots.split()[0])
+    assert (status, '[Game "virus-wars"]' in output) == (0, True)
+    status, output, _ = await run("matches", "iris", "won")
+    assert output.splitlines()[1].startswith("AAAA2  Iris  rui      won     1970-01-01  h:1")
+    assert await run("matches", "xyz") == (1, "", "no match has all of that\n")

@@ -13,6 +13,7 @@ from tabuleiro.rules import registry
 from tabuleiro_client.line import launch
 from tabuleiro_client.line.client import LineClient
 from tabuleiro_client.line.terminal import Screen
+from tabuleiro_client.models.saved_matches import SavedMatches
 from tabuleiro_client.net.files import CONFIG_VARIABLE, DATA_VARIABLE
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.text.board import TextStyle
@@ -44,7 +45,7 @@ class Person:
         self.type = typist.type
         self.shows = self.paper.shows
         screen = Screen(self.paper, TextStyle(color=False, ascii=True), has_prompt=is_terminal)
-        self.client = LineClient(typist, screen, IdentityFolder(folder), name)
+        self.client = LineClient(typist, screen, IdentityFolder(folder), name, SavedMatches(folder))
 
     @property
     def text(self) -> str:
@@ -219,7 +220,7 @@ async def test_menus_lead_to_a_match_with_every_option_chosen_back_and_out_again
     await ana.shows("your turn (red, o), 2 actions left")
     ana.type("quit")
     await ana.shows("What would you like to do?")
-    ana.type("4", "1")
+    ana.type("4", "1", "1")
     await ana.shows("your turn (red, o), 2 actions left")
     ana.type("resign", "yes")
     await ana.shows("winner: easy-bot (blue, x)")
@@ -250,6 +251,23 @@ async def test_a_server_that_is_not_there_is_told_and_the_menu_goes_on(person):
     await ana.shows("What would you like to do?")
     ana.type("b")
     await playing
+
+
+async def test_a_match_of_this_machine_is_ended_or_deleted_from_the_menu_after_a_question(person):
+    ana = person()
+    playing = asyncio.create_task(launch.play(ana.client, launch.PlayOptions()))
+    await ana.shows("continue, end or delete a match on this machine")
+    for choice, sure in (("2", "End Virus Wars ("), ("3", "Delete Virus Wars (")):
+        ana.type("1", "1", "1", "quit", "4", "1", choice)
+        await ana.shows(sure)
+        ana.type("1", "4", "1", choice, "2")
+        await ana.shows({"2": "ended: Virus Wars (", "3": "deleted: Virus Wars ("}[choice])
+    ana.type("4")
+    await ana.shows("there is no unfinished match on this machine")
+    ana.type("x")
+    await playing
+    (kept,) = ana.client.saved_matches.all()
+    assert (kept.phase, kept.result) == ("finished", "no result")
 
 
 async def test_two_terminals_play_at_once_on_this_machine(person, tmp_path):

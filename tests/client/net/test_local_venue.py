@@ -108,3 +108,12 @@ async def test_a_match_whose_database_is_in_use_or_gone_is_told(identities: Iden
     with pytest.raises(ClientError, match=r"the file of this match is gone: .*local-7\.db"):
         async with local_venue(identities, None, data / "local-7.db"):
             pass
+
+
+async def test_matches_of_ones_own_machine_never_run_out(identities: IdentityFolder) -> None:
+    """Symptom: after 20 unfinished matches nothing opened any more, and after 40 new ones in a short time."""
+    async with local_venue(identities, None) as venue:
+        for _ in range(45):
+            async with await enter(venue.link, ROOM):
+                pass
+        assert len((await venue.link.list_rooms(phases=("playing",))).rooms) == 45

@@ -24,11 +24,13 @@ from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
+from tabuleiro_client.tui.screens.questions import ConfirmScreen, PickerScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.screens.replays import ReplaysScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
 from tabuleiro_client.tui.screens.rules import RulesScreen
 from tabuleiro_client.tui.screens.settings import SettingsScreen
+from tabuleiro_client.tui.screens.watch import WatchScreen
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import RunningServer, running_server
 from tests.client.tui.tables import until
@@ -178,15 +180,104 @@ async def test_a_match_whose_room_is_no_more_is_forgotten(real_server):
         assert not any("K7MQ4" in line for line in lines(at))
 
 
-async def test_a_match_can_be_taken_off_the_list():
+async def ask_about(at: Visit, code: str) -> None:
+    """Press x on a match."""
+    options = at.app.screen.query_one(OptionList)
+    options.highlighted = next(place for place, line in enumerate(lines(at)) if code in line)
+    await at.pilot.pause()
+    await at.press("x")
+    await at.arrive(PickerScreen)
+
+
+async def test_a_match_of_a_server_can_be_taken_off_the_list_after_a_question():
     SavedMatches(config_folder()).keep(saved_match("ws://games.example.org"))
     async with visit() as at:
-        assert "forget" not in {active.binding.description for active in at.app.screen.active_bindings.values()}
-        options = at.app.screen.query_one(OptionList)
-        options.highlighted = next(place for place, line in enumerate(lines(at)) if "K7MQ4" in line)
-        await at.press("x")
-        assert not any("K7MQ4" in line for line in lines(at))
+        assert "end" not in at.footer()
+        for answer in ("escape", "f"):
+            assert any("K7MQ4" in line for line in lines(at))
+            await ask_about(at, "K7MQ4")
+            await at.press(answer)
+            await at.arrive(HomeScreen)
+        await until(at.pilot, lambda: not any("K7MQ4" in line for line in lines(at)))
         assert SavedMatches(config_folder()).all() == []
+
+
+async def match_left_here(at: Visit) -> str:
+    """Begin a match for two at this keyboard, leave it, and return its code."""
+    await at.press("2")
+    await at.arrive(NewMatchScreen)
+    await until(at.pilot, lambda: at.app.session.venue is not None and at.app.screen.form.errors() == {})
+    await at.press("ctrl+s")
+    code = (await at.arrive(MatchScreen)).room.code
+    await at.press("escape", "y")
+    await at.arrive(HomeScreen)
+    return str(code)
+
+
+async def test_an_unfinished_match_of_this_machine_is_ended_or_deleted_after_a_question():
+    async with visit() as at:
+        ended, deleted = await match_left_here(at), await match_left_here(at)
+        for code, letter in ((ended, "e"), (deleted, "d")):
+            for answer in ("n", "y"):
+                await ask_about(at, code)
+                await at.press(letter)
+                await at.arrive(ConfirmScreen)
+                await at.press(answer)
+                await at.arrive(HomeScreen)
+            await until(at.pilot, lambda code=code: not any(code in line for line in lines(at)))
+        await at.says(f"deleted: Virus Wars against yourself ({deleted})")
+        (kept,) = SavedMatches(config_folder()).all()
+        assert (kept.room, kept.result) == (ended, "no result")
+
+
+async def test_more_unfinished_matches_than_home_shows_are_all_in_a_list():
+    saved = SavedMatches(config_folder())
+    for number in range(23):
+        saved.keep(
+            msgspec.structs.replace(saved_match("ws://games.example.org"), room=RoomCode(f"K7M{number:02}"))
+        )
+    saved.keep(msgspec.structs.replace(saved_match("ws://games.example.org"), phase="finished", result="won"))
+    async with visit() as at:
+        await choose(at, "all 23 unfinished matches")
+        screen = await at.arrive(ReplaysScreen)
+        assert screen.query_one(DataTable).row_count == 23
+        assert {"continue", "end"} <= at.footer()
+        await at.press("f3")
+        await at.type("won")
+        await at.press("enter")
+        assert screen.query_one(DataTable).row_count == 1
+        assert "continue" not in at.footer()
+
+
+async def test_a_match_is_continued_or_deleted_from_the_list_of_all():
+    async with visit() as at:
+        code = await match_left_here(at)
+        await at.press("p")
+        await at.arrive(ReplaysScreen)
+        await at.press("c")
+        assert (await at.arrive(MatchScreen)).room.code == code
+        await at.press("escape", "y")
+        screen = await at.arrive(ReplaysScreen)
+        await at.press("x")
+        await at.arrive(PickerScreen)
+        await at.press("d")
+        await at.arrive(ConfirmScreen)
+        await at.press("y")
+        await at.arrive(ReplaysScreen)
+        await until(at.pilot, lambda: screen.query_one(DataTable).row_count == 0)
+        assert SavedMatches(config_folder()).all() == []
+
+
+async def test_a_match_of_two_bots_is_among_ones_own_matches():
+    async with visit() as at:
+        await choose(at, "watch two bots play")
+        await at.arrive(NewMatchScreen)
+        await until(at.pilot, lambda: at.app.session.venue is not None and at.app.screen.form.errors() == {})
+        await at.press("ctrl+s")
+        code = (await at.arrive(WatchScreen)).room.code
+        await at.press("escape")
+        await at.arrive(HomeScreen)
+        assert f"Virus Wars, easy-bot - easy-bot-2 ({code})" in lines(at)
 
 
 @pytest.mark.slow

@@ -19,10 +19,12 @@ from textual.widgets.option_list import Option
 from tabuleiro.errors import CommandError
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro_client.models.saved_matches import SavedMatch
+from tabuleiro_client.text.matches import UNFINISHED
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.entrance import go_on
-from tabuleiro_client.tui.places import PLACES, known_servers, to_lobby, travel
+from tabuleiro_client.tui.old_matches import ask_about
+from tabuleiro_client.tui.places import PLACES, known_servers, open_replays, to_lobby, travel
 from tabuleiro_client.tui.present.overlay import NOTHING
 from tabuleiro_client.tui.screens.page import PageScreen
 
@@ -72,7 +74,7 @@ class HomeScreen(PageScreen):
         super().__init__("tabuleiro")
         self._entries: list[Entry] = []
         self._shown: object = None
-        self._can_forget = False
+        self._can_ask_about = False
         self._turns: dict[SavedMatch, Turn] = {}
 
     def compose_body(self) -> Iterable[Widget]:
@@ -173,6 +175,10 @@ class HomeScreen(PageScreen):
         entries += map(self._place, ("connect", "join"))
         if others:
             entries += [Entry("Continue a match"), *map(self._match_entry, others)]
+        if len(matches) > len(mine) + len(others):
+            sentence = "Continue one, end it or delete it, in the list of your matches."
+            title = f"all {len(matches)} unfinished matches ..."
+            entries.append(Entry(title, sentence, partial(open_replays, self.app, UNFINISHED)))
         entries += [
             Entry("Look and learn"),
             *map(self._place, ("tutorial", "rules", "watch", "replays", "settings")),
@@ -184,20 +190,20 @@ class HomeScreen(PageScreen):
         return Entry(title, sentence, partial(way, self.app))
 
     def _match_entry(self, match: SavedMatch) -> Entry:
-        where = "this machine" if match.is_local else match.server.partition("://")[2]
         turn = self._turns.get(match)
-        opponent, is_waiting = match.opponent, match.phase == "waiting"
         if turn is not None:
-            opponent, is_waiting = turn.opponent, False
-        against = opponent or ("nobody yet" if is_waiting else "yourself")
+            match = msgspec.structs.replace(match, opponent=turn.opponent, phase="playing")
+        who = match.players or f"you ({match.guest}) against {match.against}"
         sentence = (
-            f"{match.game}, {match.board}: you ({match.guest}) against {against}, room {match.room} on {where}."
+            f"{match.game}, {match.board}: {who}, room {match.room} on {match.place}. x ends or "
+            f"{'deletes' if match.is_local else 'forgets'} it."
         )
-        title = f"{match.game} against {against} ({match.room})"
+        title = match.title
         if turn is not None:
             sentence = f"It is your turn{f', with {turn.left} left' if turn.left else ''}. {sentence}"
             title = f"{title} {turn.left}".rstrip()
-        return Entry(title, sentence, partial(self._go_on, match), match)
+        known = match if turn is None else turn.match
+        return Entry(title, sentence, partial(self._go_on, known), known)
 
     async def _go_on(self, match: SavedMatch) -> None:
         self.say(f"looking for room {match.room} ...")
@@ -235,8 +241,8 @@ class HomeScreen(PageScreen):
             style = self.context.writing
             self.query_one("#name", Static).update(showable(entry.title, style))
             self.query_one("#help", Static).update(showable(entry.help, style))
-            if (entry.match is not None) != self._can_forget:
-                self._can_forget = not self._can_forget
+            if (entry.match is not None) != self._can_ask_about:
+                self._can_ask_about = not self._can_ask_about
                 self.refresh_bindings()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -250,16 +256,25 @@ class HomeScreen(PageScreen):
         if action == "back":
             return False
         entry = self._highlighted() if self._entries else None
-        return action != "forget" or (entry is not None and entry.match is not None)
+        return action != "ask_about" or (entry is not None and entry.match is not None)
 
     def action_open(self, place: str) -> None:
         """Go to a place by its name."""
         self.say("")
         travel(self.app, PLACES[place][2](self.app))
 
-    def action_forget(self) -> None:
-        """Take the highlighted match off the list; the server keeps it."""
+    def action_ask_about(self) -> None:
+        """Ask what to do about the highlighted match."""
         entry = self._highlighted()
         if entry is not None and entry.match is not None:
-            self.context.saved_matches.forget(entry.match)
-            self._list()
+            self.say("")
+            travel(self.app, self._ask_about(entry.match))
+
+    async def _ask_about(self, match: SavedMatch) -> None:
+        try:
+            await ask_about(self.app, match)
+        except CommandError as error:
+            if error.code != ErrorCode.NO_SUCH_ROOM:
+                raise
+            await self._put_away(match)
+        self._list()

@@ -15,11 +15,12 @@ from tabuleiro.notation.record import MatchRecord
 from tabuleiro.notation.record_text import parse_record
 from tabuleiro.protocol.messages import RecordPlayed
 from tabuleiro_client.models.records import FileMatches, Match, Matches, RoomMatches
-from tabuleiro_client.models.saved_matches import ImportedRecord, SavedMatch
-from tabuleiro_client.text.clocks import format_date
+from tabuleiro_client.models.saved_matches import ImportedRecord, SavedMatch, fits, row_of
+from tabuleiro_client.text.matches import HEADINGS
 from tabuleiro_client.text.terminal import showable
-from tabuleiro_client.tui.entrance import go_to_server
+from tabuleiro_client.tui.entrance import go_on, go_to_server
 from tabuleiro_client.tui.keys import key
+from tabuleiro_client.tui.old_matches import ask_about
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.replay import ReplayScreen
 from tabuleiro_client.tui.session import Session
@@ -49,6 +50,8 @@ class ReplaysScreen(PageScreen):
             "Show the matches that have what you type: a game, a name, a result, a date.",
             sign="F3",
         ),
+        key("c", "go_on", "continue", "Continue the match under the cursor, if it is not over.", sign="c"),
+        key("delete,x", "ask_about", "end", "End or delete the match under the cursor.", sign="x"),
     ]
     DEFAULT_CSS = """
     ReplaysScreen Input { margin: 1 2 0 2; background: $surface; }
@@ -58,8 +61,10 @@ class ReplaysScreen(PageScreen):
     ReplaysScreen #none { padding: 0 2; height: 1fr; color: $text-muted; }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: str = "") -> None:
+        """``wanted`` are words that the matches listed at first have; empty for all."""
         super().__init__("replays")
+        self._wanted = wanted
         self._matches: list[SavedMatch | ImportedRecord] = []
         self._listed: list[SavedMatch | ImportedRecord] = []
 
@@ -68,6 +73,7 @@ class ReplaysScreen(PageScreen):
         yield Input(placeholder="name of the file, Enter opens it", compact=True, select_on_focus=False, id="file")
         yield Static("Your matches, the last ones first", classes="heading", markup=False)
         yield Input(
+            self._wanted,
             placeholder="find: a game, a name, a result, a date (F3)",
             compact=True,
             select_on_focus=False,
@@ -78,13 +84,9 @@ class ReplaysScreen(PageScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        saved = self.context.saved_matches
-        self._matches = [match for match in saved.all() if match.phase != "waiting"]
-        self._matches += saved.records()
-        self._matches.sort(key=_moment_ms, reverse=True)
+        self.query_one(MatchTable).add_columns(*HEADINGS)
+        self._read()
         table = self.query_one(MatchTable)
-        table.add_columns("room", "game", "against", "result", "date", "where", "board")
-        self._list("")
         table.display = self.query_one("#find").display = bool(self._matches)
         self.query_one("#none").display = not self._matches
         if self._matches:
@@ -92,25 +94,29 @@ class ReplaysScreen(PageScreen):
         else:
             self.query_one("#file").focus()
 
+    def on_screen_resume(self) -> None:
+        if self.query(MatchTable):
+            self._read()
+
+    def _read(self) -> None:
+        """Read which matches there are now, and list those looked for."""
+        self._matches = self.context.saved_matches.played()
+        self._list(self.query_one("#find", Input).value)
+
     def _list(self, wanted: str) -> None:
         """List the matches that have all words of ``wanted``."""
-        words = wanted.lower().split()
         rows = [(match, self._texts(match)) for match in self._matches]
-        fitting = [(match, row) for match, row in rows if all(word in " ".join(row).lower() for word in words)]
+        fitting = [(match, row) for match, row in rows if fits(row, wanted)]
         self._listed = [match for match, _ in fitting]
         table = self.query_one(MatchTable)
+        place = table.cursor_row
         table.clear()
         table.add_rows([row for _, row in fitting])
+        table.move_cursor(row=min(place, len(fitting) - 1), animate=False)
+        self.refresh_bindings()
 
-    def _texts(self, match: SavedMatch | ImportedRecord) -> list[str]:
-        if isinstance(match, ImportedRecord):
-            date = format_date(match.imported_at_ms)
-            texts = ("", match.game, match.players, match.result, date, "imported", match.board)
-            return [showable(text, self.context.writing) for text in texts]
-        where = "this machine" if match.is_local else match.server.partition("://")[2]
-        result, date = match.result or match.phase, format_date(match.seen_at_ms)
-        texts = (match.room, match.game, match.opponent or "yourself", result, date, where, match.board)
-        return [showable(text, self.context.writing) for text in texts]
+    def _texts(self, match: SavedMatch | ImportedRecord) -> tuple[str, ...]:
+        return tuple([showable(text, self.context.writing) for text in row_of(match)])
 
     def action_type_file(self) -> None:
         """Go to the line for the name of a file."""
@@ -119,6 +125,40 @@ class ReplaysScreen(PageScreen):
     def action_find(self) -> None:
         """Go to the line that says which matches are listed."""
         self.query_one("#find").focus()
+
+    def _chosen(self) -> SavedMatch | None:
+        """Return the match under the cursor; ``None`` for none, or an imported record."""
+        place = self.query_one(MatchTable).cursor_row
+        chosen = self._listed[place] if 0 <= place < len(self._listed) else None
+        return chosen if isinstance(chosen, SavedMatch) else None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return True if a key does something now; the footer shows those that do."""
+        if action not in ("go_on", "ask_about"):
+            return True
+        chosen = self._chosen() if isinstance(self.focused, MatchTable) else None
+        return chosen is not None and (action == "ask_about" or not chosen.is_over)
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        self.refresh_bindings()
+
+    def action_go_on(self) -> None:
+        """Continue the match under the cursor."""
+        chosen = self._chosen()
+        if chosen is not None:
+            self.say("")
+            self.start(go_on(self.app, chosen))
+
+    def action_ask_about(self) -> None:
+        """Ask what to do about the match under the cursor."""
+        chosen = self._chosen()
+        if chosen is not None:
+            self.say("")
+            self.start(self._ask_about(chosen))
+
+    async def _ask_about(self, match: SavedMatch) -> None:
+        await ask_about(self.app, match)
+        self._read()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         if event.input.id == "find":
@@ -167,10 +207,6 @@ class ReplaysScreen(PageScreen):
         except (GameOptionError, NotationError, IllegalActionError) as error:
             raise ClientError(f"the record cannot be replayed: {error}") from error
         self.app.push_screen(screen)
-
-
-def _moment_ms(match: SavedMatch | ImportedRecord) -> int:
-    return match.imported_at_ms if isinstance(match, ImportedRecord) else match.seen_at_ms
 
 
 async def _ask(session: Session, match: SavedMatch, number: int | None) -> RecordPlayed:

@@ -19,7 +19,7 @@ from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.models.play_options import levels_to_offer
-from tabuleiro_client.models.saved_matches import SavedMatch, match_in
+from tabuleiro_client.models.saved_matches import RoomMemory
 from tabuleiro_client.net.addresses import format_room_address
 from tabuleiro_client.net.room import Change
 from tabuleiro_client.net.server import Signposts, Venue
@@ -64,7 +64,7 @@ class RoomScreen(PageScreen, RoomView):
         self.open_room = open_room
         self._venue = venue
         self._board: MatchScreen | None = None
-        self._saved: SavedMatch | None = None
+        self._memory: RoomMemory | None = None
 
     def compose_body(self) -> Iterable[Widget]:
         with Horizontal():
@@ -104,13 +104,8 @@ class RoomScreen(PageScreen, RoomView):
             self.context.farewells[head.room] = rooms.kept_seat_text(head, back, is_local=venue.is_local)
         else:
             self.context.farewells.pop(head.room, None)
-        match = match_in(venue, self.room, self.context.now_ms())
-        if match is None:
-            return
-        if self._saved is None or not self._saved.says_the_same(match):
-            self._saved = match
-            with suppress(ClientError):  # a full disk is no reason to disturb a match
-                self.context.saved_matches.keep(match)
+        self._memory = self._memory or RoomMemory(self.context.saved_matches, venue, self.room)
+        self._memory.note(self.context.now_ms())
 
     def on_screen_resume(self) -> None:
         if self._board is not None and self._board not in self.app.screen_stack:
@@ -293,8 +288,8 @@ class RoomScreen(PageScreen, RoomView):
         with suppress(CommandError, ClientError):
             await self.room.leave()
         self.context.farewells.pop(self.room.code, None)
-        if self._saved is not None and self._saved.phase == "waiting":
-            self.context.saved_matches.forget(self._saved)
+        if self._memory is not None:
+            self._memory.forget_unplayed()
         self.context.leave_screen()
 
 

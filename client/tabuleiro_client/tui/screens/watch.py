@@ -6,7 +6,10 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
+from tabuleiro_client.models.saved_matches import RoomMemory
+from tabuleiro_client.net.server import Venue
 from tabuleiro_client.tui import keys
+from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.widgets.chat import Entry
 
@@ -14,13 +17,32 @@ _MATCH_KEYS = frozenset({"app.menu", "app.rules", "why", "chat", "copy_code", "m
 
 
 class WatchScreen(LiveScreen):
-    """A match as a watcher sees it; nothing can be played even if this guest holds a seat."""
+    """A match as a watcher sees it; nothing can be played even if this guest holds a seat.
+
+    With its ``venue``, a match of two bots that this user has made is remembered.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *keys.STEPPING,
         *keys.SPEED,
         *(binding for binding in keys.MATCH if binding.action in _MATCH_KEYS),
     ]
+
+    def __init__(self, open_room: OpenRoom, venue: Venue | None = None) -> None:
+        super().__init__(open_room)
+        self._venue = venue
+        self._memory: RoomMemory | None = None
+
+    def begin(self) -> None:
+        super().begin()
+        if self._venue is not None:
+            self._memory = RoomMemory(self.context.saved_matches, self._venue, self.room)
+            self._memory.note(self.context.now_ms())
+
+    def catch_up(self) -> None:
+        super().catch_up()
+        if self._memory is not None:
+            self._memory.note(self.context.now_ms())
 
     def begin_typing(self, character: str) -> None:
         """Open the line for a turn to go to; nothing can be played here."""
