@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabuleiro.rules import State, registry
+from tabuleiro.rules.base import Termination
 from tabuleiro_server.bots.greedy import best_actions, best_iris_turns, connection_lead, ship_progress
 from tabuleiro_server.bots.levels import choose_turn, level_names
 
@@ -155,3 +156,14 @@ def test_greedy_wins_most_games_against_random(game: str, options: dict[str, int
                 state = state.apply(action)
         wins += state.outcome.winner == seed % 2
     assert wins >= 5
+
+
+def test_two_greedy_bots_of_xero_g_go_in_circles_as_the_rules_page_tells() -> None:
+    for seed in range(5, 9):
+        state, plies = start("xero-g", setup="random", seed=seed), 0
+        while not state.is_terminal:
+            for action in choose_turn(state, "greedy", plies, None):
+                state = state.child(action)
+            plies += 1
+        assert state.outcome.termination == Termination.REPETITION
+        assert 7 <= plies <= 71

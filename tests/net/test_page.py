@@ -14,11 +14,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from tabuleiro.ids import RoomCode, TimestampMs
+from tabuleiro.protocol.boards import RulesPart, rules_parts
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import CreateRoom, Hello, Play, RoomSummary, SeatRequest
@@ -75,6 +77,23 @@ async def test_files_are_kept_for_good_and_the_document_is_not(server: RunningSe
         assert head.startswith("HTTP/1.1 200")
         assert "max-age=31536000, immutable" in head
         assert content
+
+
+@pytest.mark.parametrize("name", registry.names())
+async def test_the_rules_come_with_their_diagrams_as_positions_to_draw(server: RunningServer, name: str) -> None:
+    _, document = await get(server, "/")
+    folder = re.findall(r'src="(/static/[^"]+)/main.js"', document)[0]
+    head, body = await get(server, f"{folder}/rules-{name}.json")
+    assert "Content-Type: application/json" in head
+    parts = msgspec.json.decode(body, type=tuple[RulesPart, ...])
+    assert parts == rules_parts(registry.game_type(name))
+    drawn = [diagram for part in parts for diagram in part.diagrams]
+    assert [diagram.caption for diagram in drawn] == [
+        diagram.caption for diagram in registry.game_type(name).diagrams.values()
+    ]
+    for diagram in drawn:
+        for stage in diagram.stages:
+            assert len(stage.board.cells) == len(diagram.layout.names)
 
 
 async def test_headers_let_nothing_of_others_in(server: RunningServer) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import textwrap
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from tabuleiro.rules import Game, registry
 from tabuleiro_client.cli import completion
-
-PAGE_COLUMNS: Final = 78
-"""What the rules of the games are written for, and the narrowest usual terminal holds."""
+from tabuleiro_client.cli.options import AsciiOption
+from tabuleiro_client.text.board import TextStyle
+from tabuleiro_client.text.rules import PAGE_COLUMNS, page_lines
+from tabuleiro_client.text.terminal import detect_style
 
 
 def rules(
@@ -19,6 +22,7 @@ def rules(
         str | None,
         typer.Argument(metavar="GAME", help="The game, e.g. virus-wars.", autocompletion=completion.games),
     ] = None,
+    ascii_only: AsciiOption = False,
 ) -> None:
     """Print the rules of a game, or the list of games."""
     if game is None:
@@ -26,12 +30,13 @@ def rules(
         for name in registry.names():
             typer.echo(f"{name:{width}}  {registry.game_type(name).title}")
     else:
-        typer.echo("\n".join(rules_lines(registry.game_type(game))))
+        style = detect_style(sys.stdout, os.environ, force_ascii=ascii_only)
+        typer.echo("\n".join(rules_lines(registry.game_type(game), style)))
 
 
-def rules_lines(game_type: type[Game]) -> list[str]:
+def rules_lines(game_type: type[Game], style: TextStyle) -> list[str]:
     """Return the rules page of a game, followed by its options and presets, as lines."""
-    lines = [*game_type.rules_page.rstrip().splitlines(), "", "Options:"]
+    lines = [*page_lines(game_type, style), "", "Options:"]
     for spec in game_type.option_specs:
         default = "" if spec.default is None else f", default {spec.default}"
         lines += _entry(f"{spec.key}: {spec.help} ({spec.expected}{default})")

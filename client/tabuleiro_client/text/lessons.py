@@ -247,13 +247,13 @@ LESSONS: Final[Mapping[str, Sequence[Lesson]]] = {
         ),
         Lesson(
             "A switch",
-            "A stone on d3 would make a switch with b2, b3 and d2. Take c2, between them, instead.",
-            {"size": 5, "position": "...../.b.w./.w.../...../..... 0"},
+            "A stone on d3 would make a switch with a2, a3 and d2. Take b2, between them, instead.",
+            {"size": 5, "position": "...../b..w./w..../...../..... 0"},
             "take",
-            "c2",
+            "b2",
             "d3",
-            "A switch has nothing between its corners: with a stone on c2, d3 is allowed.",
-            cells=("c2",),
+            "A switch has nothing between its corners: with a stone on b2, d3 is allowed.",
+            cells=("b2",),
         ),
         Lesson(
             "Two threats",

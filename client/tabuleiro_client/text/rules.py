@@ -1,80 +1,28 @@
-"""The rules of the games as pages: the parts of a rules page, and the pictures that go with it."""
+"""The rules of the games as pages: text with diagrams, laid out for a number of columns."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Final, TypeVar
 
 from tabuleiro.rules import Game, registry
-from tabuleiro.rules.options import Options
+from tabuleiro.rules.page import diagrams_in, parts_of, words_of
 from tabuleiro.rules.view import BoardView
-from tabuleiro_client.text.board import TextStyle, legend
+from tabuleiro_client.text.board import TextStyle, board_lines, legend
 
+PAGE_COLUMNS: Final = 78
+"""What the rules of the games are written for, and the narrowest usual terminal holds."""
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a page: a heading, a paragraph, an item of a list, or lines to be kept as they are."""
+Drawn = TypeVar("Drawn")
 
-    kind: Literal["heading", "paragraph", "item", "lines"]
-    text: str
+DrawnBoard = Sequence[tuple[Drawn, int]]
+"""The rows of a board with the columns that each takes."""
 
-
-def parts_of(page: str) -> Iterator[Part]:
-    r"""Yield the parts of a rules page, from its title on.
-
-    A heading is in capitals, an item begins with a hyphen, lines to be kept have four spaces before them.
-
-    >>> [part.text for part in parts_of("AIM\nGet\nthere.\n- By\n  bus.\n\n    b .\n    w b\n")]
-    ['AIM', 'Get there.', 'By bus.', 'b .\nw b']
-    """
-    kind: Literal["heading", "paragraph", "item", "lines"] = "paragraph"
-    held: list[str] = []
-    for line in [*page.splitlines(), ""]:
-        is_heading = line.isupper() and not line.startswith(" ")
-        is_kept = line.startswith("    ")
-        ends = kind == "item" and not line.startswith("  ")
-        if held and (ends or is_heading or line.startswith("- ") or not line or is_kept != (kind == "lines")):
-            yield Part(kind, "\n".join(held) if kind == "lines" else " ".join(held))
-            held = []
-        if is_heading:
-            yield Part("heading", line)
-        elif line:
-            if not held:
-                kind = "item" if line.startswith("- ") else "lines" if is_kept else "paragraph"
-            held.append(line.removeprefix("- ").strip() if not is_kept else line[4:])
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """The worked move of a rules page: the position before it, and what is played."""
-
-    options: Options
-    turn: str
-
-    def views(self, game: str) -> tuple[BoardView, BoardView]:
-        """Return the pictures before and after the turn."""
-        before = after = registry.load(game, self.options).initial_state()
-        for text in self.turn.split():
-            after = after.apply(after.string_to_action(text))
-        return before.view(), after.view()
-
-
-EXAMPLES: Final[Mapping[str, Example]] = {
-    "virus-wars": Example(
-        {"rows": 4, "cols": 5, "steps": 3, "position": "....o/..o../.xo../x.... 0 3"}, "c3 d4 d3"
-    ),
-    "xero-g": Example({"position": "320211/000000/000000/203000/000000/310213 0"}, "a1-b5"),
-    "iris": Example(
-        {
-            "side": 5,
-            "position": "w.w.b/.....b/......./......../....b..../......../......./b...../b.w.w 1 - 0",
-        },
-        "a2 i4",
-    ),
-    "minefield": Example({"size": 5, "position": "w.b.w/..b../...../..b../..b.w 0"}, "c3"),
-}
+_GAP: Final = 3
+_CAPTION_MIN_COLUMNS: Final = 20
+_INDENT: Final = "    "
 
 
 def aim_of(game: type[Game]) -> str:
@@ -94,6 +42,55 @@ def pieces_line(game: Game | type[Game], style: TextStyle) -> str:
 
 
 def page_lines(game: Game | type[Game], style: TextStyle) -> Sequence[str]:
-    """Return the rules of a game as lines, with the pieces as they are drawn, unless nothing is."""
-    lines = game.rules_page.rstrip().splitlines()
-    return lines if style.is_spoken else [*lines, "", pieces_line(game, style)]
+    """Return the rules of a game as lines, with diagrams and pieces as they are drawn, or in words alone."""
+    if style.is_spoken:
+        return words_of(game.rules_page, game.diagrams).splitlines()
+    lines: list[str] = []
+    for line in game.rules_page.rstrip().splitlines():
+        names = diagrams_in(line)
+        if not names:
+            lines.append(line)
+        for name in names:
+            boards = [_drawn(stage.view, style) for stage in game.stages(name)]
+            rows = beside(boards, game.diagrams[name].caption, PAGE_COLUMNS - len(_INDENT))
+            lines += [*(f"{_INDENT}{''.join(row)}".rstrip() for row in rows), ""]
+        if names:
+            lines.pop()
+    return [*lines, "", *wrap(pieces_line(game, style), PAGE_COLUMNS)]
+
+
+def _drawn(view: BoardView, style: TextStyle) -> DrawnBoard[str]:
+    plain = TextStyle(color=False, ascii=style.ascii)
+    rows, bare = (board_lines(view, each, show_legal=True, show_forbidden=True) for each in (style, plain))
+    return [(row, len(characters)) for row, characters in zip(rows, bare, strict=True)]
+
+
+def beside(boards: Sequence[DrawnBoard[Drawn]], caption: str, width: int) -> list[list[Drawn | str]]:
+    """Lay out the boards of a diagram and its caption in ``width`` columns, as rows of things to be joined.
+
+    What fits stands side by side, the caption at the right; other things stand below each other. Boards that do
+    not fit at all are left out.
+
+    >>> for row in beside([[("# .", 3), ("#", 1)]], "a picture of two rows", 30): print("".join(row) + "|")
+    # .   a picture of two rows|
+    #     |
+    """
+    widths = [max(columns for _, columns in board) for board in boards]
+    left = width - sum(columns + _GAP for columns in widths)
+    is_beside = left >= _CAPTION_MIN_COLUMNS
+    told = wrap(caption, left if is_beside else width)
+    rows: list[list[Drawn | str]] = []
+    if left + _GAP < 0:
+        fitting = [board for board, columns in zip(boards, widths, strict=True) if columns <= width]
+        rows += [[drawn] for board in fitting for drawn, _ in board]
+    else:
+        for y in range(max(len(told) if is_beside else 0, *map(len, boards))):
+            rows.append([])
+            for board, columns in zip(boards, widths, strict=True):
+                drawn, length = board[y] if y < len(board) else ("", 0)
+                rows[-1] += [drawn, " " * (columns - length + _GAP)]
+    if not is_beside:
+        rows += [[] for _ in told]
+    for row, line in zip(rows if is_beside else rows[-len(told) :], told, strict=False):
+        row.append(line)
+    return rows

@@ -1,7 +1,7 @@
 """The page in the browser: one document for all its addresses, and static files whose folder names their version.
 
-The files are read, hashed and compressed once. All of them lie under one folder named by the hash of them all, so
-that they refer to each other by relative names, and browsers keep them for good.
+The files are read, or made of the rules pages of the games, hashed and compressed once. All of them lie under one
+folder named by the hash of them all. So they refer to each other by relative names, and browsers keep them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from importlib.resources import files
 from string import Template
 from typing import Final
 
+import msgspec
+
 from tabuleiro.ids import Phase
 from tabuleiro.protocol.addresses import page_url, parse_server_url
+from tabuleiro.protocol.boards import rules_parts
 from tabuleiro.protocol.messages import RoomSummary
 from tabuleiro.rules import registry
 from tabuleiro_server.net.pictures import HEIGHT_PX, WIDTH_PX, Pictures
@@ -30,6 +33,7 @@ _CONTENT_TYPES: Final = {
     "js": "text/javascript; charset=utf-8",
     "css": "text/css; charset=utf-8",
     "svg": "image/svg+xml",
+    "json": "application/json",
 }
 
 _DESCRIPTION: Final = "Play abstract board games with friends: Virus Wars, Xero-G, Iris, Minefield."
@@ -93,6 +97,8 @@ class Page:
         folder = files("tabuleiro_server.net") / "web"
         contents = {entry.name: entry.read_bytes() for entry in folder.iterdir() if entry.is_file()}
         document = contents.pop(_DOCUMENT).decode()
+        for name in registry.names():
+            contents[f"rules-{name}.json"] = msgspec.json.encode(rules_parts(registry.game_type(name)))
         digest = hashlib.sha256()
         for name in sorted(contents):
             digest.update(name.encode() + b"\0" + contents[name] + b"\0")

@@ -10,6 +10,7 @@ import msgspec
 from tabuleiro.descriptors import ChoiceSetting, DurationSetting, GameOption, NumberSetting, YesNoSetting
 from tabuleiro.ids import Player, Ply
 from tabuleiro.rules import Game, State
+from tabuleiro.rules.page import PartKind, parts_of, words_of
 from tabuleiro.rules.view import BoardView, EdgeSide, Target, Topology
 from tabuleiro.settings import ROOM_SETTINGS, RoomSetting
 
@@ -108,6 +109,29 @@ class OptionForm(msgspec.Struct, frozen=True, omit_defaults=True):
     default: int | str | None = None
 
 
+class RulesStage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A position of a diagram. ``route`` are the cells on the way of what is played next."""
+
+    board: Board
+    route: tuple[int, ...] = ()
+
+
+class RulesDiagram(msgspec.Struct, frozen=True):
+    """A diagram of a rules page: its caption, its board and one or two positions on it."""
+
+    caption: str
+    layout: BoardLayout
+    stages: tuple[RulesStage, ...]
+
+
+class RulesPart(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A part of a rules page: text of a kind, or diagrams."""
+
+    kind: PartKind
+    text: str = ""
+    diagrams: tuple[RulesDiagram, ...] = ()
+
+
 class GameForm(msgspec.Struct, frozen=True, omit_defaults=True):
     """A game as a form shows it: its options, presets and rules page."""
 
@@ -141,17 +165,19 @@ def layout_of(state: State) -> BoardLayout:
 
 def board_of(state: State, ply: int, *, with_choices: bool = False) -> Board:
     """Return a position as clients without rules see it, after ``ply`` actions of its match."""
-    view = state.view()
-    marks = _marks(view)
     choices = None
     if with_choices:
         offered = map(state.choice, state.legal_actions())
         choices = tuple([BoardChoice(choice.text, choice.targets, choice.word) for choice in offered])
+    return _board(state.view(), ply, choices)
+
+
+def _board(view: BoardView, ply: int = 0, choices: tuple[BoardChoice, ...] | None = None) -> Board:
     return Board(
         ply=Ply(ply),
         cells="".join([cell.piece for cell in view.cells]),
         to_move=view.to_move,
-        marks=marks,
+        marks=_marks(view),
         actions_left=view.actions_left,
         edges=tuple([BoardEdge(edge.side, edge.owner, edge.text, edge.is_target) for edge in view.edges]),
         notes=tuple([BoardNote(note.kind, note.text, note.cells, note.owner, note.target) for note in view.notes]),
@@ -177,8 +203,26 @@ def game_form(game: type[Game]) -> GameForm:
         sides=game.sides,
         options=tuple(map(_option_form, game.option_specs)),
         presets={name: dict(options) for name, options in game.presets.items()},
-        rules=game.rules_page,
+        rules=words_of(game.rules_page, game.diagrams),
     )
+
+
+def rules_parts(game: type[Game]) -> tuple[RulesPart, ...]:
+    """Return the rules page of a game with its diagrams."""
+    parts = []
+    for part in parts_of(game.rules_page):
+        if part.kind == "diagrams":
+            parts.append(RulesPart(part.kind, diagrams=tuple(_diagram(game, name) for name in part.text.split())))
+        else:
+            parts.append(RulesPart(part.kind, part.text))
+    return tuple(parts)
+
+
+def _diagram(game: type[Game], name: str) -> RulesDiagram:
+    diagram = game.diagrams[name]
+    stages = tuple(RulesStage(_board(stage.view), stage.route) for stage in game.stages(name))
+    start = game.from_options(diagram.options).initial_state()
+    return RulesDiagram(diagram.caption, layout_of(start), stages)
 
 
 def room_settings_form() -> tuple[OptionForm, ...]:

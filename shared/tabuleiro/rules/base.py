@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 from typing import ClassVar, Final, Self
@@ -19,7 +19,8 @@ from tabuleiro.errors import IllegalActionError, MatchOverError
 from tabuleiro.ids import Player
 from tabuleiro.rules.board import bit_indexes
 from tabuleiro.rules.options import Options, OptionValue
-from tabuleiro.rules.view import EMPTY, BoardView, Choice, Piece
+from tabuleiro.rules.page import ALL, Diagram, Stage
+from tabuleiro.rules.view import EMPTY, BoardView, Choice, Piece, marked
 
 
 class Termination(StrEnum):
@@ -238,7 +239,9 @@ class Game(ABC):
     option_specs: ClassVar[tuple[GameOption, ...]]
     presets: ClassVar[Mapping[str, Options]]
     rules_page: ClassVar[str]
-    """A short page of rules for players, as plain text of at most 78 columns."""
+    """A short page of rules for players, as plain text of at most 78 columns; see :mod:`tabuleiro.rules.page`."""
+    diagrams: ClassVar[Mapping[str, Diagram]]
+    """The diagrams of the page, by the names that stand there in brackets."""
 
     def __init__(self, options: Mapping[str, OptionValue]) -> None:
         self.options: Options = dict(options)
@@ -260,6 +263,31 @@ class Game(ABC):
     @abstractmethod
     def initial_state(self) -> State:
         """Return the state before the first action."""
+
+    @classmethod
+    def stages(cls, name: str) -> tuple[Stage, ...]:
+        """Return the positions that the diagram called ``name`` shows.
+
+        Of what may be played they mark only what the diagram tells of.
+        """
+        diagram = cls.diagrams[name]
+        state = start = cls.from_options(diagram.options).initial_state()
+        route: tuple[str, ...] = ()
+        for text in diagram.turn.split():
+            action = state.string_to_action(text)
+            route, state = state.route(action), state.apply(action)
+        allowed = (
+            [state.action_to_string(action) for action in state.legal_actions()]
+            if diagram.allowed == ALL
+            else diagram.allowed.split()
+        )
+        end = marked(state.view(), allowed, diagram.refused.split())
+        if not diagram.shows_edges:
+            end = replace(end, edges=())
+        cells = tuple(cell.index for name in route for cell in end.cells if cell.name == name)
+        if not diagram.shows_both:
+            return (Stage(end, cells),)
+        return Stage(marked(start.view()), cells), Stage(end)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Game):

@@ -7,8 +7,9 @@ hexagonal board are shifted by odd amounts against each other).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, Literal, NamedTuple
 
@@ -23,6 +24,8 @@ Target = int | EdgeSide
 
 EMPTY: Final = "."
 """The character of an empty cell."""
+
+_CELL: Final = re.compile(r"[a-z]+[0-9]+")
 
 
 class Choice(NamedTuple):
@@ -170,3 +173,20 @@ def cell_views(
         )
         for index in range(board.cell_count)
     )
+
+
+def marked(view: BoardView, allowed: Iterable[str] = (), refused: Iterable[str] = ()) -> BoardView:
+    """Return a picture that marks nothing as legal or forbidden but the last cells that these actions name."""
+    legal, forbidden = (
+        {name for text in texts for name in _CELL.findall(text)[-1:]} for texts in (allowed, refused)
+    )
+    cells = tuple(
+        replace(
+            cell,
+            marks=cell.marks - {Mark.LEGAL, Mark.FORBIDDEN}
+            | {Mark.LEGAL for name in legal if name == cell.name}
+            | {Mark.FORBIDDEN for name in forbidden if name == cell.name},
+        )
+        for cell in view.cells
+    )
+    return replace(view, cells=cells)

@@ -1,4 +1,4 @@
-"""The rules of a game as a page to scroll through: headings, paragraphs, and the worked move in two pictures."""
+"""The rules of a game as a page to scroll through: headings, paragraphs, and diagrams."""
 
 from __future__ import annotations
 
@@ -15,25 +15,22 @@ from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.widgets import Static
 
-from tabuleiro.rules import registry
-from tabuleiro.rules.view import BoardView
-from tabuleiro_client.text.rules import EXAMPLES, Part, parts_of, pieces_line
+from tabuleiro.rules import Game, registry
+from tabuleiro.rules.page import Stage, parts_of
+from tabuleiro_client.text.rules import PAGE_COLUMNS, beside, pieces_line
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.context import Context, context_of
 from tabuleiro_client.tui.present.layout import Layout, Size
-from tabuleiro_client.tui.present.overlay import NOTHING
+from tabuleiro_client.tui.present.overlay import Overlay
 from tabuleiro_client.tui.present.picture import board_rows
 from tabuleiro_client.tui.themes import theme_named
-
-PAGE_COLUMNS = 78
-_GAP = 3
 
 
 class RulesPage(VerticalScroll):
     """Shows the rules of the game that :meth:`show` was given last, as wide as there is room, up to 78 columns."""
 
     DEFAULT_CSS = """
-    RulesPage { padding-left: 1; scrollbar-size-vertical: 1; }
+    RulesPage { padding: 0 1; scrollbar-size-vertical: 1; }
     RulesPage Static { width: 1fr; height: auto; }
     """
 
@@ -97,40 +94,31 @@ def rules_text(game: str, context: Context, width: int) -> Text:
     title, *parts = parts_of(game_type.rules_page)
     text.append(f"{title.text}\n", Style(bold=True, underline=True))
     for part in parts:
-        _append(text, part, strong, width)
-    pictures = [_picture(view, context) for view in EXAMPLES[game].views(game)]
-    text.append("\n")
-    text.append(_beside(pictures, width))
+        match part.kind:
+            case "heading":
+                text.append(f"\n{part.text.capitalize()}\n", strong)
+            case "item":
+                lines = wrap(part.text, width, initial_indent="- ", subsequent_indent="  ")
+                text.append("".join(f"{line}\n" for line in lines))
+            case "diagrams":
+                for name in part.text.split():
+                    text.append(_diagram(game_type, name, context, width))
+            case _:
+                text.append("".join(f"{line}\n" for line in wrap(part.text, width)))
     text.append(f"\n{pieces_line(game_type, context.writing)}\n")
     return text
 
 
-def _append(text: Text, part: Part, heading: Style, width: int) -> None:
-    match part.kind:
-        case "heading":
-            text.append(f"\n{part.text.capitalize()}\n", heading)
-        case "item":
-            lines = wrap(part.text, max(1, width), initial_indent="- ", subsequent_indent="  ")
-            text.append("".join(f"{line}\n" for line in lines))
-        case "lines":
-            text.append("".join(f"    {line}\n" for line in part.text.splitlines()))
-        case _:
-            text.append(f"{part.text}\n")
+def _diagram(game: type[Game], name: str, context: Context, width: int) -> Text:
+    """Return a diagram with its caption, after an empty line."""
+    boards = [[(row, len(row)) for row in _rows(stage, context)] for stage in game.stages(name)]
+    rows = beside(boards, game.diagrams[name].caption, width)
+    return Text("\n").join([Text(), *(Text.assemble(*row) for row in rows), Text()])
 
 
-def _picture(view: BoardView, context: Context) -> Sequence[Text]:
+def _rows(stage: Stage, context: Context) -> Sequence[Text]:
     """Return the rows of a small board."""
-    style_of = context.brush(is_stone="b" in view.piece_names).style
-    rows = board_rows(view, Layout(view, Size.SMALL), NOTHING, context.glyphs)
+    style_of = context.brush(is_stone="b" in stage.view.piece_names).style
+    overlay = Overlay(route=stage.route, shows_legal=True, shows_forbidden=True)
+    rows = board_rows(stage.view, Layout(stage.view, Size.SMALL), overlay, context.glyphs)
     return [Text.assemble(*((span.text, style_of(span.ink)) for span in row)) for row in rows]
-
-
-def _beside(pictures: Sequence[Sequence[Text]], width: int) -> Text:
-    """Return pictures side by side, or below each other, or none at all, by the room there is."""
-    columns = [max(len(row) for row in picture) for picture in pictures]
-    if sum(columns) + _GAP * (len(pictures) - 1) <= width:
-        gap = Text(" " * _GAP)
-        return Text("\n").join(gap.join(rows) for rows in zip(*pictures, strict=True)) + Text("\n")
-    if max(columns) <= width:
-        return Text("\n").join(row for picture in pictures for row in (*picture, Text(""))) + Text("\n")
-    return Text()

@@ -32,7 +32,7 @@ function show() {
   const rules = path.match(/^\/rules\/([a-z-]+)\/?$/);
   if (room) view = new RoomView(link, room[1].toUpperCase(), { isEmbedded });
   else if (match) view = new ReplayView(link, match[1].toUpperCase(), Number(match[2]));
-  else if (rules) view = new RulesView(link, rules[1]);
+  else if (rules) view = new RulesView(rules[1]);
   else view = new HomeView(link, open);
   document.title = "tabuleiro";
   fill(place, view.element);

@@ -63,6 +63,16 @@ export function title(game) {
   return TITLES[game] || game;
 }
 
+export const GAMES = Object.keys(TITLES);
+
+/** The marks of a board on this page, by the signs that captions use for them. @type {Record<string, string>} */
+const SIGNS = { "+": "a dot", "-": "a cross", "*": "a dashed ring", "<": "shaded" };
+
+/** The caption of a diagram. @param {string} said */
+export function caption(said) {
+  return said.replace(/\(([-+*<])\)/g, (_, sign) => `(${SIGNS[sign]})`);
+}
+
 /**
  * The end of a match.
  * @param {[string, string]} names

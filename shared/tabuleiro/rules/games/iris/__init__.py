@@ -8,44 +8,11 @@ from typing import ClassVar, Self
 from tabuleiro.descriptors import GameOption, NumberSetting, PositionSetting
 from tabuleiro.ids import Player
 from tabuleiro.rules.board import cells_of, position_error, split_position
+from tabuleiro.rules.games.iris.page import DIAGRAMS, PAGE
 from tabuleiro.rules.games.iris.state import IrisRules, IrisState
 from tabuleiro.rules.options import Options, OptionValue, check_options
 
 __all__ = ["Iris", "IrisState"]
-
-_RULES_PAGE = """\
-IRIS
-
-AIM
-Have the best groups at the end. Stones of one colour that touch each other
-are a group, and a group scores one point for each coloured cell in it. The
-best groups of both players are compared first, then the second best, and so
-on: 9 7 4 beats 9 7 3 3. A missing group counts 0. The first difference
-decides; no difference at all is a draw.
-
-THE BOARD
-The cells of the rim are coloured, all others are neutral. Cells opposite each
-other through the centre have the same colour. Rows have letters from the top,
-the cells of a row have numbers from the left: a1 is the top left corner.
-
-A TURN
-The first turn is one black stone on a neutral cell. Every later turn is two
-stones, one after the other:
-- If the first goes on a coloured cell, the second must go on the opposite
-  coloured cell.
-- If the first goes on a neutral cell, the second must go on an empty neutral
-  cell that is not next to it. If there is none, the turn ends with one stone.
-Instead of any turn but the first you may pass.
-
-THE END
-The match ends when the board is full, or when both players pass one after the
-other.
-
-EXAMPLE
-White plays a2 i4. The cell a2 is coloured, so the second stone must go on the
-opposite cell i4. White now has two groups on three coloured cells each, and
-scores 3 3. Black's groups score 2 2: white is ahead.
-"""
 
 
 class Iris(IrisRules):
@@ -59,7 +26,8 @@ class Iris(IrisRules):
         PositionSetting("position", "start from this position"),
     )
     presets: ClassVar[Mapping[str, Options]] = {}
-    rules_page = _RULES_PAGE
+    rules_page = PAGE
+    diagrams = DIAGRAMS
 
     def __init__(self, options: Mapping[str, OptionValue]) -> None:
         super().__init__(options)

@@ -13,44 +13,11 @@ from tabuleiro.ids import PLAYERS, Player, opponent
 from tabuleiro.rules.board import cells_of, position_error, split_position
 from tabuleiro.rules.games.minefield.areas import Stones, name_stones
 from tabuleiro.rules.games.minefield.connection import deciding_cells, is_joined
+from tabuleiro.rules.games.minefield.page import DIAGRAMS, PAGE
 from tabuleiro.rules.games.minefield.state import MinefieldRules, MinefieldState
 from tabuleiro.rules.options import Options, OptionValue, check_options
 
 __all__ = ["Minefield", "MinefieldState"]
-
-_RULES_PAGE = """\
-MINEFIELD
-
-AIM
-Join your two edges with a chain of your stones: black joins the top and the
-bottom edge, white joins the left and the right one. Stones connect along rows
-and columns, not diagonally. Whoever joins their two edges wins at once.
-
-A TURN
-Black begins. Put one stone of yours on an empty cell, for example c3. Nobody
-may pass. A player without a legal cell is skipped: the other moves again.
-When neither has one, the match is a draw.
-
-MINES
-Your stone may not make a hard corner or a switch, in whatever colours and
-turned whichever way. In matches by the rules for beginners it may.
-- A hard corner is a 2x2 area with two stones of one colour on opposite
-  corners, a stone of the other colour on a third corner, and the fourth cell
-  empty (. is an empty cell, b and w are stones):
-
-    b .
-    w b
-
-- A switch is a 2x3 or 2x4 area with two stones of each colour on its corners,
-  equal colours opposite each other, and nothing between:
-
-    b . w    b . . w
-    w . b    w . . b
-
-EXAMPLE
-Black plays c3 and wins: the chain c1 c2 c3 c4 c5 joins the bottom edge to the
-top edge.
-"""
 
 
 class Minefield(MinefieldRules):
@@ -69,7 +36,8 @@ class Minefield(MinefieldRules):
     presets: ClassVar[Mapping[str, Options]] = {
         f"feup-{size}": {"size": size, "rules": "standard"} for size in (10, 13, 16)
     }
-    rules_page = _RULES_PAGE
+    rules_page = PAGE
+    diagrams = DIAGRAMS
 
     def __init__(self, options: Mapping[str, OptionValue]) -> None:
         super().__init__(options)

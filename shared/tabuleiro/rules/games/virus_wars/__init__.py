@@ -8,43 +8,11 @@ from typing import ClassVar, Self
 from tabuleiro.descriptors import ChoiceSetting, GameOption, NumberSetting, PositionSetting
 from tabuleiro.errors import GameOptionError
 from tabuleiro.rules.board import cells_of, position_error, split_position
+from tabuleiro.rules.games.virus_wars.page import DIAGRAMS, PAGE
 from tabuleiro.rules.games.virus_wars.state import VirusWarsRules, VirusWarsState
 from tabuleiro.rules.options import Options, OptionValue, check_options
 
 __all__ = ["VirusWars", "VirusWarsState"]
-
-_RULES_PAGE = """\
-VIRUS WARS
-
-AIM
-Leave the other player without a move. Whoever must act and reaches no cell
-loses, also in the middle of a turn. Nobody passes, and there are no draws.
-
-A TURN
-Blue and red take turns; blue begins. A turn is several actions: five in the
-usual match, and the count of those left is always shown. An action names a
-cell that you can reach, for example c3:
-- An empty cell gets one of your viruses.
-- A virus of the enemy becomes a zombie of yours.
-Zombies never change and never leave. Your own cells cannot be chosen.
-
-WHAT YOU REACH
-You reach the eight neighbours of each of your viruses. You reach the
-neighbours of your zombies too, while these are awake. Zombies next to each
-other form a chain: it is awake as long as one of them touches a virus of
-yours, else it is asleep until it is joined again. What you placed earlier in
-the same turn counts.
-
-THE START
-Blue has one virus in the top left corner, red one in the bottom right corner.
-In matches that start from the edges the board is empty: your first virus goes
-anywhere on your own edge, the left column for blue, the right one for red.
-
-EXAMPLE
-Blue has three actions and plays c3 d4 d3. The red virus on c3 becomes a
-zombie of blue. It touches the virus on b3, so it is awake, and blue reaches
-d4 and d3 from it.
-"""
 
 
 class VirusWars(VirusWarsRules):
@@ -66,7 +34,8 @@ class VirusWars(VirusWarsRules):
         "feup-a": {"rows": 10, "cols": 10, "steps": 3, "opening": "edges"},
         "feup-b": {"rows": 11, "cols": 11, "steps": 5, "opening": "corners"},
     }
-    rules_page = _RULES_PAGE
+    rules_page = PAGE
+    diagrams = DIAGRAMS
 
     def __init__(self, options: Mapping[str, OptionValue]) -> None:
         super().__init__(options)

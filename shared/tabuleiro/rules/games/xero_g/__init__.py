@@ -8,6 +8,7 @@ from typing import ClassVar, Self, TypeVar
 from tabuleiro.descriptors import ChoiceSetting, GameOption, NumberSetting, PositionSetting
 from tabuleiro.rules.board import position_error, split_position
 from tabuleiro.rules.games.xero_g.moves import BOARD, SIDE, VALUES
+from tabuleiro.rules.games.xero_g.page import DIAGRAMS, PAGE
 from tabuleiro.rules.games.xero_g.state import (
     NO_PAST,
     SHIP_COUNT,
@@ -23,44 +24,6 @@ Item = TypeVar("Item")
 
 _MASK_64 = (1 << 64) - 1
 _NO_SHIPS = bytes(BOARD.cell_count)
-_RULES_PAGE = """\
-XERO-G
-
-AIM
-South sits below row 1 and wins by moving a ship into the base above row 6.
-North sits above row 6 and wins by moving a ship into the base below row 1.
-Whoever has no move loses. The same position, with the same player to move,
-for the third time is a draw.
-
-THE SHIPS
-The twelve ships have the values 1, 2 and 3. They belong to nobody: both
-players move the same ships.
-
-THE START
-South puts two ships of each value on row 1, one after the other; 3@c1 puts a
-3 on c1. Then north does the same on row 6. In matches with a random start
-both rows are shuffled for you.
-
-A TURN
-Move a ship of your home row: the row nearest to you that has a ship. It goes
-exactly as many steps as its value, up, down or sideways, and may turn at each
-step. The squares it passes must be empty, and it may not cross the line
-between two squares twice in a turn. It may end in three ways:
-- On an empty square, also the one that it left: a1-b3
-- In the base, straight from the last row: c6-base
-- On another ship. Then you choose between a boost and a new place for it.
-
-A SHIP ON A SHIP
-- Rocket Boost: your ship runs on by the value of the ship below it, which
-  stays. Boosts chain. Only the last square is written down: a1-d5
-- Reprogram Coordinates: your ship stays there, and the ship that it met goes
-  to any empty square: a1xb3@c4. In the variant gyges that square may not be
-  beyond the home row of the opponent.
-
-EXAMPLE
-South moves the 3 on a1, in the home row, and plays a1-b5. In three steps it
-gets to a4, where it meets a 2. The boost takes it two steps on, to b4 and b5.
-"""
 
 
 class XeroG(XeroGRules):
@@ -89,7 +52,8 @@ class XeroG(XeroGRules):
         "gyges": {"variant": "gyges"},
         "random-setup": {"setup": "random"},
     }
-    rules_page = _RULES_PAGE
+    rules_page = PAGE
+    diagrams = DIAGRAMS
 
     def __init__(self, options: Mapping[str, OptionValue]) -> None:
         super().__init__(options)
