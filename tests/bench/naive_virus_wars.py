@@ -26,12 +26,15 @@ class NaiveVirusWars:
         pieces: dict[Cell, str] | None = None,
         mover: int = 0,
         left: int | None = None,
+        *,
+        is_first_virus_free: bool = False,
     ) -> None:
         self.rows = rows
         self.cols = cols
         self.steps = steps
         self.opening = opening
         self.mover = mover
+        self.is_first_virus_free = is_first_virus_free
         self.left = left or first_turn_steps or steps
         if pieces is not None:
             self.pieces = pieces
@@ -61,12 +64,17 @@ class NaiveVirusWars:
                     rest.append(other)
         return False
 
+    @property
+    def is_entering(self) -> bool:
+        """Whether the mover puts a first virus on their edge."""
+        own = (VIRUSES[self.mover], ZOMBIES[self.mover])
+        return self.opening == "edges" and not any(piece in own for piece in self.pieces.values())
+
     def is_accessible(self, cell: Cell) -> bool:
         """Whether the mover may choose ``cell``."""
         if self.pieces.get(cell, VIRUSES[1 - self.mover]) != VIRUSES[1 - self.mover]:
             return False
-        own = (VIRUSES[self.mover], ZOMBIES[self.mover])
-        if self.opening == "edges" and not any(piece in own for piece in self.pieces.values()):
+        if self.is_entering:
             return cell not in self.pieces and cell[0] == (self.cols - 1 if self.mover else 0)
         return any(self.is_awake(other) for other in around(cell))
 
@@ -93,9 +101,13 @@ class NaiveVirusWars:
         """The position after the action ``text``, which must be legal."""
         cell = LETTERS.index(text[0]), int(text[1:]) - 1
         piece = (ZOMBIES if cell in self.pieces else VIRUSES)[self.mover]
-        mover, left = (self.mover, self.left - 1) if self.left > 1 else (1 - self.mover, self.steps)
+        left = self.left - (0 if self.is_entering and self.is_first_virus_free else 1)
+        mover, left = (self.mover, left) if left else (1 - self.mover, self.steps)
         pieces = {**self.pieces, cell: piece}
-        return NaiveVirusWars(self.rows, self.cols, self.steps, self.opening, None, pieces, mover, left)
+        is_free = self.is_first_virus_free
+        return NaiveVirusWars(
+            self.rows, self.cols, self.steps, self.opening, None, pieces, mover, left, is_first_virus_free=is_free
+        )
 
 
 def around(cell: Cell) -> list[Cell]:

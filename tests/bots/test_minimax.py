@@ -17,6 +17,13 @@ from tabuleiro_server.bots.minimax import best_actions, choose_action, highest_a
 UNLIMITED = ThinkingTime(float("inf"))
 
 
+OPENINGS: tuple[dict[str, int | str], ...] = (
+    {"opening": "corners"},
+    {"opening": "edges"},
+    {"opening": "edges", "first_virus": "free"},
+)
+
+
 def start(**options: int | str) -> VirusWarsState:
     state = registry.load("virus-wars", options).initial_state()
     assert isinstance(state, VirusWarsState)
@@ -45,7 +52,7 @@ def positions(draw: st.DrawFn) -> VirusWarsState:
         rows=rows,
         cols=cols,
         steps=draw(st.integers(1, 3)),
-        opening=draw(st.sampled_from(["corners", "edges"])),
+        **draw(st.sampled_from(OPENINGS)),
     )
     rng = Random(draw(st.integers(0, 10**6)))
     for _ in range(draw(st.integers(0, rows * cols + 8))):

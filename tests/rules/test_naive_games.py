@@ -50,18 +50,20 @@ def test_minefield_agrees_with_its_naive_version(random: Random, size: int, rule
     rows=st.integers(4, 7),
     cols=st.integers(4, 7),
     steps=st.integers(1, 3),
-    opening=st.sampled_from(["corners", "edges"]),
+    opening=st.sampled_from(["corners", "edges", "edges, free"]),
     data=st.data(),
 )
 def test_virus_wars_agrees_with_its_naive_version(
     random: Random, rows: int, cols: int, steps: int, opening: str, data: st.DataObject
 ) -> None:
+    opening, _, free = opening.partition(", ")
     first = data.draw(st.integers(1, steps))
     options: dict[str, int | str] = {"rows": rows, "cols": cols, "steps": steps, "opening": opening}
     options["first_turn_steps"] = first
+    options["first_virus"] = free or "counts"
     play_side_by_side(
         registry.load("virus-wars", options).initial_state(),
-        NaiveVirusWars(rows, cols, steps, opening, first),
+        NaiveVirusWars(rows, cols, steps, opening, first, is_first_virus_free=bool(free)),
         random,
     )
 

@@ -46,6 +46,34 @@ def test_edges_opening_starts_on_the_edge_of_the_player() -> None:
         play(state, "c2")
 
 
+def test_a_free_first_virus_leaves_all_actions_of_the_turn_to_both_players() -> None:
+    state = start(steps=3, opening="edges", first_virus="free")
+    assert state.view().actions_left == 3
+    assert [edge.text for edge in state.view().edges] == ["blue starts for free", "red starts for free"]
+    after = play(state, "a2")
+    assert (after.to_move, after.turn_number, after.actions_in_turn) == (0, 1, 1)
+    assert after.to_position() == "..../x.../..../.... 0 3"
+    after = play(after, "b2", "b3", "c3")
+    assert after.to_position() == "..../xx../.xx./.... 1 3"
+    assert legal(after) == ["d1", "d2", "d3", "d4"]
+    after = play(after, "d4", "c3", "c4")
+    assert after.to_move == 1
+    after = play(after, "c2")
+    assert after.to_position() == "..../xxo./.xO./..oo 0 3"
+    assert (after.turn_number, after.view().edges) == (3, ())
+
+
+def test_a_player_who_enters_a_full_column_but_one_cell_is_not_blocked() -> None:
+    state = play(start(steps=3, opening="edges", first_virus="free"), "a4", "b4", "c4", "d4")
+    assert legal(state) == ["d1", "d2", "d3"]
+
+
+def test_a_first_virus_that_counts_is_no_option_of_the_game() -> None:
+    counts = registry.load("virus-wars", {"opening": "edges", "first_virus": "counts"})
+    assert counts == registry.load("virus-wars", {"opening": "edges"})
+    assert "first_virus" not in counts.options
+
+
 def test_first_turn_may_be_shorter() -> None:
     state = play(start(first_turn_steps=1), "a3")
     assert (state.to_move, state.turn_number, state.actions_in_turn) == (1, 2, 0)
@@ -124,6 +152,8 @@ def test_a_position_of_the_largest_board_is_written_and_read_back() -> None:
         ({"steps": 3, "first_turn_steps": 4}, "first_turn_steps: 4 .* 1 to steps"),
         ({"steps": 4, "opening": "edges"}, "fewer steps than columns"),
         ({"opening": "middle"}, "corners, edges"),
+        ({"first_virus": "free"}, "first_virus: .* counts, unless the opening is edges"),
+        ({"opening": "edges", "first_virus": "dear"}, "counts, free"),
         ({"position": "nonsense"}, "3 parts"),
         ({"position": "..../..../.... 0 1"}, "4 rows"),
         ({"position": "..../..../..../... 0 1"}, "4 cells in row 4"),

@@ -225,7 +225,8 @@ class Game(ABC):
     """Rules plus options. Two games of the same name and options are equal.
 
     ``options`` holds every option with its value, so that ``registry.load(game.name, game.options)`` is the
-    same game again; ``position`` is there only when it was given.
+    same game again; ``position`` is there only when it was given, and what came later (``first_virus`` of Virus
+    Wars) only when it is not the default, so that earlier versions read the rest.
     """
 
     name: ClassVar[str]

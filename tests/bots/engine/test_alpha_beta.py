@@ -20,6 +20,7 @@ from tabuleiro_server.bots import engine
 GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("virus-wars", {}),
     ("virus-wars", {"rows": 5, "cols": 7, "steps": 3, "opening": "edges", "first_turn_steps": 1}),
+    ("virus-wars", {"rows": 4, "cols": 4, "steps": 2, "opening": "edges", "first_virus": "free"}),
     ("virus-wars", {"rows": 19, "cols": 19, "steps": 9}),
     ("virus-wars", {"rows": 4, "cols": 4, "steps": 1}),
     ("xero-g", {}),

@@ -17,7 +17,8 @@ from tabuleiro_client.cli.options import chosen_game, chosen_options
         ("--depth 0", 1),
         ("--depth 3", 105),
         ("--preset feup-a --depth 2", 46),
-        ("--preset feup-a --option rows=4 -o COLS=4 --depth 4", 376),
+        ("--preset feup-a --option rows=4 -o COLS=4 --depth 4", 704),
+        ("--preset feup-a --option rows=4 -o COLS=4 -o first_virus=counts --depth 4", 376),
     ],
 )
 def test_perft_prints_the_count(arguments: str, count: int, capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,6 +51,7 @@ def test_texts_win_over_the_preset() -> None:
         "cols": 10,
         "steps": 2,
         "opening": "edges",
+        "first_virus": "free",
     }
     assert chosen_game("virus-wars", None, None) == registry.load("virus-wars")
 

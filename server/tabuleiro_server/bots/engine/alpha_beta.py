@@ -195,17 +195,17 @@ class ValuedLine:
 
 @dataclass(frozen=True, slots=True)
 class TurnSizes:
-    """The number of actions left in the turn of the root, and of those in every later turn."""
+    """The number of actions left in the turn of the root, of those in the next turn, and in every later one."""
 
     first: int
+    second: int
     later: int
 
     def winner_turns(self, value: int) -> int:
         """Return the number of turns that the winner of a proven ``value`` has until the end."""
-        left, turns = WIN - abs(value) - self.first, 1
+        left, turns, size = WIN - abs(value) - self.first, 1, self.second
         while left > 0:
-            left -= self.later
-            turns += 1
+            left, turns, size = left - size, turns + 1, self.later
         return (turns + 1) // 2 if value > 0 else turns // 2
 
 

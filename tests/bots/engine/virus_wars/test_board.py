@@ -25,6 +25,9 @@ OPTION_SETS = (
     {"rows": 19, "cols": 19, "steps": 9},
     {"rows": 7, "cols": 6, "steps": 4, "opening": "edges"},
     {"rows": 5, "cols": 5, "steps": 9, "first_turn_steps": 2},
+    {"rows": 4, "cols": 4, "steps": 3, "opening": "edges", "first_virus": "free"},
+    {"rows": 5, "cols": 4, "steps": 2, "opening": "edges", "first_virus": "free", "first_turn_steps": 1},
+    {"rows": 8, "cols": 9, "steps": 1, "opening": "edges", "first_virus": "free"},
 )
 
 
@@ -88,6 +91,7 @@ def test_many_random_games_are_the_same_as_in_the_rules(options: dict[str, int |
     [
         ({}, 5),
         ({"rows": 4, "cols": 4, "steps": 3, "opening": "edges"}, 6),
+        ({"rows": 4, "cols": 4, "steps": 3, "opening": "edges", "first_virus": "free"}, 6),
         ({"rows": 4, "cols": 7, "steps": 2}, 5),
     ],
     ids=repr,

@@ -48,8 +48,8 @@ WORD_BITS: Final = np.uint64(64)
 class VirusWarsTables(NamedTuple):
     """The geometry and the options of one game.
 
-    ``shape`` holds the words in use, the bits of a row, the actions of a turn and whether the opening is
-    ``edges``; ``full`` is the set of all cells, ``edges`` the cells on which each player may enter, ``near`` the
+    ``shape`` holds the words in use, the bits of a row, the actions of a turn, whether the opening is ``edges``
+    and whether the first virus is free there; ``full`` is the set of all cells, ``edges`` the cells on which each player may enter, ``near`` the
     neighbours of each place, ``keys`` the hash keys: by kind (viruses of 0 and 1, zombies of 0 and 1) and place,
     then by actions left for each mover. ``actions`` turns places into actions.
     """
@@ -88,7 +88,8 @@ def virus_wars_tables(game: VirusWars) -> VirusWarsTables:
         actions[place] = action
         near[place] = pack(board.spread8(1 << action) & ~(1 << action), cols)
     keys = np.random.default_rng(20180).integers(0, 2**64, size=(6, max(place_count, 10)), dtype=np.uint64)
-    shape = [(place_count + 63) // 64, cols + 1, game.steps, int(game.has_edge_opening)]
+    openings = [int(game.has_edge_opening), int(game.has_free_first_virus)]
+    shape = [(place_count + 63) // 64, cols + 1, game.steps, *openings]
     edges = np.array([pack(board.left_column, cols), pack(board.right_column, cols)])
     return VirusWarsTables(np.array(shape), pack(board.full, cols), edges, near, keys, actions)
 
@@ -169,7 +170,7 @@ def find_reach(tables: VirusWarsTables, board: Words, player: int, reach: Words,
         asleep[word] = board[as_index(zombies + word)]
     if tables.shape[3] and pieces == NO_WORD:
         for word in range(words):
-            reach[word] = tables.edges[player, word]
+            reach[word] = tables.edges[player, word] & ~board[as_index(VIRUSES + (1 - player) * SET_WORDS + word)]
         return
     _spread_awake(tables, board, player, asleep, reach)
     woken = dozing
@@ -210,6 +211,7 @@ def play(tables: VirusWarsTables, board: Words, place: int) -> None:
     word, bit = place >> 6, ONE << np.uint64(place & 63)
     mover = as_int(board[MOVER])
     left = as_int(board[LEFT])
+    cost = 0 if tables.shape[4] and _count_pieces(tables, board, mover) == 0 else 1
     own, enemy = VIRUSES + mover * SET_WORDS, VIRUSES + (1 - mover) * SET_WORDS
     hashed = board[HASH] ^ tables.keys[as_index(4 + mover), as_index(left)]
     if board[as_index(enemy + word)] & bit:
@@ -221,11 +223,11 @@ def play(tables: VirusWarsTables, board: Words, place: int) -> None:
     else:
         board[as_index(own + word)] |= bit
         hashed ^= tables.keys[as_index(mover), as_index(place)]
-    if left == 1:
+    if left == cost:
         mover, left = 1 - mover, int(tables.shape[2])
         find_reach(tables, board, mover, board[REACH:], board[ASLEEP:])
     else:
-        left -= 1
+        left -= cost
         _widen_reach(tables, board, mover, place)
     board[MOVER], board[LEFT] = np.uint64(mover), np.uint64(left)
     board[HASH] = hashed ^ tables.keys[as_index(4 + mover), as_index(left)]
@@ -238,7 +240,7 @@ def _widen_reach(tables: VirusWarsTables, board: Words, mover: int, place: int) 
     woken = NO_WORD
     for word in range(words):
         woken |= tables.near[as_index(place), as_index(word)] & board[as_index(ASLEEP + word)]
-    if woken != NO_WORD or (tables.shape[3] and _has_one_piece(tables, board, mover)):
+    if woken != NO_WORD or (tables.shape[3] and _count_pieces(tables, board, mover) == 1):
         find_reach(tables, board, mover, board[REACH:], board[ASLEEP:])
         return
     for word in range(words):
@@ -246,12 +248,12 @@ def _widen_reach(tables: VirusWarsTables, board: Words, mover: int, place: int) 
 
 
 @lean_kernel
-def _has_one_piece(tables: VirusWarsTables, board: Words, player: int) -> bool:
+def _count_pieces(tables: VirusWarsTables, board: Words, player: int) -> int:
     pieces = 0
     for word in range(tables.shape[0]):
         pieces += count_bits(board[as_index(VIRUSES + player * SET_WORDS + word)])
         pieces += count_bits(board[as_index(ZOMBIES + player * SET_WORDS + word)])
-    return pieces == 1
+    return pieces
 
 
 @lean_kernel

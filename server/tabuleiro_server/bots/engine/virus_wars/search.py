@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from tabuleiro.ids import opponent
 from tabuleiro.rules import State
 from tabuleiro.rules.analysis import Analysis
 from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
@@ -170,6 +171,15 @@ def _value_at_end(tables: VirusWarsTables, memory: Memory, ply: int) -> int:
     return ply - WIN
 
 
+@kernel
+def _is_all_awake(tables: VirusWarsTables, memory: Memory, ply: int) -> bool:
+    """Return True if no action sleeps in ``ply``; a free first virus leaves the actions of a whole turn, and some may."""
+    for word in range(int(tables.shape[0])):
+        if memory.sleeping[ply, word] != NO_WORD:
+            return False
+    return True
+
+
 # Longer than other functions: kernels that call each other in a circle would need types written by hand.
 @kernel
 def search(
@@ -194,7 +204,7 @@ def search(
     mover, left = as_int(board[MOVER]), as_int(board[LEFT])
     turns_left = memory.widths.shape[0] - turn
     depth = int(memory.stage[0]) * MAX_TURNS + turns_left
-    is_turn_start = left == tables.shape[2] and ply > 0
+    is_turn_start = left == tables.shape[2] and ply > 0 and _is_all_awake(tables, memory, ply)
     entry = find_entry(table, board[HASH])
     first = -1
     if entry != NO_ENTRY:
@@ -218,7 +228,7 @@ def search(
         place = int(memory.actions[ply, index])
         memory.boards[ply + 1, :] = board
         play(tables, memory.boards[ply + 1], place)
-        if left == 1:
+        if as_int(memory.boards[ply + 1, MOVER]) != mover:
             memory.sleeping[ply + 1, :] = NO_WORD
             value = -search(tables, memory, table, effort, ply + 1, turn + 1, -beta, -lowest)
         else:
@@ -278,9 +288,9 @@ class VirusWarsRoot:
     """
 
     def __init__(
-        self, tables: VirusWarsTables, memory: Memory, steps: int, iter_widths: Callable[[], Iterator[Array]]
+        self, tables: VirusWarsTables, memory: Memory, sizes: TurnSizes, iter_widths: Callable[[], Iterator[Array]]
     ) -> None:
-        self.sizes = TurnSizes(int(memory.boards[0, LEFT]), steps)
+        self.sizes = sizes
         self._tables = tables
         self._memory = memory
         self._table = new_transpositions()
@@ -312,6 +322,16 @@ class VirusWarsRoot:
             first = int(places[0])
             asleep[first >> 6] |= ONE << np.uint64(first & 63)
         return sorted(found, key=lambda each: -each.value)
+
+
+def turn_sizes(state: VirusWarsState) -> TurnSizes:
+    """Return the numbers of actions in the turns from ``state`` on, with the first viruses that cost none."""
+    steps, mover = state.game.steps, state.mover
+    return TurnSizes(
+        first=state.actions_left + state.enters_free(mover),
+        second=steps + state.enters_free(opponent(mover)),
+        later=steps,
+    )
 
 
 class VirusWarsSearcher:
@@ -347,7 +367,7 @@ class VirusWarsSearcher:
                 if effort[IS_OVER] or abs(best_value) >= PROVEN:
                     break
                 limits[NODES], effort = effort[NODES], limits
-        best = best_line[: state.actions_left]
+        best = best_line[: turn_sizes(state).first]
         return SearchResult(
             best, unit_value(best_value), abs(best_value) >= PROVEN, int(effort[NODES]), (best_line,)
         )
@@ -359,7 +379,7 @@ class VirusWarsSearcher:
         check_task(state, max_nodes, deadline_s)
         assert isinstance(state, VirusWarsState)
         memory = new_memory(board_of(state, self._tables), self._value_weights, self._rating_weights, seed)
-        root = VirusWarsRoot(self._tables, memory, self._steps, self._iter_widths)
+        root = VirusWarsRoot(self._tables, memory, turn_sizes(state), self._iter_widths)
         return iter_analyses(root, candidate_count, max_nodes, deadline_s)
 
     def _line(self, memory: Memory) -> tuple[int, ...]:

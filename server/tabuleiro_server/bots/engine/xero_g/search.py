@@ -287,7 +287,7 @@ class XeroGRoot:
     ``memory`` holds the position; ``stages`` are depths and widths.
     """
 
-    sizes = TurnSizes(1, 1)
+    sizes = TurnSizes(1, 1, 1)
 
     def __init__(self, memory: Memory, stages: tuple[tuple[int, int], ...]) -> None:
         self._memory = memory

@@ -28,10 +28,16 @@ class VirusWars(VirusWarsRules):
         NumberSetting("steps", "actions in a turn", low=1, high=9, default=5),
         NumberSetting("first_turn_steps", "actions in the first turn (default: as many as steps)", low=1, high=9),
         ChoiceSetting("opening", "where the players start", choices=("corners", "edges"), default="corners"),
+        ChoiceSetting(
+            "first_virus",
+            "with the opening edges: does the first virus count as an action?",
+            choices=("counts", "free"),
+            default="counts",
+        ),
         PositionSetting("position", "start from this position", max_chars=1000),
     )
     presets: ClassVar[Mapping[str, Options]] = {
-        "feup-a": {"rows": 10, "cols": 10, "steps": 3, "opening": "edges"},
+        "feup-a": {"rows": 10, "cols": 10, "steps": 3, "opening": "edges", "first_virus": "free"},
         "feup-b": {"rows": 11, "cols": 11, "steps": 5, "opening": "corners"},
     }
     rules_page = PAGE
@@ -53,6 +59,10 @@ class VirusWars(VirusWarsRules):
             raise GameOptionError(
                 "steps", steps, f"fewer steps than columns ({checked['cols']}) with the opening edges"
             )
+        if checked["first_virus"] == "counts":
+            del checked["first_virus"]  # so that games without it are those that earlier versions read
+        elif checked["opening"] != "edges":
+            raise GameOptionError("first_virus", "free", "counts, unless the opening is edges")
         return cls(checked)
 
     def initial_state(self) -> VirusWarsState:

@@ -10,7 +10,7 @@ from tabuleiro.rules.base import Game, Outcome, State, Termination
 from tabuleiro.rules.board import SquareBoard, bit_indexes, square_board
 from tabuleiro.rules.games.virus_wars.view import PIECES, chain_notes, edge_views
 from tabuleiro.rules.options import OptionValue
-from tabuleiro.rules.view import BoardView, Mark, Piece, cell_views
+from tabuleiro.rules.view import BoardView, EdgeView, Mark, Piece, cell_views
 
 
 class VirusWarsRules(Game):
@@ -21,6 +21,7 @@ class VirusWarsRules(Game):
         self.board: SquareBoard = square_board(int(options["rows"]), int(options["cols"]))
         self.steps = int(options["steps"])
         self.has_edge_opening = options["opening"] == "edges"
+        self.has_free_first_virus = options.get("first_virus") == "free"
 
 
 class VirusWarsState(State):
@@ -73,6 +74,10 @@ class VirusWarsState(State):
     def actions_in_turn(self) -> int:
         return self._actions_in_turn
 
+    def enters_free(self, player: Player) -> bool:
+        """Return True if the next virus of ``player`` is their first and costs no action."""
+        return self.game.has_free_first_virus and not self.viruses[player] | self.zombies[player]
+
     def accessible(self) -> int:
         """Return the cells that the mover may choose, as a bit set."""
         if self._accessible is None:
@@ -121,7 +126,7 @@ class VirusWarsState(State):
             viruses = (viruses[0], viruses[1] | bit)
         else:
             viruses = (viruses[0] | bit, viruses[1])
-        left = self.actions_left - 1
+        left = self.actions_left - (not self.enters_free(mover))
         if left:
             turn, made = self._turn_number, self._actions_in_turn + 1
         else:
@@ -169,7 +174,6 @@ class VirusWarsState(State):
             Mark.AWAKE: awake,
             Mark.ASLEEP: (self.zombies[0] | self.zombies[1]) ^ awake,
         }
-        entering = [player for player in PLAYERS if not self.viruses[player] | self.zombies[player]]
         return BoardView(
             topology="square",
             cells=cell_views(board, self.pieces(), marks),
@@ -177,7 +181,13 @@ class VirusWarsState(State):
             column_labels=board.column_labels,
             to_move=self.to_move,
             actions_left=None if self.is_terminal else self.actions_left,
-            edges=edge_views(self.game.sides, entering, self.to_move) if self.game.has_edge_opening else (),
+            edges=self._edges(),
             notes=chain_notes(board, self.game.sides, self.zombies, awake),
             piece_names={piece.letter: piece.name for piece in PIECES},
         )
+
+    def _edges(self) -> tuple[EdgeView, ...]:
+        if not self.game.has_edge_opening:
+            return ()
+        entering = [player for player in PLAYERS if not self.viruses[player] | self.zombies[player]]
+        return edge_views(self.game.sides, entering, self.to_move, is_free=self.game.has_free_first_virus)

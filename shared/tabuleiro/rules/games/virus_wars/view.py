@@ -22,11 +22,12 @@ _EDGES: Final[tuple[EdgeSide, EdgeSide]] = ("left", "right")
 
 
 def edge_views(
-    sides: tuple[str, str], entering: Collection[Player], to_move: Player | None
+    sides: tuple[str, str], entering: Collection[Player], to_move: Player | None, *, is_free: bool
 ) -> tuple[EdgeView, ...]:
-    """Return the edges on which the players ``entering`` put their first virus."""
+    """Return the edges on which the players ``entering`` put their first virus, which may cost no action."""
+    words = "starts for free" if is_free else "starts here"
     return tuple(
-        EdgeView(_EDGES[player], player, f"{sides[player]} starts here", to_move == player) for player in entering
+        EdgeView(_EDGES[player], player, f"{sides[player]} {words}", to_move == player) for player in entering
     )
 
 
