@@ -47,7 +47,8 @@ class RoomSettings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
     ``is_private``: unlisted, entered by code plus a secret part.
     ``is_casual``: bots agree to take turns back, and hints are possible.
     ``hints``: players may ask the server for a turn to play, and everybody is told; in casual rooms only.
-    ``first``: ``seated`` (seat 0 begins) or ``draw`` (the seats are drawn when the match starts).
+    ``first``: ``seated`` (seat 0 begins, or the side to move of an option ``position``) or ``draw`` (the seats are
+    drawn when the match starts).
     ``may_undo``: own actions of a turn that is not complete may be undone.
     ``late_bot``: see :class:`LateBot`; ``None``: the room waits for people.
     ``stand_in_level``: a bot of this level plays for an absent player; ``None``: the match waits.

@@ -14,7 +14,7 @@ import typer
 
 from tabuleiro.descriptors import LevelSetting, YesNoSetting
 from tabuleiro.errors import ConfigError, GameOptionError, NotationError, shown
-from tabuleiro.ids import Player
+from tabuleiro.ids import PLAYERS, Player, opponent
 from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.settings import ROOM_SETTINGS, ClockSetting, RoomSettings, room_setting
 from tabuleiro_client.cli import completion
@@ -73,7 +73,10 @@ BotOption = Annotated[
 SeatOption = Annotated[
     str | None,
     typer.Option(
-        "--seat", metavar="SEAT", help="Your seat: first, second, or the side's name.", rich_help_panel=WHAT
+        "--seat",
+        metavar="SEAT",
+        help="Your seat: first (who begins), second, or the side's name.",
+        rich_help_panel=WHAT,
     ),
 ]
 
@@ -196,15 +199,16 @@ class _Typed:
             from tabuleiro.rules import registry
 
             game = registry.names()[0]
+        options = {} if game is None else _checked_options(game, self.preset, self.options)
         return PlayOptions(
             server=None if self.server is None else parse_server_url(self.server),
             room=self.room,
             secret=self.secret,
             game=game,
             is_quick=self.quick is not None,
-            options={} if game is None else _checked_options(game, self.preset, self.options),
+            options=options,
             level=self.bot,
-            seat=None if self.seat is None else parse_seat(self.seat, game),
+            seat=None if self.seat is None else parse_seat(self.seat, game, options),
             settings=self.settings,
         )
 
@@ -240,12 +244,14 @@ def _checked_options(game: str, preset: str | None, option: Sequence[str]) -> di
     return options
 
 
-def parse_seat(text: str, game: str | None) -> Player:
+def parse_seat(text: str, game: str | None, options: Mapping[str, int | str]) -> Player:
     """Read a seat: ``first``, ``second``, or what the side is called in ``game`` (``None``: in any game).
+
+    The first seat is that of the player who begins with ``options``.
 
     Raises: GameOptionError.
 
-    >>> parse_seat("second", None), parse_seat("Blue", "virus-wars")
+    >>> parse_seat("second", None, {}), parse_seat("Blue", "virus-wars", {})
     (1, 0)
     """
     from tabuleiro.rules import registry
@@ -253,9 +259,11 @@ def parse_seat(text: str, game: str | None) -> Player:
     word = text.strip().lower()
     names = registry.names() if game is None else (game,)
     sides = [registry.game_type(name).sides for name in names]
-    if word == "first" or word in {first for first, _ in sides}:
-        return 0
-    if word == "second" or word in {second for _, second in sides}:
-        return 1
+    if word in ("first", "second"):
+        first: Player = 0 if game is None else registry.load(game, options).first_player
+        return first if word == "first" else opponent(first)
+    for player in PLAYERS:
+        if word in {both[player] for both in sides}:
+            return player
     known = dict.fromkeys(side for both in sides for side in both)
     raise GameOptionError("seat", text, f"first, second, or one of {', '.join(known)}")

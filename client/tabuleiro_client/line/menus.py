@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
 from tabuleiro.errors import ClientError, CommandError
-from tabuleiro.ids import Player, RoomCode
+from tabuleiro.ids import Player, RoomCode, opponent
 from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.messages import (
     ME,
@@ -20,6 +20,7 @@ from tabuleiro.protocol.messages import (
     WatchRoom,
 )
 from tabuleiro.rules import Game
+from tabuleiro.rules.options import Options
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.line.client import LineClient, seats_for
 from tabuleiro_client.line.match import Stay
@@ -76,7 +77,7 @@ class MainMenu:
         options = await self._menu.options(game)
         venue = await self._venue()
         bot = SeatRequest("bot", await self._menu.level(venue.levels(game)))
-        seats = seats_for(await ask_who_begins(self._client, game), ME, bot)
+        seats = seats_for(await ask_who_begins(self._client, game, options), ME, bot)
         stay(await self._client.enter(venue, CreateRoom(id=0, game=game.name, options=options, seats=seats)))
 
     async def _bots(self) -> None:
@@ -84,9 +85,10 @@ class MainMenu:
         options = await self._menu.options(game)
         venue = await self._venue()
         levels = venue.levels(game)
-        first = await self._menu.level(levels, f"Which bot plays {game.sides[0]}, who begins?")
-        second = await self._menu.level(levels, f"Which bot plays {game.sides[1]}?")
-        seats = (SeatRequest("bot", first), SeatRequest("bot", second))
+        first = game.from_options(options).first_player
+        beginner = await self._menu.level(levels, f"Which bot plays {game.sides[first]}, who begins?")
+        other = await self._menu.level(levels, f"Which bot plays {game.sides[opponent(first)]}?")
+        seats = seats_for(first, SeatRequest("bot", beginner), SeatRequest("bot", other))
         stay(await self._client.enter(venue, CreateRoom(id=0, game=game.name, options=options, seats=seats)))
 
     async def _go_on(self) -> None:
@@ -158,7 +160,7 @@ class OnlineMenu:
 
     async def _open_against(self, other: SeatRequest, game: type[Game]) -> None:
         options = await self._menu.options(game)
-        seats = seats_for(await ask_who_begins(self._client, game), ME, other)
+        seats = seats_for(await ask_who_begins(self._client, game, options), ME, other)
         settings = await ask_settings(self._menu, self._venue.levels(game))
         request = CreateRoom(id=0, game=game.name, options=options, seats=seats, settings=settings)
         stay(await self._client.enter(self._venue, request))
@@ -213,13 +215,14 @@ async def obey(client: LineClient, choice: Choice) -> None:
         client.screen.say(problem_text(error))
 
 
-async def ask_who_begins(client: LineClient, game: type[Game]) -> Player:
+async def ask_who_begins(client: LineClient, game: type[Game], options: Options) -> Player:
     """Ask who begins and return the seat of the person."""
-    first, second = game.sides
+    first = game.from_options(options).first_player
+    second = opponent(first)
     drawn: Player = random.choice((0, 1))
     choices: list[tuple[str, Player]] = [
-        (f"you begin, as {first}", 0),
-        (f"the other begins, you are {second}", 1),
+        (f"you begin, as {game.sides[first]}", first),
+        (f"the other begins, you are {game.sides[second]}", second),
         ("at random", drawn),
     ]
     return await client.menu.choose("Who begins?", choices)

@@ -95,7 +95,8 @@ class Cast:
 
     def opening(self) -> str:
         """Return the two players, first mover first."""
-        return f"{self.title(0)} against {self.title(1)}; {self.side(0)} begins"
+        first = self._game.first_player
+        return f"{self.title(first)} against {self.title(opponent(first))}; {self.side(first)} begins"
 
     def sentence(self, event: Event) -> str:
         """Return an event as a sentence; empty for events that say nothing to people."""

@@ -23,6 +23,7 @@ from tabuleiro.descriptors import (
     YesNoSetting,
 )
 from tabuleiro.errors import GameOptionError, NotationError
+from tabuleiro.ids import Player
 from tabuleiro.protocol.messages import CreateRoom, QuickPlay, RoomHead, SeatRequest
 from tabuleiro.rules import Game, registry
 from tabuleiro.rules.options import OptionValue, parse_option
@@ -222,7 +223,8 @@ class RoomForm:
             fields.append(Field("level", f"level of {first}", "weakest first", levels))
             fields.append(Field("level-2", f"level of {second}", "weakest first", levels))
         if self.opponent in ("person", "bot"):
-            fields.append(Field("begins", "who begins", f"{first} begins, {second} follows", _BEGINS))
+            beginner = self.game.sides[self._first_player()]
+            fields.append(Field("begins", "who begins", f"{beginner} begins", _BEGINS))
         return fields
 
     def _room_fields(self) -> list[Field]:
@@ -317,7 +319,15 @@ class RoomForm:
         if self.opponent == "bots":
             return SeatRequest("bot", self.values["level"]), SeatRequest("bot", self.values["level-2"])
         other = SeatRequest("bot", self.values["level"]) if self.opponent == "bot" else SeatRequest("open")
-        return (other, me) if self.values["begins"] == "other" else (me, other)
+        is_first = self.values["begins"] != "other"
+        return (me, other) if is_first == (self._first_player() == 0) else (other, me)
+
+    def _first_player(self) -> Player:
+        """Return the player who begins by the options filled in; player 0 while these are no game."""
+        try:
+            return self.game.from_options(self._options()).first_player
+        except GameOptionError:
+            return 0
 
     def _settings(self) -> RoomSettings:
         chosen = {setting.target: self._setting(setting) for setting in self._settings_asked()}

@@ -290,6 +290,11 @@ class Game(ABC):
             return (Stage(end, cells),)
         return Stage(marked(start.view()), cells), Stage(end)
 
+    @property
+    def first_player(self) -> Player:
+        """The player who acts first: player 0, unless the option ``position`` says otherwise."""
+        return self.initial_state().to_move or 0
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Game):
             return NotImplemented

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from tabuleiro_client.cli.play import parse_seat
 from tests.client.cli.command_line import run
 
 COMMAND = [sys.executable, "-m", "tabuleiro_client"]
@@ -82,6 +83,12 @@ async def test_wrong_wishes_are_one_line_and_status_2(arguments, message):
     assert message in errors
     assert errors.count("\n") == 1
     assert (output, status) == ("", 2)
+
+
+@pytest.mark.parametrize(("seat", "expected"), [("first", 1), ("second", 0), ("blue", 0), ("Red", 1)])
+def test_the_first_seat_is_that_of_the_player_who_begins_in_the_position(seat, expected):
+    options = {"rows": 4, "cols": 4, "position": "...o/..../..../x... 1 5"}
+    assert parse_seat(seat, "virus-wars", options) == expected
 
 
 async def test_a_bot_here_may_be_an_algorithm_with_a_value_function_of_ones_own(environment, tmp_path):

@@ -211,7 +211,7 @@ async def test_menus_lead_to_a_match_with_every_option_chosen_back_and_out_again
     await ana.shows("rows: rows of the board; a whole number from 4 to 30 [11]: ")
     ana.type("99")
     await ana.shows("option rows: '99' is not possible")
-    ana.type("4", "4", "2", "", "")
+    ana.type("4", "4", "2", "", "", "")
     await ana.shows("Which bot?")
     ana.type("1")
     await ana.shows("Who begins?")

@@ -44,6 +44,13 @@ def test_an_open_seat_has_no_name(cast):
     assert cast(0, second=FREE).title(1) == "red (o)"
 
 
+def test_the_one_who_begins_by_the_position_is_named_first():
+    options = {"rows": 4, "cols": 4, "steps": 2, "position": "...o/..../..../x... 1 2"}
+    cast = Cast(registry.load("virus-wars", options), (ANA, RUI), (0,), PLAIN)
+    begun = "the match begins: rui (red, o) against ana (blue, x); red begins"
+    assert cast.sentence(events.MatchStarted(1)) == begun
+
+
 def test_the_turn_is_told_to_each_in_their_own_words(cast):
     state = registry.load("virus-wars", {"rows": 4, "cols": 4, "steps": 2}).initial_state()
     assert cast(0).turn(state) == "your turn (blue, x), 2 actions left"

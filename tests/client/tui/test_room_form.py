@@ -117,6 +117,19 @@ def test_against_a_bot_the_level_and_who_begins_decide_the_seats():
     assert created(filled).settings.first == "draw"
 
 
+def test_who_begins_is_the_one_who_moves_in_the_position_filled_in():
+    filled = form("bot")
+    filled.set("option:rows", "4")
+    filled.set("option:cols", "4")
+    filled.set("option:position", "...o/..../..../x... 1 5")
+    assert next(each.help for each in filled.fields() if each.name == "begins") == "red begins"
+    assert [seat.kind for seat in created(filled).seats] == ["bot", "me"]
+    filled.set("begins", "other")
+    assert [seat.kind for seat in created(filled).seats] == ["me", "bot"]
+    filled.set("option:position", "nonsense")
+    assert next(each.help for each in filled.fields() if each.name == "begins") == "blue begins"
+
+
 def test_two_at_one_keyboard_and_two_bots():
     assert created(form("both", is_local=True)).seats == (SeatRequest("me"), SeatRequest("me"))
     bots = form("bots", is_local=True)

@@ -125,9 +125,8 @@ export class HomeView {
     const opponent = h("div", {});
     const more = h("div", {});
     const time = select("Clock", TIMES.map(([shown], at) => [String(at), shown]));
-    const seat = select("You are", [["0", "first"], ["1", "second"], ["draw", "drawn at random"]]);
     const rules = h("p", {});
-    /** @type {{against: HTMLSelectElement, read: () => Record<string, any>, settings: () => any}} */
+    /** @type {{against: HTMLSelectElement, seat: HTMLSelectElement, read: () => Record<string, any>, settings: () => any}} */
     let fields;
     const change = () => {
       const form = games.find((/** @type {any} */ each) => each.name === game.field.value);
@@ -138,11 +137,12 @@ export class HomeView {
       fill(opponent, against.row);
       fill(rules, h("a", { href: `/rules/${form.name}` }, `Rules of ${form.title}`));
       const options = optionFields(form.options);
+      const seat = select("You are", [["0", form.sides[0]], ["1", form.sides[1]], ["draw", "drawn at random"]]);
       const isPrivate = checkbox("Private: only with the link");
       const hints = checkbox("Hints allowed");
       fill(more, seat.row, time.row, isPrivate.row, hints.row, ...options.rows);
       fields = {
-        against: against.field, read: options.read,
+        against: against.field, seat: seat.field, read: options.read,
         settings: () => ({
           time_control: TIMES[Number(time.field.value)][1],
           ...(isPrivate.field.checked ? { is_private: true } : {}), ...(hints.field.checked ? { hints: true } : {}),
@@ -154,7 +154,7 @@ export class HomeView {
     const start = async () => {
       const level = fields.against.value;
       const other = level ? { kind: "bot", level } : { kind: "open" };
-      const seats = seat.field.value === "1" ? [other, { kind: "me" }] : [{ kind: "me" }, other];
+      const seats = fields.seat.value === "1" ? [other, { kind: "me" }] : [{ kind: "me" }, other];
       await this.enter({ type: "create-room", game: game.field.value, options: fields.read(), seats, settings: fields.settings() });
     };
     return h("form", { class: "new", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); start(); } },

@@ -49,9 +49,9 @@ class VirusWarsTables(NamedTuple):
     """The geometry and the options of one game.
 
     ``shape`` holds the words in use, the bits of a row, the actions of a turn, whether the opening is ``edges``
-    and whether the first virus is free there; ``full`` is the set of all cells, ``edges`` the cells on which each player may enter, ``near`` the
-    neighbours of each place, ``keys`` the hash keys: by kind (viruses of 0 and 1, zombies of 0 and 1) and place,
-    then by actions left for each mover. ``actions`` turns places into actions.
+    and whether the first virus is free there; ``full`` is the set of all cells, ``edges`` the cells on which each
+    player may enter, ``near`` the neighbours of each place, ``keys`` the hash keys: by kind (viruses of 0 and 1,
+    zombies of 0 and 1) and place, then by actions left for each mover. ``actions`` turns places into actions.
     """
 
     shape: Array

@@ -173,11 +173,11 @@ def _value_at_end(tables: VirusWarsTables, memory: Memory, ply: int) -> int:
 
 @kernel
 def _is_all_awake(tables: VirusWarsTables, memory: Memory, ply: int) -> bool:
-    """Return True if no action sleeps in ``ply``; a free first virus leaves the actions of a whole turn, and some may."""
+    """Return True if no action sleeps in ``ply``; after a free first virus some may, with a whole turn to play."""
+    asleep = NO_WORD
     for word in range(int(tables.shape[0])):
-        if memory.sleeping[ply, word] != NO_WORD:
-            return False
-    return True
+        asleep |= memory.sleeping[ply, word]
+    return bool(asleep == NO_WORD)
 
 
 # Longer than other functions: kernels that call each other in a circle would need types written by hand.

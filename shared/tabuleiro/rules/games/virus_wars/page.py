@@ -37,6 +37,7 @@ THE START
 Blue has one virus in the top left corner, red one in the bottom right corner.
 In matches that start from the edges the board is empty: your first virus goes
 anywhere on your own edge, the left column for blue, the right one for red.
+In some of these matches it costs no action, and the whole turn follows it.
 
 [corners] [edges]
 
