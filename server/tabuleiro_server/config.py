@@ -57,6 +57,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Access to /metrics: nobody (off), this machine without a proxy in between (local), or everybody (all)."""
     web: bool = True
     """Whether browsers get the page for watching and playing on the same port."""
+    lobby_chat: bool = True
+    """Whether the people who look at the list of rooms can write to each other there."""
     web_origins: tuple[str, ...] = ()
     """Addresses of other pages that may connect from a browser, e.g. https://club.example.org; * for all."""
     bot_workers: Annotated[int, msgspec.Meta(ge=0, le=256)] = 0

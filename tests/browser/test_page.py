@@ -106,6 +106,27 @@ def test_a_match_is_played_on_a_phone_with_touch(visit: Any) -> None:
     page.wait_for_function("() => document.querySelectorAll('.moves li').length >= 1")
 
 
+def test_people_on_the_home_page_write_to_each_other_and_markup_stays_text(visit: Any) -> None:
+    ana, rui = visit(), visit()
+    with reported(ana), reported(rui):
+        ana.get_by_label("chat message").fill("<b>a game,\u202e anybody?</b>")
+        ana.get_by_role("button", name="Send").click()
+        for page in (ana, rui):
+            page.get_by_role("log").get_by_text("<b>a game, anybody?</b>").wait_for()
+            assert page.get_by_role("log").locator("b").count() == 1
+        assert ana.get_by_label("chat message").input_value() == ""
+        late = visit()
+        late.get_by_role("log").get_by_text("<b>a game, anybody?</b>").wait_for()
+        for number in range(5):
+            rui.get_by_label("chat message").fill(f"line {number}")
+            rui.get_by_role("button", name="Send").click()
+            ana.get_by_role("log").get_by_text(f"line {number}").wait_for()
+        rui.get_by_label("chat message").fill("too much")
+        rui.get_by_role("button", name="Send").click()
+        rui.get_by_role("alert").get_by_text("at most 5 lines").wait_for()
+        assert rui.get_by_label("chat message").input_value() == "too much"
+
+
 def test_two_browsers_play_and_a_third_watches(visit: Any, served: Served) -> None:
     ana = visit()
     start(ana, "minefield", "")

@@ -41,6 +41,7 @@ from tabuleiro.protocol.messages import (
     QuickPlay,
     Resign,
     Say,
+    SayInLobby,
     SeatBot,
     SeatRequest,
     ServerMessage,
@@ -59,6 +60,7 @@ EXAMPLES: tuple[ClientMessage, ...] = (
     CreateRoom(
         id=2, game="virus-wars", options={"rows": 5}, seats=(SeatRequest("me"), SeatRequest("bot", "random"))
     ),
+    SayInLobby(id=30, text="a game, anybody?"),
     ListRooms(id=3, phases=("playing",)),
     JoinRoom(id=4, room="ABCDE", seat=1),
     WatchRoom(id=5, room="ABCDE", since=3),

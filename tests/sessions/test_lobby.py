@@ -10,7 +10,14 @@ from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import LobbyUpdate, RoomEntered, RoomSummary, SeatRequest
 from tabuleiro.settings import RoomSettings
-from tabuleiro_server.sessions.lobby import LISTED_ROOMS_COUNT, Lobby, RoomFilter
+from tabuleiro_server.room.chat import FLOOD_LINES_COUNT, FLOOD_WINDOW_MS
+from tabuleiro_server.sessions.lobby import (
+    LISTED_ROOMS_COUNT,
+    LOBBY_FLOOD_LINES_COUNT,
+    LOBBY_LINES_COUNT,
+    Lobby,
+    RoomFilter,
+)
 
 
 def codes(rooms: Any) -> list[str]:
@@ -108,6 +115,84 @@ async def test_nobody_is_told_that_nothing_has_changed(stage: Any) -> None:
     assert len(eva.heard) == told_count
     code = (await ana.create()).head.room
     await eva.hear(update_with(code, "waiting"))
+
+
+def line_with(text: str) -> Any:
+    """Whether a message brings a line of chat with this text."""
+    return lambda said: isinstance(said, LobbyUpdate) and text in [line.text for line in said.chat]
+
+
+async def test_people_in_the_lobby_write_to_each_other_players_watchers_and_others_alike(stage: Any) -> None:
+    ana, rui, eva = stage.client("ana"), stage.client("rui"), stage.client("eva")
+    code = (await ana.create()).head.room
+    await rui.watch(code)
+    for client in (ana, rui, eva):
+        await client.ask(messages.SubscribeLobby)
+    for number, client in enumerate((ana, rui, eva)):
+        assert await client.ask(messages.SayInLobby, text=f"line\n {number}\x1b[31m") is None
+    for client in (ana, rui, eva):
+        await client.hear(line_with("line 2"))
+        lines = [line for said in client.heard if isinstance(said, LobbyUpdate) for line in said.chat]
+        assert [(line.name, line.text) for line in lines] == [
+            ("ana", "line 0"),
+            ("rui", "line 1"),
+            ("eva", "line 2"),
+        ]
+        assert lines[0].account == ana.account
+
+
+async def test_who_comes_later_gets_the_last_lines_and_none_of_them_twice(stage: Any) -> None:
+    ana, eva = stage.client("ana"), stage.client("eva")
+    await ana.ask(messages.SubscribeLobby)
+    for number in range(LOBBY_LINES_COUNT + 2):
+        stage.now_ms += FLOOD_WINDOW_MS
+        assert await ana.ask(messages.SayInLobby, text=f"line {number}") is None
+    listed = await eva.ask(messages.SubscribeLobby)
+    assert [line.text for line in listed.chat] == [f"line {number}" for number in range(2, LOBBY_LINES_COUNT + 2)]
+    assert (await eva.ask(messages.ListRooms)).chat == ()
+    stage.now_ms += FLOOD_WINDOW_MS
+    await ana.ask(messages.SayInLobby, text="new")
+    await eva.hear(line_with("new"))
+    assert [line.text for said in eva.heard if isinstance(said, LobbyUpdate) for line in said.chat] == ["new"]
+
+
+async def test_a_line_is_refused_from_outside_without_letters_and_beyond_the_limits(stage: Any) -> None:
+    ana = stage.client("ana")
+    assert (await ana.ask(messages.SayInLobby, text="hello")).code == "not-watching"
+    await ana.ask(messages.SubscribeLobby)
+    assert (await ana.ask(messages.SayInLobby, text="\u200b ")).code == "bad-text"
+    for _ in range(FLOOD_LINES_COUNT):
+        assert await ana.ask(messages.SayInLobby, text="hello") is None
+    # Another connection does not help, and time does.
+    phone = stage.client("ana")
+    await phone.ask(messages.SubscribeLobby)
+    assert (await phone.ask(messages.SayInLobby, text="hello")).code == "limit-reached"
+    stage.now_ms += FLOOD_WINDOW_MS
+    assert await phone.ask(messages.SayInLobby, text="hello") is None
+
+
+async def test_all_together_write_no_more_than_everybody_can_read(stage: Any) -> None:
+    clients = [stage.client(f"guest-{number}") for number in range(LOBBY_FLOOD_LINES_COUNT + 1)]
+    for client in clients:
+        await client.ask(messages.SubscribeLobby)
+    answers = [await client.ask(messages.SayInLobby, text="hello") for client in clients]
+    assert answers[:-1] == [None] * LOBBY_FLOOD_LINES_COUNT
+    assert "at most 20 lines of all in 10 seconds" in answers[-1].message
+
+
+async def test_lines_cost_their_author_as_other_events_do(open_stage: Any) -> None:
+    async with open_stage(account_events_burst_count=1, account_events_per_hour_count=1) as stage:
+        ana = stage.client("ana")
+        await ana.ask(messages.SubscribeLobby)
+        assert await ana.ask(messages.SayInLobby, text="hello") is None
+        assert "account_events_per_hour_count" in (await ana.ask(messages.SayInLobby, text="hello")).message
+
+
+async def test_the_host_of_a_server_can_turn_the_chat_off(open_stage: Any) -> None:
+    async with open_stage(lobby_chat=False) as stage:
+        ana = stage.client("ana")
+        await ana.ask(messages.SubscribeLobby)
+        assert (await ana.ask(messages.SayInLobby, text="hello")).code == "not-allowed"
 
 
 class Listener:

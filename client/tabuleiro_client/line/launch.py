@@ -5,64 +5,23 @@ Menus are left to :mod:`tabuleiro_client.line.menus`, a stay in a room to :mod:`
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tabuleiro.ids import Phase, RoomCode
+from tabuleiro.ids import Phase
 from tabuleiro.protocol.messages import (
-    Announcement,
     CreateRoom,
-    LobbyUpdate,
-    RoomList,
-    RoomSummary,
     SeatRequest,
     WatchRoom,
 )
 from tabuleiro_client.line.client import LineClient
+from tabuleiro_client.line.lobby import LobbyReport
 from tabuleiro_client.line.menus import MainMenu, OnlineMenu
 from tabuleiro_client.line.questions import WentAway, WentBack
-from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.models.play_options import PlayOptions
 from tabuleiro_client.net.addresses import default_server, named_room
-from tabuleiro_client.net.lobby import LobbyNews, follow_lobby, own_room
-from tabuleiro_client.text.rooms import back_in_room_text, room_line, room_lines
-
-
-class LobbyReport:
-    """Tells news of a lobby on ``screen``; ``now_ms`` gives the server's time."""
-
-    def __init__(self, screen: Screen, now_ms: Callable[[], int]) -> None:
-        self._screen = screen
-        self._now_ms = now_ms
-        self._rooms: dict[RoomCode, RoomSummary] = {}
-
-    def tell(self, news: LobbyNews) -> None:
-        """Tell the whole list, or what is new, changed and gone since."""
-        match news:
-            case RoomList(rooms=rooms, is_cut=is_cut):
-                self._rooms = {room.room: room for room in rooms}
-                self._screen.say(*room_lines(rooms, self._now_ms()))
-                if is_cut:
-                    self._screen.say("there are more rooms than are listed")
-            case LobbyUpdate():
-                self._tell_update(news)
-            case Announcement(text=text):
-                self._screen.say(f"the server says: {text}")
-            case _:
-                self._screen.say(f"connection lost ({news.reason}); trying to come back")
-
-    def _tell_update(self, update: LobbyUpdate) -> None:
-        for room in update.rooms:
-            before = self._rooms.get(room.room)
-            if room != before:
-                word = "new:    " if before is None else "changed:"
-                self._screen.say(f"{word} {room_line(room, self._now_ms())}")
-            self._rooms[room.room] = room
-        for code in update.gone:
-            if self._rooms.pop(code, None) is not None:
-                self._screen.say(f"gone:    {code}")
-
+from tabuleiro_client.net.lobby import follow_lobby, own_room
+from tabuleiro_client.text.rooms import back_in_room_text
 
 DEMO: Final = CreateRoom(
     id=0,

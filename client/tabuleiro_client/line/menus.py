@@ -23,6 +23,7 @@ from tabuleiro.rules import Game
 from tabuleiro.rules.options import Options
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.line.client import LineClient, seats_for
+from tabuleiro_client.line.lobby import LobbyChat
 from tabuleiro_client.line.match import Stay
 from tabuleiro_client.line.questions import WentAway, WentBack, ask_settings, ask_time_control
 from tabuleiro_client.models.saved_matches import delete_match, end_match
@@ -145,6 +146,7 @@ class OnlineMenu:
             ("join a room by its code", self._join),
             ("watch a room by its code", self._watch),
             ("list the rooms", self._list),
+            ("chat with the people who are here", self._chat),
         ]
         while True:
             chosen = await self._menu.choose(f"On {self._venue.url}", choices)
@@ -195,6 +197,10 @@ class OnlineMenu:
         choices = [(line, room) for line, room in zip(lines, rooms, strict=True)]
         room = await self._menu.choose("Which room?", choices, heading=heading)
         await self._enter(room)
+
+    async def _chat(self) -> None:
+        if not await LobbyChat(self._venue.link, self._client.lines, self._client.screen).stay():
+            raise WentAway
 
     async def _enter(self, room: RoomSummary) -> None:
         """Take the own seat again, or a free one, or watch."""

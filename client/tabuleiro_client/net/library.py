@@ -65,8 +65,15 @@ class Client:
     def lobby(
         self, game: str | None = None, phases: Sequence[Phase] | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[LobbyNews]]:
-        """Follow the listed rooms: all, then each change; one lobby at a time. Raises: as :meth:`rooms`."""
+        """Follow the listed rooms and the chat: all, then what is new; one lobby at a time.
+
+        Raises: as :meth:`rooms`.
+        """
         return follow_lobby(self.link, game, phases)
+
+    async def say_in_lobby(self, text: str) -> None:
+        """Write a line to everybody in the lobby, which has to be followed. Raises: as :meth:`rooms`."""
+        await self.link.say_in_lobby(text)
 
     async def record(self, code: str, match: int | None = None, *, secret: str | None = None) -> MatchRecord:
         """Return a match of a room, with ``None`` the last one. Raises: CommandError, ConnectionLostError."""

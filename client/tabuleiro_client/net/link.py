@@ -65,6 +65,7 @@ from tabuleiro.protocol.messages import (
     Result,
     RoomEntered,
     RoomList,
+    SayInLobby,
     ServerMessage,
     SubscribeLobby,
     Update,
@@ -454,6 +455,10 @@ class Link:
         """As :meth:`list_rooms`, and be told of changes from then on, on this connection. Raises: as there."""
         wanted = None if phases is None else tuple(phases)
         return result_of(await self.request(SubscribeLobby(id=0, game=game, phases=wanted)), RoomList)
+
+    async def say_in_lobby(self, text: str) -> None:
+        """Write a line to the people in the lobby; :meth:`follow_lobby` first. Raises: as :meth:`request`."""
+        await self.request(SayInLobby(id=0, text=text))
 
     async def get_record(self, room: str, match: int | None = None, secret: str | None = None) -> RecordPlayed:
         """Ask for a match of a room; ``None`` as in the message. Raises: as :meth:`request`."""

@@ -33,7 +33,7 @@ from tabuleiro.protocol.events import (
     StandInSeated,
     TurnTakenBack,
 )
-from tabuleiro.protocol.messages import RoomHead
+from tabuleiro.protocol.messages import CHAT_MAX_CHARS, RoomHead
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.view import BoardView
 from tabuleiro.text import counted, spell_duration
@@ -194,6 +194,17 @@ def sentence_to(event: Event, account: AccountId) -> str:
 def said(name: str, text: str, *, is_player: bool) -> str:
     """Return a line of chat."""
     return f"{name}{'' if is_player else ' (watching)'}: {text}"
+
+
+def chat_problem(text: str) -> str:
+    """Return the reason why ``text`` cannot be sent; empty when it can.
+
+    >>> chat_problem("hello"), chat_problem("o" * 301)
+    ('', 'that is 301 characters long: at most 300 can be sent at once')
+    """
+    if len(text) <= CHAT_MAX_CHARS:
+        return ""
+    return f"that is {len(text)} characters long: at most {CHAT_MAX_CHARS} can be sent at once"
 
 
 @lru_cache(maxsize=64)

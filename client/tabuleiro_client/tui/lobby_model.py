@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
 from tabuleiro.clock import NO_CLOCK
 from tabuleiro.clock.texts import format_time_control
 from tabuleiro.ids import AccountId, Phase, RoomCode
-from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary
+from tabuleiro.protocol.messages import ChatLine, LobbyUpdate, RoomList, RoomSummary
 from tabuleiro.rules import registry
 from tabuleiro.text import counted
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.endings import result_text
 from tabuleiro_client.text.rooms import board_text, game_title, holder_text
 from tabuleiro_client.text.terminal import showable
+
+LINES_COUNT: Final = 100
+"""Most lines of chat that are shown."""
 
 HEADINGS: Final = ("room", "game", "board", "first", "second", "clock", "state")
 
@@ -49,6 +53,7 @@ class LobbyModel:
     """The known rooms, newest first, and the people here. ``game`` ``None``: every game.
 
     ``wanted`` are words that a room must have in its code, its game or the names of its people; empty for all.
+    ``hidden`` are the people, by account and name, whose chat is not shown.
     ``is_known`` tells that the server has answered with its list, ``is_cut`` that it has more rooms than it lists.
     """
 
@@ -59,6 +64,8 @@ class LobbyModel:
         self.people: tuple[str, ...] = ()
         self.people_count = 0
         self.is_known = self.is_cut = False
+        self.hidden: dict[AccountId, str] = {}
+        self._lines: deque[ChatLine] = deque(maxlen=LINES_COUNT)
         self._account = account
         self._style = style
         self._rooms: dict[RoomCode, RoomSummary] = {}
@@ -86,6 +93,8 @@ class LobbyModel:
         """Take in the list as the server answers with it."""
         self._rooms = {room.room: room for room in rooms.rooms}
         self.is_known, self.is_cut = True, rooms.is_cut
+        self._lines.clear()
+        self._lines.extend(rooms.chat)
 
     def take(self, update: LobbyUpdate) -> None:
         """Take in what has changed since."""
@@ -93,6 +102,23 @@ class LobbyModel:
             self._rooms.pop(code, None)
         self._rooms |= {room.room: room for room in update.rooms}
         self.people, self.people_count = update.people, update.people_count
+        self._lines.extend(update.chat)
+
+    def chat(self) -> tuple[ChatLine, ...]:
+        """Return the last lines of chat, of everybody who is not hidden."""
+        return tuple([line for line in self._lines if line.account not in self.hidden])
+
+    def writers(self) -> dict[AccountId, str]:
+        """Return the others who have written, or are hidden, by their accounts."""
+        written = {line.account: line.name for line in self._lines if line.account != self._account}
+        return self.hidden | written
+
+    def hide(self, account: AccountId) -> None:
+        """Show what somebody writes no longer; if it was hidden, show it again."""
+        if account in self.hidden:
+            del self.hidden[account]
+        else:
+            self.hidden[account] = self.writers()[account]
 
     def rows(self) -> list[LobbyRow]:
         """Return the rooms that all filters let through, newest first."""
@@ -141,7 +167,7 @@ class LobbyModel:
         """Return the people here on one line."""
         names = ", ".join(showable(name, self._style) for name in self.people)
         more = self.people_count - len(self.people)
-        return f"{self.people_count} here: {names}{f' and {more} more' if more > 0 else ''}"
+        return f"{self.people_count} here (t: chat): {names}{f' and {more} more' if more > 0 else ''}"
 
     def people_lines(self) -> list[str]:
         """Return the people here, a name a line."""

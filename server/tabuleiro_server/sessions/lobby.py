@@ -1,4 +1,4 @@
-"""The list of rooms in memory, and the subscriptions to it.
+"""The list of rooms in memory, the chat of the people who look at it, and the subscriptions to both.
 
 The rooms keep their lines up to date. Changes within a moment are sent together, so that a busy server does not
 flood its lobby.
@@ -7,16 +7,20 @@ flood its lobby.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from sys import intern
 from typing import Final
 
 import msgspec
 
-from tabuleiro.ids import Phase, RoomCode
-from tabuleiro.protocol.messages import LobbyUpdate, RoomSummary
+from tabuleiro.errors import CommandError
+from tabuleiro.ids import AccountId, Phase, RoomCode, TimestampMs
+from tabuleiro.notation.plain_text import strip_controls
+from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ChatLine, LobbyUpdate, RoomList, RoomSummary
+from tabuleiro_server.room.chat import FLOOD_LINES_COUNT, FLOOD_WINDOW_MS
 from tabuleiro_server.sessions.session import Session
 
 LISTED_PHASES: Final[tuple[Phase, ...]] = ("waiting", "playing")
@@ -24,6 +28,10 @@ LISTED_PHASES: Final[tuple[Phase, ...]] = ("waiting", "playing")
 
 LISTED_ROOMS_COUNT: Final = 200
 LISTED_PEOPLE_COUNT: Final = 50
+LOBBY_LINES_COUNT: Final = 100
+LOBBY_FLOOD_LINES_COUNT: Final = 20
+"""All together may write as many lines in the time in which one person may write five: each goes to everybody."""
+
 UPDATE_DELAY_S: Final = 0.25
 
 STALE_LINES_COUNT: Final = 256
@@ -68,20 +76,56 @@ class _Line(msgspec.Struct, frozen=True, gc=False):
         return _DECODER.decode(self.packed)
 
 
+class LobbyChat:
+    """The last lines of chat, kept in memory alone; ``count`` counts all that were ever written."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._lines: deque[ChatLine] = deque(maxlen=LOBBY_LINES_COUNT)
+
+    def say(self, account: AccountId, name: str, text: str, now_ms: TimestampMs) -> None:
+        """Add a line.
+
+        Raises:
+            CommandError: bad-text, or limit-reached by this account or by everybody together.
+        """
+        shown = strip_controls(text)
+        if not shown:
+            message = f"nothing to say: expected 1 to {CHAT_MAX_CHARS} characters that can be seen"
+            raise CommandError(ErrorCode.BAD_TEXT, message)
+        recent = [line.account for line in self._lines if now_ms - FLOOD_WINDOW_MS < line.at_ms <= now_ms]
+        seconds = FLOOD_WINDOW_MS // 1000
+        if recent.count(account) >= FLOOD_LINES_COUNT:
+            message = f"at most {FLOOD_LINES_COUNT} lines in {seconds} seconds; wait a little"
+            raise CommandError(ErrorCode.LIMIT_REACHED, message)
+        if len(recent) >= LOBBY_FLOOD_LINES_COUNT:
+            message = f"at most {LOBBY_FLOOD_LINES_COUNT} lines of all in {seconds} seconds; wait a little"
+            raise CommandError(ErrorCode.LIMIT_REACHED, message)
+        self._lines.append(ChatLine(now_ms, account, name, shown, is_player=False))
+        self.count += 1
+
+    def since(self, count: int) -> tuple[ChatLine, ...]:
+        """Return the lines after the first ``count`` of all, as far as they are kept."""
+        lines = tuple(self._lines)
+        return lines[max(len(lines) - (self.count - count), 0) :]
+
+
 @dataclass(slots=True)
 class _Subscription:
-    """The filter of a subscriber, and its state: the rooms in its list, and the people it knows of."""
+    """The filter of a subscriber, and its state: the rooms in its list, and the people and lines it knows of."""
 
     wanted: RoomFilter
-    known: set[RoomCode] = field(default_factory=set)
+    known: set[RoomCode]
+    lines_count: int
     people: tuple[tuple[str, ...], int] | None = None
 
 
 class Lobby:
-    """Summaries of the listed rooms that are not closed, and the names of the connected guests."""
+    """Summaries of the listed rooms that are not closed, the names of the connected guests, and their chat."""
 
     def __init__(self, summaries: Iterable[RoomSummary] = ()) -> None:
         by_age = sorted(summaries, key=lambda summary: summary.created_at_ms)
+        self._chat = LobbyChat()
         self._lines = {summary.room: _Line.of(summary) for summary in by_age}
         self._people: Counter[str] = Counter()
         self._subscriptions: dict[Session, _Subscription] = {}
@@ -154,16 +198,28 @@ class Lobby:
             del self._people[name]
         self._notify_soon()
 
-    def subscribe(self, subscriber: Session, wanted: RoomFilter) -> tuple[tuple[RoomSummary, ...], bool]:
+    def say(self, subscriber: Session, text: str, now_ms: TimestampMs) -> None:
+        """Add a line of chat for all subscribers, of whom the author is one.
+
+        Raises:
+            CommandError: not-watching; as :meth:`LobbyChat.say`.
+        """
+        if subscriber not in self._subscriptions:
+            raise CommandError(ErrorCode.NOT_WATCHING, "follow the lobby first: subscribe-lobby")
+        self._chat.say(subscriber.account_id, subscriber.name, text, now_ms)
+        self._notify_soon()
+
+    def subscribe(self, subscriber: Session, wanted: RoomFilter) -> RoomList:
         """Notify ``subscriber`` of changes from now on; this replaces its last subscription.
 
         Returns:
-            The list that will change, as :meth:`rooms`.
+            The list that will change, as :meth:`rooms`, and the last lines of chat.
         """
         listed, is_cut = self.rooms(wanted)
-        self._subscriptions[subscriber] = _Subscription(wanted, {summary.room for summary in listed})
+        known = {summary.room for summary in listed}
+        self._subscriptions[subscriber] = _Subscription(wanted, known, self._chat.count)
         self._notify_soon()
-        return listed, is_cut
+        return RoomList(listed, is_cut, self._chat.since(0))
 
     def unsubscribe(self, subscriber: Session) -> None:
         """Send it no more notifications."""
@@ -193,6 +249,7 @@ class Lobby:
             gone = tuple(code for code in changed if code in known and code not in listed)
             known |= listed
             known.difference_update(gone)
-            if rooms or gone or subscription.people != people:
-                subscription.people = people
-                subscriber.send(LobbyUpdate(rooms, gone, *people))
+            said = self._chat.since(subscription.lines_count)
+            if rooms or gone or said or subscription.people != people:
+                subscription.people, subscription.lines_count = people, self._chat.count
+                subscriber.send(LobbyUpdate(rooms, gone, *people, said))

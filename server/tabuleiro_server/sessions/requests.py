@@ -148,7 +148,14 @@ class Requests:
 
     async def _subscribe(self, session: Session, message: messages.SubscribeLobby) -> None:
         listed = self._services.lobby.subscribe(session, RoomFilter(message.game, message.phases))
-        session.send(Ok(message.id, RoomList(*listed)))
+        session.send(Ok(message.id, listed))
+
+    async def _say_in_lobby(self, session: Session, message: messages.SayInLobby) -> None:
+        if not self._services.config.lobby_chat:
+            raise CommandError(ErrorCode.NOT_ALLOWED, "the chat of the lobby is turned off on this server")
+        self._spend_event(session, message)
+        self._services.lobby.say(session, message.text, self._services.now_ms())
+        session.send(Ok(message.id))
 
     async def _unsubscribe(self, session: Session, message: messages.UnsubscribeLobby) -> None:
         self._services.lobby.unsubscribe(session)
@@ -467,6 +474,7 @@ _ANSWERERS: dict[type[ClientMessage], Callable[[Requests, Session, Any], Answeri
     messages.GetRecord: Requests._get_record,
     messages.GetBoards: Requests._get_boards,
     messages.SubscribeLobby: Requests._subscribe,
+    messages.SayInLobby: Requests._say_in_lobby,
     messages.UnsubscribeLobby: Requests._unsubscribe,
     messages.CreateRoom: Requests._create_room,
     messages.QuickPlay: Requests._quick_play,

@@ -131,6 +131,12 @@ class SubscribeLobby(Request, frozen=True, tag="subscribe-lobby"):
     phases: tuple[Phase, ...] | None = None
 
 
+class SayInLobby(Request, frozen=True, tag="say-in-lobby"):
+    """Send a line of chat to everybody who follows the lobby, as the sender does."""
+
+    text: ChatText
+
+
 class UnsubscribeLobby(Request, frozen=True, tag="unsubscribe-lobby"):
     """Get no more changes of the list of rooms."""
 
@@ -321,6 +327,7 @@ ClientMessage = (
     | GetRecord
     | GetBoards
     | SubscribeLobby
+    | SayInLobby
     | UnsubscribeLobby
     | JoinRoom
     | WatchRoom
@@ -422,7 +429,10 @@ class RoomHead(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class ChatLine(msgspec.Struct, frozen=True):
-    """A line of chat; ``account`` tells apart people who had the same name one after the other."""
+    """A line of chat; ``account`` tells apart people who had the same name one after the other.
+
+    ``is_player`` is false in the lobby.
+    """
 
     at_ms: TimestampMs
     account: AccountId
@@ -495,11 +505,15 @@ class RoomEntered(Result, frozen=True, tag="room", omit_defaults=True):
     board: Board | None = None
 
 
-class RoomList(Result, frozen=True, tag="rooms"):
-    """The rooms asked for. ``is_cut`` is true if there are more."""
+class RoomList(Result, frozen=True, tag="rooms", omit_defaults=True):
+    """The rooms asked for. ``is_cut`` is true if there are more.
+
+    ``chat`` are the last lines of the lobby's chat, for those who follow it.
+    """
 
     rooms: tuple[RoomSummary, ...]
     is_cut: bool = False
+    chat: tuple[ChatLine, ...] = ()
 
 
 class RecordPlayed(Result, frozen=True, tag="record", omit_defaults=True):
@@ -661,17 +675,18 @@ class RoomGone(BaseServerMessage, frozen=True, tag="room-gone"):
     reason: str
 
 
-class LobbyUpdate(BaseServerMessage, frozen=True, tag="lobby-update"):
+class LobbyUpdate(BaseServerMessage, frozen=True, tag="lobby-update", omit_defaults=True):
     """Rooms of the subscribed list that are new or have changed, and those that are no longer in it.
 
     ``people`` are the names of connected guests, the first in alphabetical order; ``people_count`` is the number
-    of all.
+    of all. ``chat`` are the lines of chat that are new.
     """
 
     rooms: tuple[RoomSummary, ...]
     gone: tuple[RoomCode, ...]
     people: tuple[str, ...]
     people_count: int
+    chat: tuple[ChatLine, ...] = ()
 
 
 class Announcement(BaseServerMessage, frozen=True, tag="announcement", omit_defaults=True):

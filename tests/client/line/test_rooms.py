@@ -16,6 +16,7 @@ from tabuleiro_client.line.client import LineClient
 from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.models.saved_matches import SavedMatches
 from tabuleiro_client.net.identity import IdentityFolder
+from tabuleiro_client.net.library import connect
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
@@ -306,3 +307,48 @@ async def test_where_the_rules_know_no_draw_none_is_offered(two_at_a_table):
         await ana.shows("your turn (blue, x)")
         ana.type("draw")
         await ana.shows("there are no draws in Virus Wars")
+
+
+async def test_people_chat_in_the_lobby_from_the_menu_and_go_back_by_an_empty_line(real_server, person):
+    ana, rui = person("ana"), person("rui")
+    playing = [someone.play(server=real_server.url) for someone in (ana, rui)]
+    for someone in (ana, rui):
+        await someone.shows("7  chat with the people who are here")
+        someone.type("7")
+    await ana.shows("2 here: ana, rui")
+    ana.type("a game, anybody?")
+    for someone in (ana, rui):
+        await someone.shows("ana: a game, anybody?\n")
+    rui.type("o" * 301)
+    await rui.shows("that is 301 characters long: at most 300 can be sent at once")
+    for number in range(6):
+        rui.type(f"line {number}")
+    await rui.shows("at most 5 lines in 10 seconds; wait a little")
+    await ana.shows("rui: line 4\n")
+    ana.type("")
+    await ana.shows("On ws://")
+    ana.type("x")
+    rui.type("", "x")
+    await asyncio.gather(*playing)
+
+
+async def test_who_comes_to_the_chat_later_sees_what_was_written(real_server, person):
+    async with connect(real_server.url, name="eva") as eva, eva.lobby():
+        await eva.say_in_lobby("hello")
+        ana = person("ana")
+        playing = ana.play(server=real_server.url)
+        ana.type("7")
+        await ana.shows("eva: hello\n")
+        ana.type("", "x")
+        await playing
+
+
+async def test_whoever_follows_the_rooms_sees_what_is_written_there(real_server, person):
+    ana = person("ana")
+    following = asyncio.create_task(launch.follow_rooms(ana.client, real_server.url))
+    async with connect(real_server.url, name="eva") as eva, eva.lobby():
+        await ana.shows("ROOM")
+        await eva.say_in_lobby("hello")
+        await ana.shows("chat:    eva: hello\n")
+    following.cancel()
+    await asyncio.wait([following])

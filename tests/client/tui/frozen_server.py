@@ -9,7 +9,7 @@ import msgspec
 from tabuleiro.clock import Fischer
 from tabuleiro.ids import AccountId, RoomCode, TimestampMs
 from tabuleiro.protocol.events import SeatInfo
-from tabuleiro.protocol.messages import LobbyUpdate, RoomList, RoomSummary, SeatView, Welcome
+from tabuleiro.protocol.messages import ChatLine, LobbyUpdate, RoomList, RoomSummary, SeatView, Welcome
 from tabuleiro.rules import registry
 from tabuleiro.settings import LateBot, RoomSettings
 from tabuleiro_client.net.link import LinkState
@@ -58,7 +58,9 @@ class FrozenLink:
 
     def subscribe(self) -> Subscription:
         subscription = Subscription(10)
-        subscription.put(LobbyUpdate((), (), _PEOPLE, len(_PEOPLE)))
+        lines = [("rui", "a game of Iris, anybody?"), ("ana", "in five minutes, gladly")]
+        said = tuple([ChatLine(TimestampMs(0), AccountId(name), name, text, False) for name, text in lines])
+        subscription.put(LobbyUpdate((), (), _PEOPLE, len(_PEOPLE), said))
         return subscription
 
     def unsubscribe(self, subscription: Subscription) -> None:

@@ -63,7 +63,7 @@ def test_updates_add_change_and_remove_rooms(model):
     over = msgspec.structs.replace(PLAYED, phase="finished", winner=1, watchers=0)
     model.take(LobbyUpdate((over,), (RoomCode("AAAAA"),), ("ana", "rui"), 5))
     assert [(row.room, row.texts[-1]) for row in model.rows()] == [("BBBBB", "second wins")]
-    assert model.people_text() == "5 here: ana, rui and 3 more"
+    assert model.people_text() == "5 here (t: chat): ana, rui and 3 more"
 
 
 def test_a_game_this_version_does_not_know_is_listed_by_its_name(model):

@@ -16,8 +16,12 @@ from tabuleiro_client.tui.screens.dialogs import JoinScreen
 from tabuleiro_client.tui.screens.home import HomeScreen
 from tabuleiro_client.tui.screens.lobby import LobbyScreen
 from tabuleiro_client.tui.screens.match import MatchScreen
+from tabuleiro_client.tui.screens.questions import PickerScreen
 from tabuleiro_client.tui.screens.watch import WatchScreen
+from tabuleiro_client.tui.widgets.chat import Chat, Entry
 from tabuleiro_client.tui.widgets.forms import FieldRow
+from tabuleiro_server.config import Config
+from tabuleiro_server.wiring import running_server
 from tests.client.tui.tables import until
 from tests.client.tui.visits import Visit, lobby_visit
 
@@ -41,10 +45,10 @@ async def test_rooms_come_and_go_while_one_looks(real_server):
 
 async def test_who_is_here_is_told(real_server):
     async with lobby_visit(real_server) as at:
-        await at.says("1 here: ana", "here")
+        await at.says("1 here (t: chat): ana", "here")
         async with connect(real_server.url, name="rui"):
-            await at.says("2 here: ana, rui", "here")
-        await at.says("1 here: ana", "here")
+            await at.says("2 here (t: chat): ana, rui", "here")
+        await at.says("1 here (t: chat): ana", "here")
 
 
 async def test_the_list_is_filtered_by_game_and_by_state(real_server):
@@ -219,3 +223,48 @@ async def test_filters_of_all_three_kinds_hold_together(real_server):
             await at.press("escape")
             await until(at.pilot, lambda: at.app.screen.query_one(Input).value == "")
             assert isinstance(at.app.screen, LobbyScreen)
+
+
+def shown_lines(at: Visit) -> list[str]:
+    return [f"{line.name}: {line.text}" for line in at.app.screen.query_one(Chat)._entries if line is not None]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_people_in_the_lobby_write_to_each_other(real_server, size):
+    async with lobby_visit(real_server, "ana", size) as ana, connect(real_server.url, name="rui") as rui:
+        async with rui.lobby() as news:
+            assert "chat" in ana.footer()
+            await ana.press("t", *"hello", "enter")
+            async for told in news:
+                if isinstance(told, LobbyUpdate) and told.chat:
+                    break
+            assert [(line.name, line.text) for line in told.chat] == [("ana", "hello")]
+            await rui.say_in_lobby("[b]hi[/b]")
+            await until(ana.pilot, lambda: shown_lines(ana) == ["ana: hello", "rui: [b]hi[/b]"])
+            assert ana.app.screen.query_one(Chat).size.height >= 4
+            # The letters of the list are commands again.
+            await ana.press("g")
+            await ana.says("game (g): Virus Wars", "filter")
+
+
+async def test_a_line_that_is_refused_comes_back_with_the_reason(tmp_path):
+    async with running_server(Config(db=str(tmp_path / "server.db"), port=0, lobby_chat=False)) as server:
+        async with lobby_visit(server) as at:
+            await at.press("f4", *"hello", "enter")
+            await at.says("the chat of the lobby is turned off on this server")
+            assert at.app.screen.query_one(Entry).value == "hello"
+            await at.press("escape")
+            await at.press("t", *("o" for _ in range(301)), "enter")
+            await at.says("that is 301 characters long")
+
+
+async def test_what_somebody_writes_can_be_hidden_and_shown_again(real_server):
+    async with lobby_visit(real_server, "ana") as at, connect(real_server.url, name="rui") as rui, rui.lobby():
+        await rui.say_in_lobby("buy!")
+        await until(at.pilot, lambda: shown_lines(at) == ["rui: buy!"])
+        for lines in ([], ["rui: buy!"]):
+            await at.press("M")
+            await at.arrive(PickerScreen)
+            await at.press("enter")
+            await at.arrive(LobbyScreen)
+            await until(at.pilot, lambda lines=lines: shown_lines(at) == lines)

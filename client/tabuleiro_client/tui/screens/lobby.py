@@ -1,4 +1,4 @@
-"""The rooms of a server as they are now, and who is here; the ways into a room."""
+"""The rooms of a server as they are now, who is here and what they write; the ways into a room."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import DataTable, Input, Static
 
-from tabuleiro.ids import Phase
-from tabuleiro.protocol.messages import Announcement, JoinRoom, LobbyUpdate, RoomList, WatchRoom
+from tabuleiro.errors import ClientError, CommandError
+from tabuleiro.ids import AccountId, Phase
+from tabuleiro.protocol.messages import CHAT_MAX_CHARS, Announcement, JoinRoom, LobbyUpdate, RoomList, WatchRoom
 from tabuleiro_client.net.lobby import follow_lobby
 from tabuleiro_client.net.room import EntryRequest
 from tabuleiro_client.net.server import Venue
+from tabuleiro_client.text.problems import problem_text
+from tabuleiro_client.text.sentences import chat_problem
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.entrance import ask_for_room, enter_room
@@ -24,7 +27,9 @@ from tabuleiro_client.tui.lobby_model import HEADINGS, LobbyModel, LobbyRow
 from tabuleiro_client.tui.room_form import RoomForm
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.page import PageScreen
+from tabuleiro_client.tui.screens.questions import PickerScreen
 from tabuleiro_client.tui.widgets.bars import Line
+from tabuleiro_client.tui.widgets.chat import Chat, Entry
 
 PEOPLE_MIN_COLUMNS = 104
 
@@ -61,8 +66,15 @@ class LobbyScreen(PageScreen):
     LobbyScreen #here { padding: 0 1; color: $text-muted; }
     LobbyScreen RoomTable { width: 1fr; height: 1fr; background: $background; scrollbar-size-vertical: 1;
         scrollbar-size-horizontal: 1; }
-    LobbyScreen #people { width: 24; background: $surface; padding: 0 1; scrollbar-size-vertical: 1; }
+    LobbyScreen #side { width: 34; background: $surface; }
+    LobbyScreen #people { height: auto; max-height: 40%; padding: 0 1; scrollbar-size-vertical: 1; }
+    LobbyScreen #people Vertical { height: auto; }
+    LobbyScreen #side .heading { padding: 1 1 0 1; text-style: bold; color: $primary; }
+    LobbyScreen.narrow #side .heading { display: none; }
+    LobbyScreen.narrow #body { layout: vertical; }
     LobbyScreen.narrow #people { display: none; }
+    LobbyScreen.narrow #side { width: 1fr; height: 5; }
+    LobbyScreen.silent.narrow #side { display: none; }
     LobbyScreen #here { display: none; }
     LobbyScreen.narrow #here { display: block; }
     LobbyScreen #empty { padding: 1 2; width: 1fr; color: $text-muted; display: none; }
@@ -84,12 +96,16 @@ class LobbyScreen(PageScreen):
         with Horizontal(classes="filters"):
             yield Static("find (F3): ", id="find", markup=False)
             yield Finder(placeholder="a code, a name, a game", compact=True, select_on_focus=False)
-        with Horizontal():
+        with Horizontal(id="body"):
             yield RoomTable(cursor_type="row", zebra_stripes=False)
             yield Static("", id="empty", markup=False)
-            with VerticalScroll(id="people", can_focus=False), Vertical():
-                yield Static("", id="names", markup=False)
+            with Vertical(id="side"):
+                with VerticalScroll(id="people", can_focus=False), Vertical():
+                    yield Static("", id="names", markup=False)
+                yield Static("chat", classes="heading", markup=False)
+                yield Chat(tells_watching=False)
         yield Line(id="here")
+        yield Entry(id="entry")
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -138,6 +154,8 @@ class LobbyScreen(PageScreen):
         self.query_one("#empty", Static).update("\n".join(model.empty_lines()))
         self.query_one("#here", Line).update(showable(model.people_text(), style))
         self.query_one("#names", Static).update("\n".join([f"{model.people_count} here", *model.people_lines()]))
+        self.query_one(Chat).show(model.chat(), style)
+        self.set_class(not model.chat(), "silent")
         self.set_class(not rows, "empty")
         if rows == self._rows:
             return
@@ -165,6 +183,8 @@ class LobbyScreen(PageScreen):
         """Return True if a key does something now; the footer shows those that do."""
         if action == "find":
             return not isinstance(self.focused, Finder)
+        if action == "hide_writer":
+            return self.model is not None and bool(self.model.writers())
         if action == "find_all":
             return self.model is not None and bool(self.model.wanted)
         return bool(self._rows) if action == "watch_room" else True
@@ -224,10 +244,50 @@ class LobbyScreen(PageScreen):
         self.query_one(Finder).focus()
 
     def on_input_changed(self, event: Finder.Changed) -> None:
-        if self.model is not None:
+        if self.model is not None and isinstance(event.input, Finder):
             self.model.wanted = event.value
             self.show_all()
             self.refresh_bindings()
+
+    def action_chat(self) -> None:
+        """Write to everybody in the lobby."""
+        self.query_one(Entry).open_for("say")
+
+    def on_entry_typed(self, event: Entry.Typed) -> None:
+        """Send a line of chat; one that cannot be sent comes back."""
+        self.say("")
+        self.run_worker(self._told(self._send(event.text)), name="chat", group="chat")
+
+    async def _send(self, text: str) -> None:
+        problem = chat_problem(text)
+        column: int | None = CHAT_MAX_CHARS + 1
+        if not problem:
+            try:
+                await self._venue.link.say_in_lobby(text)
+                return
+            except (CommandError, ClientError) as error:
+                problem, column = problem_text(error), None
+        self.say(problem)
+        self.query_one(Entry).refuse("say", text, column)
+
+    def action_hide_writer(self) -> None:
+        """Ask whose lines shall be hidden, or shown again."""
+        model = self.model
+        if model is None:
+            return
+        style, writers = self.context.writing, model.writers()
+
+        def title(account: AccountId) -> str:
+            name = showable(writers[account], style)
+            return f"show what {name} writes" if account in model.hidden else f"hide what {name} writes"
+
+        def picked(account: str | None) -> None:
+            if account is not None:
+                model.hide(AccountId(account))
+                self.show_all()
+
+        titles = {str(account): title(account) for account in writers}
+        self.app.push_screen(PickerScreen("Whose lines?", titles), picked)
 
     def action_find_all(self) -> None:
         """Look for nothing any more, and go back to the list."""

@@ -13,12 +13,13 @@ from tabuleiro.errors import ClientError, CommandError, UnknownOutcomeError
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
 from tabuleiro_client.net.room import Change, EnteredRoom
 from tabuleiro_client.text.problems import problem_text
+from tabuleiro_client.text.sentences import chat_problem
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.context import context_of
 from tabuleiro_client.tui.match_model import MatchModel
 from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.screens.questions import PickerScreen
-from tabuleiro_client.tui.widgets.chat import Entry, chat_problem
+from tabuleiro_client.tui.widgets.chat import Entry
 
 ANSWER_EXPECTED_S: Final = 3.0
 NO_ANSWER_YET: Final = "no answer from the server yet"

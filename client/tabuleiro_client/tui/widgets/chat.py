@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 from textual.widgets.input import Selection
 
-from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ChatLine
+from tabuleiro.protocol.messages import ChatLine
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.terminal import showable
 from tabuleiro_client.tui.context import Context, context_of
@@ -37,8 +37,10 @@ class Chat(LineList[ChatLine | None]):
     Chat { height: 1fr; min-height: 2; padding: 0 1; background: $surface; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, id: str | None = None, tells_watching: bool = True) -> None:
+        """``tells_watching``: who holds no seat is said to watch."""
         super().__init__(id=id)
+        self._tells_watching = tells_watching
         self._newest: object = None
         self._style = TextStyle(color=True, ascii=False)
 
@@ -61,7 +63,7 @@ class Chat(LineList[ChatLine | None]):
     def content_of(self, entry: ChatLine | None) -> Content:
         if entry is None:
             return Content.styled("No messages yet. F4: write one", "dim")
-        watching = "" if entry.is_player else " (watching)"
+        watching = " (watching)" if self._tells_watching and not entry.is_player else ""
         name = f"{showable(entry.name, self._style)}{watching}: "
         return Content.assemble((name, "bold"), showable(entry.text, self._style))
 
@@ -185,17 +187,6 @@ class Entry(Input):
         self._is_begun = False
         self.screen.set_focus(self._focused_before)
         self.remove_class("open")
-
-
-def chat_problem(text: str) -> str:
-    """Return the reason why ``text`` cannot be sent; empty when it can.
-
-    >>> chat_problem("hello"), chat_problem("o" * 301)
-    ('', 'that is 301 characters long: at most 300 can be sent at once')
-    """
-    if len(text) <= CHAT_MAX_CHARS:
-        return ""
-    return f"that is {len(text)} characters long: at most {CHAT_MAX_CHARS} can be sent at once"
 
 
 def _end_of_word(text: str, start: int) -> int:

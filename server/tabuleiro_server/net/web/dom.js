@@ -73,6 +73,20 @@ export function fill(element, ...children) {
   element.replaceChildren(...nodes(children));
 }
 
+/** Most lines of chat that the page keeps. */
+export const CHAT_LINES_COUNT = 200;
+
+/**
+ * Show lines of chat, at their end if that was in sight.
+ * @param {HTMLElement} element
+ * @param {Child[]} lines
+ */
+export function showLines(element, lines) {
+  const wasAtEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - 8;
+  fill(element, ...lines);
+  if (wasAtEnd) element.scrollTop = element.scrollHeight;
+}
+
 /** Say something to people who listen to a screen reader. @param {string} text */
 export function announce(text) {
   const live = document.getElementById("live");

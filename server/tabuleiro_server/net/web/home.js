@@ -1,7 +1,7 @@
 // @ts-check
 /** The home page: running rooms as they change, quick play, and the form of a new match. */
 
-import { fill, h } from "./dom.js";
+import { CHAT_LINES_COUNT, fill, h, showLines } from "./dom.js";
 import * as text from "./text.js";
 
 const MINUTE_MS = 60_000;
@@ -35,11 +35,16 @@ export class HomeView {
     this.quick = h("div", { class: "row quick" });
     this.list = h("div", { class: "rooms" });
     this.here = h("p", { class: "muted" });
+    /** @type {any[]} */
+    this.chat = [];
+    this.lines = h("div", { class: "lines", role: "log", "aria-label": "chat" });
+    const said = /** @type {HTMLInputElement} */ (h("input", { "aria-label": "chat message", placeholder: "Message to everybody here", maxlength: 300, autocomplete: "off" }));
+    const chatting = h("form", { class: "row", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); this.say(said); } }, said, h("button", {}, "Send"));
     this.form = h("div", {});
     this.element = h("main", { class: "home" },
       h("section", {}, h("h1", {}, "Play abstract board games"), this.note, h("h2", {}, "Play now"),
         h("p", { class: "muted" }, "Against whoever waits for the same game, or wait for somebody."), this.quick, this.form),
-      h("section", {}, h("h2", {}, "Rooms"), this.list, this.here));
+      h("section", {}, h("h2", {}, "Rooms"), this.list, this.here, h("h2", {}, "Chat"), this.lines, chatting));
     this.onLobby = (/** @type {Event} */ event) => this.hear(/** @type {CustomEvent} */ (event).detail);
     link.addEventListener("lobby-update", this.onLobby);
     this.comeback = () => this.subscribe();
@@ -58,6 +63,8 @@ export class HomeView {
       const listed = await this.link.send({ type: "subscribe-lobby" });
       this.rooms = new Map(listed.rooms.map((/** @type {any} */ room) => [room.room, room]));
       this.showRooms();
+      this.chat = listed.chat || [];
+      this.showChat();
       if (!this.games) {
         this.games = await this.link.send({ type: "list-games" });
         this.showGames();
@@ -74,6 +81,29 @@ export class HomeView {
     this.people = update.people;
     this.count = update.people_count;
     this.showRooms();
+    if (update.chat?.length) {
+      this.chat = [...this.chat, ...update.chat].slice(-CHAT_LINES_COUNT);
+      this.showChat();
+    }
+  }
+
+  /** @param {HTMLInputElement} said */
+  async say(said) {
+    const line = said.value.trim();
+    if (!line) return;
+    try {
+      await this.link.send({ type: "say-in-lobby", text: line });
+      said.value = "";
+      fill(this.note);
+    } catch (error) {
+      fill(this.note, text.problem(error));
+    }
+  }
+
+  showChat() {
+    showLines(this.lines, this.chat.length
+      ? this.chat.map((line) => h("p", {}, h("b", {}, line.name), ": ", line.text))
+      : [h("p", { class: "muted" }, "No messages yet.")]);
   }
 
   showRooms() {

@@ -2,11 +2,10 @@
 /** A room: its board, clocks, offers and chat, and the turn in the making. */
 
 import { BoardPicture } from "./board.js";
-import { announce, confirmed, fill, h } from "./dom.js";
+import { CHAT_LINES_COUNT, announce, confirmed, fill, h, showLines } from "./dom.js";
 import { Unknown } from "./link.js";
 import * as text from "./text.js";
 
-const CHAT_LINES_COUNT = 200;
 const BOARDS_COUNT = 25;
 const isCoarse = matchMedia("(pointer: coarse)");
 
@@ -564,11 +563,8 @@ export class RoomView {
   }
 
   showChat() {
-    const { lines } = this.parts;
-    const wasAtEnd = lines.scrollTop + lines.clientHeight >= lines.scrollHeight - 8;
-    fill(lines, ...this.chat.map((line) => line.sentence
+    showLines(this.parts.lines, this.chat.map((line) => line.sentence
       ? h("p", { class: "muted" }, line.sentence)
       : h("p", {}, h("b", {}, line.name, line.is_player ? "" : " (watching)"), ": ", line.text)));
-    if (wasAtEnd) lines.scrollTop = lines.scrollHeight;
   }
 }
