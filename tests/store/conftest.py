@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ import pytest
 
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import MatchRow, PlayerRow, Replay, RoomRow, Rows, Store, StoredEvent
+from tabuleiro_server.store.postgres.store import PostgresStore
 from tabuleiro_server.store.sqlite.store import SqliteStore
 from tests.patience import LIMIT_S
+from tests.postgres import Cluster, cluster, reason_to_skip
 from tests.store.replays import no_replay
 
 
@@ -163,13 +165,26 @@ def script() -> Script:
 
 
 OpenAny = Callable[[], AbstractAsyncContextManager[Store]]
-ADAPTERS: dict[str, Callable[[Path], Awaitable[Store]]] = {
-    "sqlite": lambda folder: SqliteStore.open(folder / "rooms.db", no_replay),
-}
-"""A function for each adapter that opens its store in a folder, with what was stored there before."""
-
-SHARED: frozenset[str] = frozenset()
+ADAPTERS = ("sqlite", "postgres")
+SHARED = frozenset({"postgres"})
 """The adapters of which two stores may be open on the same data."""
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Cluster]:
+    """One PostgreSQL for all tests of a process."""
+    if reason := reason_to_skip():
+        pytest.skip(reason)
+    with cluster() as running:
+        running.sql("CREATE DATABASE games")
+        yield running
+
+
+@pytest.fixture
+def database_url(postgres: Cluster) -> Iterator[str]:
+    """The address of an empty database."""
+    yield postgres.url("games")
+    postgres.sql("DROP SCHEMA IF EXISTS tabuleiro CASCADE", "games")
 
 
 @pytest.fixture(params=ADAPTERS)
@@ -180,12 +195,18 @@ def adapter(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def open_any(adapter: str, tmp_path: Path) -> OpenAny:
+def open_any(adapter: str, tmp_path: Path, request: pytest.FixtureRequest) -> OpenAny:
     """``async with open_any() as store``: on the same data each time."""
+    url = request.getfixturevalue("database_url") if adapter == "postgres" else ""
+
+    async def open_store() -> Store:
+        if url:
+            return await PostgresStore.open(url, is_alone=False)
+        return await SqliteStore.open(tmp_path / "rooms.db", no_replay)
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Store]:
-        store = await ADAPTERS[adapter](tmp_path)
+        store = await open_store()
         try:
             yield store
         finally:

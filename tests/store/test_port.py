@@ -1,7 +1,8 @@
 """The promises of every store, whatever keeps it: see :mod:`tabuleiro_server.store.port`.
 
-An adapter takes part by a line in ``ADAPTERS`` of ``conftest.py``. Cases speak of two owners of a room; where one
-process owns the data, both are the same store, and the second one is merely ignorant of what the first has done.
+An adapter takes part by its name in ``ADAPTERS`` of ``conftest.py``. Cases speak of two owners of a room; where
+one process owns the data, both are the same store, and the second one is merely ignorant of what the first has
+done.
 """
 
 from __future__ import annotations

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from tabuleiro.errors import DamagedRoomError
 from tabuleiro.ids import RoomCode, Seq
+from tabuleiro_server.store.checksums import checked_events, checksum, is_whole
 from tabuleiro_server.store.port import StoredEvent
 from tabuleiro_server.store.sqlite.connection import insert_rows, primary_code
 
@@ -26,12 +26,6 @@ _LAST_SEQS: Final = (
 
 _OPENINGS_AT_ONCE: Final = 256
 """Rooms whose first events are asked for in one statement."""
-
-
-def checksum(payload: bytes, room: RoomCode, seq: int, at_ms: int, version: int) -> int:
-    """Return the CRC-32 that tells an altered or misplaced payload by the values beside it."""
-    identity = f"({room!r}, {seq!r}, {at_ms!r}, {version!r})"  # as the tuple would write itself, in half the time
-    return zlib.crc32(payload, zlib.crc32(identity.encode("ascii", "backslashreplace")))
 
 
 def last_seq(connection: sqlite3.Connection, room: RoomCode) -> Seq:
@@ -61,16 +55,7 @@ def select_events(connection: sqlite3.Connection, room: RoomCode, after_seq: Seq
     Raises: DamagedRoomError for a gap, an event that was altered, or a page that SQLite cannot read.
     """
     query = "SELECT seq, at_ms, version, payload, checksum FROM events WHERE room = ? AND seq > ? ORDER BY seq"
-    events: list[StoredEvent] = []
-    wanted = after_seq + 1
-    for seq, at_ms, version, payload, stored_checksum in _room_rows(connection, query, room, after_seq):
-        if seq != wanted:
-            raise DamagedRoomError(room, wanted, f"it is missing, the next one is {seq}")
-        if not isinstance(payload, bytes) or checksum(payload, room, seq, at_ms, version) != stored_checksum:
-            raise DamagedRoomError(room, seq, "its checksum does not fit")
-        events.append(StoredEvent(seq, at_ms, version, payload))
-        wanted += 1
-    return events
+    return checked_events(room, after_seq, _room_rows(connection, query, room, after_seq))
 
 
 def missing_events(connection: sqlite3.Connection, promised: Mapping[RoomCode, Seq]) -> list[str]:
@@ -110,7 +95,7 @@ def _select_openings(connection: sqlite3.Connection, rooms: Sequence[RoomCode]) 
     return {
         room: StoredEvent(seq, at_ms, version, payload)
         for room, seq, at_ms, version, payload, stored_checksum in found
-        if isinstance(payload, bytes) and checksum(payload, room, seq, at_ms, version) == stored_checksum
+        if is_whole(room, (seq, at_ms, version, payload, stored_checksum))
     }
 
 

@@ -25,6 +25,7 @@ from tabuleiro_server.store.port import (
     Rows,
     Store,
     StoredEvent,
+    check_numbers,
 )
 from tabuleiro_server.store.sqlite.accounts import SqliteAccounts
 from tabuleiro_server.store.sqlite.admin import copy_database
@@ -195,9 +196,7 @@ class SqliteStore(Store):
         """Add events and their rows in the next group: done after its commit."""
         if incarnation != self._incarnations.get(room, incarnation):
             raise TakenOverError(room)
-        for wanted, event in enumerate(events, start=expected_seq + 1):
-            if event.seq != wanted:
-                raise ValueError(f"room {room}: event {event.seq} stands in the place of event {wanted}")
+        check_numbers(room, expected_seq, events)
         return self.writer.append(Append(room, expected_seq, events, rows))
 
     async def remove(self, rooms: Collection[RoomCode]) -> None:

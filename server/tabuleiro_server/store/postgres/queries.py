@@ -1,0 +1,106 @@
+"""The SQL of the log and the query tables, as functions on a connection."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+import asyncpg
+
+from tabuleiro.ids import RoomCode, Seq, TimestampMs
+from tabuleiro_server.store.checksums import checked_events, is_whole
+from tabuleiro_server.store.port import FIRST_INCARNATION, Incarnation, MatchRow, PlayerRow, RoomRow, StoredEvent
+
+_ROOM_COLUMNS: Final = "code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary"
+_SELECT_MATCHES: Final = """
+SELECT matches.room, number, game, options_json, started_at_ms, ended_at_ms, winner, termination, action_count,
+    first.account_id, first.name, first.bot_level, second.account_id, second.name, second.bot_level
+FROM tabuleiro.matches
+JOIN tabuleiro.players AS first ON first.room = matches.room AND first.match_number = number AND first.seat = 0
+JOIN tabuleiro.players AS second ON second.room = matches.room AND second.match_number = number AND second.seat = 1
+WHERE matches.room = $1 ORDER BY number
+"""
+
+
+async def select_events(connection: asyncpg.Connection, room: RoomCode, after_seq: Seq) -> list[StoredEvent]:
+    """Return the room's events behind ``after_seq`` in order. Raises: DamagedRoomError."""
+    query = (
+        "SELECT seq, at_ms, version, payload, checksum FROM tabuleiro.events"
+        " WHERE room = $1 AND seq > $2 ORDER BY seq"
+    )
+    return checked_events(room, after_seq, await connection.fetch(query, room, after_seq))
+
+
+async def select_openings(connection: asyncpg.Connection, phases: Collection[str]) -> dict[RoomCode, StoredEvent]:
+    """Return the first event of every room in any of ``phases``, damaged rooms left out."""
+    query = (
+        "SELECT room, events.seq, at_ms, version, payload, checksum FROM tabuleiro.events"
+        " JOIN tabuleiro.rooms ON rooms.code = room WHERE events.seq = 1 AND phase = ANY($1)"
+    )
+    return {
+        room: StoredEvent(seq, at_ms, version, payload)
+        for room, seq, at_ms, version, payload, checksum in await connection.fetch(query, list(phases))
+        if is_whole(room, (seq, at_ms, version, payload, checksum))
+    }
+
+
+async def select_rooms(connection: asyncpg.Connection, phases: Collection[str] | None = None) -> list[RoomRow]:
+    """Return the rows of all rooms in any of ``phases`` (``None``: any phase), by code."""
+    where = "" if phases is None else " WHERE phase = ANY($1)"
+    values = () if phases is None else (list(phases),)
+    found = await connection.fetch(f"SELECT {_ROOM_COLUMNS} FROM tabuleiro.rooms{where} ORDER BY code", *values)
+    return [RoomRow(*row) for row in found]
+
+
+async def select_room(connection: asyncpg.Connection, code: RoomCode) -> RoomRow | None:
+    """Return the room's row, ``None`` when there is none."""
+    found = await connection.fetchrow(f"SELECT {_ROOM_COLUMNS} FROM tabuleiro.rooms WHERE code = $1", code)
+    return None if found is None else RoomRow(*found)
+
+
+async def select_due_rooms(connection: asyncpg.Connection, before_ms: TimestampMs) -> list[RoomCode]:
+    """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first."""
+    query = "SELECT code FROM tabuleiro.rooms WHERE next_deadline_ms <= $1 ORDER BY next_deadline_ms, code"
+    return [code for (code,) in await connection.fetch(query, before_ms)]
+
+
+async def select_newest_ms(connection: asyncpg.Connection) -> TimestampMs | None:
+    """Return the time of the newest event of any room, ``None`` before the first."""
+    newest_ms: TimestampMs | None = await connection.fetchval("SELECT max(updated_at_ms) FROM tabuleiro.rooms")
+    return newest_ms
+
+
+async def select_matches(connection: asyncpg.Connection, room: RoomCode) -> list[MatchRow]:
+    """Return the room's matches by number."""
+    return [_match_row(values) for values in await connection.fetch(_SELECT_MATCHES, room)]
+
+
+def _match_row(values: Sequence[Any]) -> MatchRow:
+    room, number, game, options_json, started_at_ms, ended_at_ms, winner, termination, action_count = values[:9]
+    return MatchRow(
+        room=room,
+        number=number,
+        game=game,
+        options_json=options_json,
+        players=(PlayerRow(*values[9:12]), PlayerRow(*values[12:15])),
+        started_at_ms=started_at_ms,
+        ended_at_ms=ended_at_ms,
+        winner=winner,
+        termination=termination,
+        action_count=action_count,
+    )
+
+
+async def raise_incarnation(connection: asyncpg.Connection, room: RoomCode) -> Incarnation:
+    """Raise the room's incarnation and return it; the first one when there is no such room."""
+    query = "UPDATE tabuleiro.rooms SET incarnation = incarnation + 1 WHERE code = $1 RETURNING incarnation"
+    raised: int | None = await connection.fetchval(query, room)
+    return FIRST_INCARNATION if raised is None else Incarnation(raised)
+
+
+async def select_places(
+    connection: asyncpg.Connection, rooms: Sequence[RoomCode]
+) -> dict[RoomCode, tuple[Seq, Incarnation]]:
+    """Return the last event and the owner's incarnation of those of ``rooms`` that there are."""
+    query = "SELECT code, seq, incarnation FROM tabuleiro.rooms WHERE code = ANY($1)"
+    return {code: (seq, incarnation) for code, seq, incarnation in await connection.fetch(query, list(rooms))}

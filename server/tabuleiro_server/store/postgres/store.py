@@ -1,0 +1,176 @@
+"""The store in one PostgreSQL database: one connection that commits, one that lasts, and a few for reading."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Collection, Sequence
+
+import asyncpg
+import structlog
+
+from tabuleiro.ids import DurationMs, RoomCode, Seq, TimestampMs
+from tabuleiro_server.metrics import CommitMetrics
+from tabuleiro_server.store.port import (
+    BEFORE_FIRST,
+    FIRST_INCARNATION,
+    STOP_LIMIT_MS,
+    Incarnation,
+    MatchRow,
+    RoomRow,
+    Rows,
+    Store,
+    StoredEvent,
+    check_numbers,
+)
+from tabuleiro_server.store.postgres import queries
+from tabuleiro_server.store.postgres.accounts import PostgresAccounts
+from tabuleiro_server.store.postgres.connection import (
+    BROKEN,
+    Database,
+    Synchronous,
+    check_durability,
+    has_pooler,
+    storage_error,
+)
+from tabuleiro_server.store.postgres.keeper import Keeper
+from tabuleiro_server.store.postgres.schema import MIGRATIONS, Migration, migrate
+from tabuleiro_server.store.postgres.writer import Append, Removal, Writer
+
+log = structlog.get_logger(__name__)
+
+
+class PostgresStore(Store):
+    """A database; see :class:`.Store` for what each method promises."""
+
+    def __init__(self, database: Database, *, is_alone: bool) -> None:
+        """Wrap a database that is ready. Use :meth:`open`."""
+        self._database = database
+        self._writer = Writer(database)
+        self._accounts = PostgresAccounts(database)
+        self._keeper = Keeper(database, is_alone=is_alone)
+        self._last_alive_ms: int | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        url: str,
+        *,
+        synchronous: Synchronous = "FULL",
+        is_alone: bool = True,
+        migrations: Sequence[Migration] = MIGRATIONS,
+    ) -> PostgresStore:
+        """Bring the database to the newest schema, and open it.
+
+        With ``is_alone`` other servers are kept out of it. ``synchronous`` NORMAL allows a database that may lose
+        what it has answered as committed.
+
+        Raises: DatabaseLockedError when another server has it; DatabaseFormatError when its tables are not ours or
+        newer than this program, or it promises too little; ConfigError for a bad address; StorageUnavailableError.
+        """
+        database = Database(url)
+        store = cls(database, is_alone=is_alone)
+        try:
+            await _prepare(database, await store._keeper.connect(), synchronous, migrations)
+            await database.open()
+            await store._writer.start()
+            store._last_alive_ms = await store._keeper.start(store._writer.node_id)
+        except BROKEN as error:
+            await store.close()
+            raise storage_error(error, database.place) from error
+        except BaseException:
+            await store.close()
+            raise
+        return store
+
+    async def stop(self, limit_ms: DurationMs = STOP_LIMIT_MS) -> None:
+        """Refuse new writes and commit those that wait."""
+        await self._writer.stop(limit_ms)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_callback(self._database.close)
+            stack.push_async_callback(self._keeper.stop)
+            await self.stop()
+
+    @property
+    def accounts(self) -> PostgresAccounts:
+        """The guests."""
+        return self._accounts
+
+    @property
+    def metrics(self) -> CommitMetrics:
+        """Counts of commits, group sizes and durations."""
+        return self._writer.metrics
+
+    @property
+    def last_alive_ms(self) -> int | None:
+        """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new database."""
+        return self._last_alive_ms
+
+    def beat(self, now_ms: TimestampMs) -> None:
+        """Note that the database is being served now."""
+        self._keeper.beat(now_ms)
+
+    async def newest_ms(self) -> TimestampMs | None:
+        """Return the time of the newest event of any room, ``None`` before the first."""
+        return await self._database.read(queries.select_newest_ms)
+
+    async def take_over(self, room: RoomCode) -> Incarnation:
+        """Become the owner of a room."""
+        return await self._database.change(lambda connection: queries.raise_incarnation(connection, room))
+
+    def append(
+        self,
+        room: RoomCode,
+        expected_seq: Seq,
+        events: Sequence[StoredEvent],
+        rows: Rows,
+        incarnation: Incarnation = FIRST_INCARNATION,
+    ) -> asyncio.Future[None]:
+        """Add events and their rows in the next group: done after its commit."""
+        check_numbers(room, expected_seq, events)
+        return self._writer.submit(Append(room, incarnation, expected_seq, events, rows))
+
+    async def remove(self, rooms: Collection[RoomCode]) -> None:
+        """Remove rooms with their events and all rows."""
+        await self._writer.submit(Removal(list(rooms)))
+
+    async def load(self, room: RoomCode, after_seq: Seq = BEFORE_FIRST) -> list[StoredEvent]:
+        """Return the room's events behind ``after_seq`` in order."""
+        return await self._database.read(lambda connection: queries.select_events(connection, room, after_seq))
+
+    async def openings(self, phases: Collection[str]) -> dict[RoomCode, StoredEvent]:
+        """Return the first event of every room in any of ``phases``, damaged rooms left out."""
+        return await self._database.read(lambda connection: queries.select_openings(connection, phases))
+
+    async def rooms(self, phases: Collection[str] | None = None) -> list[RoomRow]:
+        """Return the rows of the rooms in any of ``phases``, by code."""
+        return await self._database.read(lambda connection: queries.select_rooms(connection, phases))
+
+    async def room(self, code: RoomCode) -> RoomRow | None:
+        """Return the room's row, ``None`` when there is none."""
+        return await self._database.read(lambda connection: queries.select_room(connection, code))
+
+    async def due_rooms(self, before_ms: TimestampMs) -> list[RoomCode]:
+        """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first."""
+        return await self._database.read(lambda connection: queries.select_due_rooms(connection, before_ms))
+
+    async def matches(self, room: RoomCode) -> list[MatchRow]:
+        """Return the room's matches by number."""
+        return await self._database.read(lambda connection: queries.select_matches(connection, room))
+
+
+async def _prepare(
+    database: Database, connection: asyncpg.Connection, synchronous: Synchronous, migrations: Sequence[Migration]
+) -> None:
+    database.is_pooled = await has_pooler(connection)
+    if database.is_pooled:
+        log.warning(
+            "there is a pooler before the database",
+            place=database.place,
+            hint="connect to PostgreSQL itself, or let the pooler give each connection a session of its own",
+        )
+    await check_durability(connection, database.place, synchronous)
+    await migrate(connection, database.place, migrations)

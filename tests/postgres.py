@@ -1,0 +1,151 @@
+"""A PostgreSQL of the tests' own: in a temporary folder, run by an unprivileged user, with a socket there."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+_USER: Final = "tabuleiro"
+_UNPRIVILEGED: Final = ("postgres", "nobody")
+"""Users to run it as where the tests run as root, which PostgreSQL refuses to be."""
+
+_QUICK: Final = {"fsync": "off", "full_page_writes": "off"}
+"""For tests in which no machine crashes."""
+
+_LIMIT_S: Final = 60
+
+
+def binaries() -> Path | None:
+    """Return the folder of PostgreSQL's programs, of the newest version here; ``None`` without one."""
+    found = [path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
+    if found:
+        return max(found, key=lambda path: int(path.parent.name))
+    initdb = shutil.which("initdb")
+    return Path(initdb).resolve().parent if initdb else None
+
+
+def reason_to_skip() -> str:
+    """Return why there can be no PostgreSQL here; empty if there can."""
+    return "" if binaries() else "PostgreSQL is not installed (Debian: apt install postgresql)"
+
+
+def _user() -> str | None:
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return next(name for name in _UNPRIVILEGED if name in names)
+
+
+class Cluster:
+    """One PostgreSQL, with databases that are made when they are asked for. ``settings`` are those of its file."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.folder = folder
+        self._data = folder / "data"
+        self._settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(folder),
+            "shared_buffers": "16MB",
+            "max_connections": "60",
+            "log_min_messages": "warning",
+            **settings,
+        }
+
+    def make(self) -> None:
+        """Make its files."""
+        self._run(
+            "initdb", "--no-sync", "--no-instructions", "-A", "trust", "-U", _USER, "-E", "UTF8", "--locale=C"
+        )
+        lines = [f"{key} = '{value}'\n" for key, value in self._settings.items()]
+        (self._data / "postgresql.conf").write_text("".join(lines))
+
+    def start(self) -> None:
+        """Start it and wait until it takes connections."""
+        self._run("pg_ctl", "start", "--silent", "-w", "-l", str(self.folder / "log"))
+
+    def stop(self, mode: str = "fast") -> None:
+        """Stop it; connections are closed. The mode ``immediate`` is as if it had crashed."""
+        self._run("pg_ctl", "stop", "--silent", "-w", "-m", mode)
+
+    def set(self, key: str, value: str) -> None:
+        """Change a setting of all databases, and wait until it counts."""
+        self.sql(f"ALTER SYSTEM SET {key} = '{value}'")
+        self._run("pg_ctl", "reload", "--silent")
+        while self.sql(f"SHOW {key}") != value:
+            pass
+
+    def kill(self) -> None:
+        """Kill it and everything it has started, at once."""
+        # Its children are in one session with it, each in a group of its own.
+        pid = int((self._data / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for number in (pid, *map(int, children)):
+            os.kill(number, signal.SIGKILL)
+        while any(_runs(number) for number in (pid, *map(int, children))):
+            os.sched_yield()
+        # In a container there may be nobody to take note of its end, and its number stays taken.
+        (self._data / "postmaster.pid").unlink()
+        (self.folder / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
+
+    def url(self, database: str) -> str:
+        """Return the address of a database."""
+        return f"postgresql:///{database}?host={self.folder}&user={_USER}"
+
+    def sql(self, statement: str, database: str = "postgres") -> str:
+        """Run a statement and return what it prints."""
+        return self._run("psql", "-XAtq", "-h", str(self.folder), "-U", _USER, "-d", database, "-c", statement)
+
+    def _run(self, program: str, *options: str) -> str:
+        folder = binaries()
+        assert folder is not None
+        done = subprocess.run(
+            [folder / program, *options],
+            env={"PATH": os.environ["PATH"], "PGDATA": str(self._data), "LC_ALL": "C"},
+            user=_user(),
+            extra_groups=[] if _user() else None,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=_LIMIT_S,
+            check=False,
+        )
+        assert done.returncode == 0, f"{program}: {done.stdout}"
+        return done.stdout.strip()
+
+
+def _runs(pid: int) -> bool:
+    """Return False if a process has ended, also if whoever inherited it has not noticed yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@contextmanager
+def cluster(*, is_quick: bool = True, **settings: str) -> Iterator[Cluster]:
+    """Run a PostgreSQL; with ``is_quick`` it does not wait for the disk."""
+    folder = Path(tempfile.mkdtemp(prefix="tabuleiro-pg-"))
+    user = _user()
+    if user is not None:
+        shutil.chown(folder, user)
+    try:
+        running = Cluster(folder, **(_QUICK if is_quick else {}), **settings)
+        running.make()
+        running.start()
+        try:
+            yield running
+        finally:
+            if (folder / "data" / "postmaster.pid").exists():
+                running.stop("immediate")
+    finally:
+        shutil.rmtree(folder)

@@ -1,0 +1,114 @@
+"""A network between a server and its PostgreSQL that tests can disturb."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from tests.patience import LIMIT_S
+
+_SOCKET = ".s.PGSQL.5432"
+_CHUNK_BYTES = 65_536
+
+
+class Proxy:
+    """Passes bytes on, unless it is told to hold them back; all connections through it share one fate.
+
+    ``held_answers_bytes`` and ``held_requests_bytes`` are those held back since the last call of `hold_...`.
+    """
+
+    def __init__(self, folder: Path, url: str) -> None:
+        parts = urlsplit(url)
+        (self._target,) = parse_qs(parts.query)["host"]
+        self.url = url.replace(self._target, str(folder))
+        self._folder = folder
+        self._answers = asyncio.Event()
+        self._requests = asyncio.Event()
+        self._answers.set()
+        self._requests.set()
+        self._clients: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._has_held = asyncio.Event()
+
+    def hold_answers(self) -> None:
+        """Keep what the database answers from now on."""
+        self._has_held.clear()
+        self._answers.clear()
+
+    def hold_requests(self) -> None:
+        """Keep what the server asks from now on."""
+        self._has_held.clear()
+        self._requests.clear()
+
+    async def held(self) -> None:
+        """Wait until something is held back."""
+        async with asyncio.timeout(LIMIT_S):
+            await self._has_held.wait()
+
+    def release(self) -> None:
+        """Pass on what was held back, and all that comes."""
+        self._answers.set()
+        self._requests.set()
+
+    def cut(self) -> None:
+        """Break all connections as their server sees it; requests that are held back reach the database later."""
+        for client in self._clients:
+            client.transport.abort()
+        self._clients.clear()
+
+    def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Pass on one connection until either side ends it."""
+        self._tasks.add(asyncio.create_task(self._take(reader, writer)))
+
+    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._clients.add(writer)
+        from_database, to_database = await asyncio.open_unix_connection(f"{self._target}/{_SOCKET}")
+        try:
+            async with asyncio.TaskGroup() as both:
+                both.create_task(self._pass(reader, to_database, self._requests))
+                both.create_task(self._pass(from_database, writer, self._answers))
+        finally:
+            for end in (writer, to_database):
+                end.transport.abort()
+                with suppress(OSError):
+                    await end.wait_closed()
+            self._clients.discard(writer)
+
+    async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, gate: asyncio.Event) -> None:
+        with suppress(OSError):
+            while data := await source.read(_CHUNK_BYTES):
+                if not gate.is_set():
+                    self._has_held.set()
+                    await gate.wait()
+                sink.write(data)
+                await sink.drain()
+            if sink.can_write_eof():
+                sink.write_eof()
+
+    def cut_and_keep(self) -> asyncio.Event:
+        """Break all connections; what was held back of them goes on to the database once the event is set."""
+        held, self._requests = self._requests, asyncio.Event()
+        self._requests.set()
+        self.cut()
+        return held
+
+    async def stop(self) -> None:
+        """End all connections."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def proxy(folder: Path, url: str) -> AsyncIterator[Proxy]:
+    """Run a network before the database at ``url``; ``folder`` gets its socket."""
+    network = Proxy(folder, url)
+    listener = await asyncio.start_unix_server(network.take, path=str(folder / _SOCKET))
+    try:
+        yield network
+    finally:
+        listener.close()
+        await network.stop()
