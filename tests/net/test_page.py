@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import json
 import re
-import shutil
 import struct
-import subprocess
 import sys
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -25,10 +21,7 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import CreateRoom, Hello, Play, RoomSummary, SeatRequest
 from tabuleiro.protocol.version import SUBPROTOCOL_JSON
-from tabuleiro.rules import registry
-from tabuleiro.rules.base import Termination
 from tabuleiro.settings import RoomSettings
-from tabuleiro_client.text.endings import ending_text
 from tabuleiro_server.net import pictures
 from tabuleiro_server.net.page import Page
 from tabuleiro_server.net.pictures import can_draw
@@ -283,42 +276,5 @@ def catalogue(name: str) -> dict[str, str]:
     return dict(re.findall(r'^  "?([a-z-]+)"?: "(.*)",$', table.group(1), re.MULTILINE))
 
 
-def test_the_page_says_every_end_as_the_terminal_does() -> None:
-    won, drawn = catalogue("ENDINGS"), catalogue("ENDINGS_WITHOUT_WINNER")
-    assert set(won) | set(drawn) == set(Termination)
-    page = {code: text.replace("{winner}", "ana").replace("{loser}", "rui") for code, text in won.items()}
-    assert page == {code: ending_text(("ana", "rui"), 0, code) for code in won}
-    assert {code: text.lower() for code, text in drawn.items()} == {
-        code: ending_text(("ana", "rui"), None, code) for code in drawn
-    }
-
-
 def test_the_page_explains_refusals_by_codes_that_exist() -> None:
     assert set(catalogue("REFUSALS")) <= set(ErrorCode)
-
-
-def test_the_page_has_a_title_for_every_game() -> None:
-    source = (WEB / "text.js").read_text()
-    for name in registry.names():
-        assert f'"{registry.game_type(name).title}"' in source
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node to read the page's texts")
-def test_the_page_tells_of_first_turns_and_standstills(tmp_path: Path) -> None:
-    module = tmp_path / "text.mjs"
-    module.write_text((WEB / "text.js").read_text())
-    script = f"""
-        import * as text from {json.dumps(module.as_uri())};
-        const tell = (event) => text.event(event, ["ana", "rui"]);
-        const late = {{ type: "match-ended", match: 1, winner: null, termination: "aborted", late_player: 0 }};
-        console.log(tell(late));
-        console.log(tell({{ type: "room-resumed", down_since_ms: 0, is_standstill: true }}));
-        console.log(text.firstTurn(24_000));
-    """
-    command = ["node", "--input-type=module", "-e", script]
-    node = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert node.stdout.splitlines() == [
-        "The match was aborted: ana made no first turn in time",
-        "The server stood still for a while and goes on",
-        "first turn 0:24",
-    ]

@@ -115,3 +115,16 @@ export function confirmed(question, yes) {
     dialog.showModal();
   });
 }
+
+/**
+ * The secret in the fragment of an address, which browsers tell no server.
+ * @param {string} hash
+ * @returns {string | null}
+ */
+export function secretIn(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1)) || null;
+  } catch {
+    return null; // cut off in the middle of a letter: no secret either
+  }
+}

@@ -12,6 +12,8 @@ const LONGEST_DELAY_MS = 10_000;
 const SLOW_AFTER_MS = 3_000;
 const PROBE_LIMIT_MS = 5_000;
 const IDENTITY = "tabuleiro.identity";
+/** Refusals of a hello that another one mends. */
+const OVER_NAMES = ["bad-token", "name-taken"];
 
 /** A refusal of the server. */
 export class Refusal extends Error {
@@ -27,7 +29,7 @@ export class Unknown extends Error {}
 
 /**
  * @typedef {{account: string, name: string, token: string}} Identity
- * @typedef {{message: any, resolve: (result: any) => void, reject: (error: Error) => void, again: boolean, at: number}} Pending
+ * @typedef {{message: any, resolve: (result: any) => void, reject: (error: Error) => void, again: boolean, at: number, socket: WebSocket | null}} Pending
  */
 
 const EXPORTED = "tabuleiro-identity-";
@@ -71,7 +73,8 @@ export class Link extends EventTarget {
     this.attempts = 0;
     this.timer = 0;
     setInterval(() => this.watch(), 500);
-    addEventListener("online", () => this.hurry());
+    addEventListener("online", () => this.probe());
+    addEventListener("offline", () => this.probe());
     document.addEventListener("visibilitychange", () => { if (!document.hidden) this.probe(); });
     this.connect();
   }
@@ -138,7 +141,8 @@ export class Link extends EventTarget {
       this.dispatchEvent(new Event("welcome"));
       this.resend();
     } catch (error) {
-      if (!(error instanceof Refusal)) return;
+      if (!(error instanceof Refusal) || socket !== this.socket) return;
+      const isOverName = Boolean(this.wanted) || OVER_NAMES.includes(error.code);
       if (this.wanted) {
         this.wanted = "";
         this.identity = this.kept || null;
@@ -146,7 +150,13 @@ export class Link extends EventTarget {
       } else if (error.code === "bad-token") {
         this.identity = null;
       }
-      if (error.code !== "limit-reached" && socket === this.socket) this.hello(socket);
+      if (isOverName) {
+        this.hello(socket);
+      } else {
+        // Too many guests, or a server that ends: later, at growing distances.
+        socket.close();
+        this.dispatchEvent(new CustomEvent("unwelcome", { detail: error }));
+      }
     }
   }
 
@@ -160,24 +170,28 @@ export class Link extends EventTarget {
   send(message, { again = false } = {}) {
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
-      const pending = { message: { ...message, id }, resolve, reject, again, at: Date.now() };
+      /** @type {Pending} */
+      const pending = { message: { ...message, id }, resolve, reject, again, at: Date.now(), socket: null };
       const isOpen = this.socket?.readyState === WebSocket.OPEN;
       if (!isOpen && !again) {
         reject(new Unknown("Not connected now. Nothing was sent."));
         return;
       }
       this.pending.set(id, pending);
-      if (isOpen && (this.state === "online" || this.state === "slow" || !again)) {
-        this.socket?.send(JSON.stringify(pending.message));
-      }
+      if (isOpen && (this.state === "online" || this.state === "slow" || !again)) this.put(pending);
     });
   }
 
+  /** @param {Pending} pending */
+  put(pending) {
+    pending.at = Date.now();
+    pending.socket = this.socket;
+    this.socket?.send(JSON.stringify(pending.message));
+  }
+
+  /** Send what is not answered and was not sent over this connection. */
   resend() {
-    for (const pending of this.pending.values()) {
-      pending.at = Date.now();
-      this.socket?.send(JSON.stringify(pending.message));
-    }
+    for (const pending of this.pending.values()) if (pending.socket !== this.socket) this.put(pending);
   }
 
   /** @param {any} message */

@@ -1,7 +1,7 @@
 // @ts-check
 /** The frame of the page: addresses, the name of the guest, the state of the connection. */
 
-import { fill, h } from "./dom.js";
+import { announce, fill, h } from "./dom.js";
 import { HomeView } from "./home.js";
 import { Link } from "./link.js";
 import { ReplayView } from "./replay.js";
@@ -12,7 +12,7 @@ import * as text from "./text.js";
 const link = new Link();
 const isEmbedded = location.pathname.startsWith("/embed/");
 const app = /** @type {HTMLElement} */ (document.getElementById("app"));
-const state = h("span", { class: "connection", role: "status" });
+const state = h("span", { class: "connection" }, text.CONNECTION.connecting);
 const guest = h("span", { class: "guest" });
 const place = h("div", {});
 /** @type {{element: HTMLElement, close: () => void} | null} */
@@ -62,14 +62,19 @@ function askName() {
 }
 
 if (isEmbedded) {
-  fill(app, place);
+  fill(app, state, place);
 } else {
   fill(app, h("header", { class: "top" }, h("a", { href: "/", class: "brand", onclick: (/** @type {Event} */ event) => { event.preventDefault(); open("/"); } }, "tabuleiro"), state, guest), place);
 }
+let wasLost = false;
 link.addEventListener("state", () => {
+  if (link.state === "offline" && !wasLost) announce(text.CONNECTION.offline);
+  if (link.state === "online" && wasLost) announce(text.CONNECTED_AGAIN);
+  wasLost = link.state === "offline" || (wasLost && link.state !== "online");
   fill(state, text.CONNECTION[link.state]);
   state.classList.toggle("bad", link.state !== "online");
 });
+link.addEventListener("unwelcome", (event) => fill(state, text.problem(/** @type {CustomEvent} */ (event).detail)));
 link.addEventListener("welcome", showGuest);
 link.addEventListener("announcement", (event) => {
   const { text: said } = /** @type {CustomEvent} */ (event).detail;

@@ -2,7 +2,7 @@
 /** A match of the past, stepped through with a slider. */
 
 import { BoardPicture } from "./board.js";
-import { fill, h } from "./dom.js";
+import { fill, h, secretIn } from "./dom.js";
 import * as text from "./text.js";
 
 const BOARDS_COUNT = 50;
@@ -15,7 +15,8 @@ export class ReplayView {
    */
   constructor(link, code, match) {
     this.link = link;
-    this.request = { room: code, match, ...(location.hash ? { secret: decodeURIComponent(location.hash.slice(1)) } : {}) };
+    const secret = secretIn(location.hash);
+    this.request = { room: code, match, ...(secret ? { secret } : {}) };
     this.ply = 0;
     /** @type {any} */
     this.record = null;
@@ -56,7 +57,7 @@ export class ReplayView {
       const names = [players[0].name || "?", players[1].name || "?"];
       fill(this.heading, h("h1", {}, text.title(game)), h("p", { class: "facts" }, `${names[0]} against ${names[1]} - room `,
         h("a", { href: `/r/${this.record.room}${location.hash}` }, this.record.room)));
-      this.ending = termination ? text.ending(names, winner, termination) : "The match goes on";
+      this.ending = termination ? text.capitalised(text.ending(names, winner, termination)) : "The match goes on";
       this.slider.max = String(this.length);
       await this.go(this.length);
     } catch (error) {

@@ -2,11 +2,13 @@
 /** A room: its board, clocks, offers and chat, and the turn in the making. */
 
 import { BoardPicture } from "./board.js";
-import { CHAT_LINES_COUNT, announce, confirmed, fill, h, showLines } from "./dom.js";
+import { CHAT_LINES_COUNT, announce, confirmed, fill, h, secretIn, showLines } from "./dom.js";
 import { Unknown } from "./link.js";
 import * as text from "./text.js";
 
 const BOARDS_COUNT = 25;
+/** Events that change the board. */
+const CHANGES = ["actions-played", "actions-undone", "turn-taken-back"];
 const isCoarse = matchMedia("(pointer: coarse)");
 
 /** @param {any[] | undefined} list @param {any[]} start */
@@ -29,7 +31,7 @@ export class RoomView {
     this.link = link;
     this.code = code;
     this.isEmbedded = isEmbedded;
-    this.secret = decodeURIComponent(location.hash.slice(1)) || null;
+    this.secret = secretIn(location.hash);
     /** @type {any} */
     this.head = null;
     /** @type {number | null} */
@@ -51,6 +53,8 @@ export class RoomView {
     this.back = null;
     /** @type {Map<string, any>} */
     this.boards = new Map();
+    /** The time that was left to the own clock when it was last looked at. */
+    this.lowTime = { ply: -1, left: 0 };
     this.note = "";
     this.isSending = false;
     this.parts = this.makeParts();
@@ -66,6 +70,8 @@ export class RoomView {
     clearInterval(this.ticker);
     this.link.rooms.delete(this.code);
     this.link.comebacks = this.link.comebacks.filter((comeback) => comeback !== this.comeback);
+    // A player's seat stays; watchers are counted.
+    if (this.head && !this.ownSeats.length) this.link.send({ type: "leave-room", room: this.code }).catch(() => undefined);
   }
 
   /** @returns {{actions: string[], board: any, picked: any[], ready: any, words: any[]}} */
@@ -123,8 +129,8 @@ export class RoomView {
       this.actions = [...entered.snapshot.actions];
       this.chat = [...(entered.snapshot.chat || [])];
     }
-    for (const event of entered.events || []) this.learn(event);
     this.head = entered.head;
+    for (const event of entered.events || []) this.learn(event);
     this.seq = entered.head.seq;
     this.turn = this.emptyTurn();
     this.show();
@@ -137,46 +143,77 @@ export class RoomView {
       return;
     }
     if (!this.head) return;
-    for (const event of message.events || []) {
-      if (event.seq <= this.seq) continue;
-      this.learn(event);
+    const known = this.head;
+    this.head = message.head;
+    this.tellPresence(known.seats);
+    const news = (message.events || []).filter((/** @type {any} */ event) => event.seq > this.seq);
+    const last = news.findLast((/** @type {any} */ { event }) => CHANGES.includes(event.type));
+    for (const event of news) {
+      this.learn(event, event === last ? message.board : null);
       this.seq = event.seq;
     }
-    this.head = message.head;
     if (message.board) {
       this.board = message.board;
       this.turn = this.emptyTurn();
       this.note = "";
+      if (last && this.isMyTurn) announce(text.capitalised(text.turn(this.cast, this.board)));
     }
     this.show();
   }
 
-  /** @param {any} sequenced */
-  learn(sequenced) {
+  /** @param {any[]} before - the seats so far */
+  tellPresence(before) {
+    const own = this.link.welcome?.account;
+    this.head.seats.forEach((/** @type {any} */ seat, /** @type {number} */ at) => {
+      const isSame = seat.holder.account && seat.holder.account === before[at].holder.account;
+      if (isSame && seat.holder.account !== own && Boolean(seat.is_connected) !== Boolean(before[at].is_connected)) {
+        this.tell(text.presence(seat.holder.name, seat.is_connected));
+      }
+    });
+  }
+
+  /** Say something in the live region and in the chat. @param {string} sentence */
+  tell(sentence) {
+    announce(text.capitalised(sentence));
+    this.chat.push({ sentence: text.capitalised(sentence) });
+    this.chat = this.chat.slice(-CHAT_LINES_COUNT);
+  }
+
+  /**
+   * Take an event in.
+   * @param {any} sequenced
+   * @param {any} [board] - the position after it, if it came along
+   */
+  learn(sequenced, board = null) {
     const event = sequenced.event;
     if (event.type === "match-started") { this.actions = []; this.back = null; }
     if (event.type === "actions-played") this.actions = [...this.actions.slice(0, event.ply), ...event.actions];
     if (event.type === "actions-undone" || event.type === "turn-taken-back") this.actions = this.actions.slice(0, event.ply);
+    const sentence = text.event(event, this.cast, this.link.welcome?.account);
+    if (!sentence || event.type === "room-closed") return;
     if (event.type === "said") {
       this.chat.push({ name: event.name, text: event.text, is_player: event.is_player });
-      announce(`${event.name}: ${event.text}`);
-      return;
+      this.chat = this.chat.slice(-CHAT_LINES_COUNT);
+      announce(sentence);
+    } else if (CHANGES.includes(event.type)) {
+      // The turns stand in a list of their own.
+      const layout = this.picture?.layout;
+      announce(text.capitalised(layout && board ? text.outcome(sentence, event.actions || [], layout, this.board, board, this.cast) : sentence));
+    } else {
+      this.tell(sentence);
     }
-    if (event.type === "room-closed" || event.type === "withheld") return;
-    const sentence = text.event(event, this.names());
-    if (!sentence) return;
-    announce(sentence);
-    // The turns stand in a list of their own.
-    if (event.type !== "actions-played") this.chat.push({ sentence });
-    this.chat = this.chat.slice(-CHAT_LINES_COUNT);
   }
 
-  /** @returns {[string, string]} */
+  get cast() {
+    const { game, seats } = this.head;
+    return text.cast(game, seats.map((/** @type {any} */ seat) => seat.holder.name || null), this.ownSeats);
+  }
+
+  /** The players of the match that is shown, whoever sits there now. @returns {[string, string]} */
   names() {
-    const seats = this.head ? this.head.seats : [];
     const known = this.head?.match?.players || [];
-    const name = (/** @type {number} */ seat) => known[seat] || seats[seat]?.holder.name || ["The first player", "The second player"][seat];
-    return [name(0), name(1)];
+    const { names, sides } = this.cast;
+    return [known[0] || names[0] || sides[0], known[1] || names[1] || sides[1]];
   }
 
   get ownSeats() {
@@ -186,7 +223,7 @@ export class RoomView {
 
   get isMyTurn() {
     const match = this.head?.match;
-    return Boolean(this.head?.phase === "playing" && match && this.ownSeats.includes(match.to_move));
+    return Boolean(!this.isEmbedded && this.head?.phase === "playing" && match && this.ownSeats.includes(match.to_move));
   }
 
   // The turn in the making
@@ -420,17 +457,16 @@ export class RoomView {
     if (this.note) return this.note;
     if (this.back !== null) return `After ${this.back} of ${this.actions.length} actions. Press a cell to come back.`;
     if (head.phase === "waiting") return "Waiting for an opponent.";
-    if (head.match?.termination) return `${text.ending(this.names(), head.match.winner, head.match.termination)}.`;
+    if (head.match?.termination) return `${text.capitalised(text.ending(this.names(), head.match.winner, head.match.termination))}.`;
     if (this.isSending) return "Sending your turn ...";
     if (this.isMyTurn) {
       if (this.turn.ready) return `${this.turn.ready.join(" ")}: play it?`;
-      const left = (this.turn.board || this.board).actions_left;
-      const steps = left && left > 1 ? ` ${left} actions left.` : "";
       if (this.turn.words.length) return "Which one?";
-      return this.turn.picked.length ? "Choose where to." : `Your turn.${steps}`;
+      if (this.turn.picked.length) return "Choose where to.";
+      return `${text.capitalised(text.turn(this.cast, this.turn.board || this.board, this.turn.actions.length > 0))}.`;
     }
-    const name = this.names()[head.match?.to_move ?? 0];
-    return head.thinking ? `${name} is thinking ...` : `${name} to move.`;
+    if (head.thinking) return `${this.names()[head.thinking.player]} is thinking ...`;
+    return `${text.capitalised(text.turn(this.cast, this.board))}.`;
   }
 
   showPlayers() {
@@ -467,7 +503,16 @@ export class RoomView {
       if (!first && element.title) element.title = "";
       if (element.textContent !== shown) element.textContent = shown;
       element.classList.toggle("low", clock.running === seat && left < 10_000);
+      if (clock.running === seat && this.ownSeats.includes(seat)) this.tellLowTime(seat, left);
     });
+  }
+
+  /** Tell once in a turn that time runs low. @param {number} seat @param {number} left */
+  tellLowTime(seat, left) {
+    const before = this.lowTime.ply === this.head.match.ply ? this.lowTime.left : Infinity;
+    this.lowTime = { ply: this.head.match.ply, left };
+    const passed = text.LOW_TIMES_MS.findLast((ms) => left <= ms && before > ms && before !== Infinity);
+    if (passed) announce(text.capitalised(text.lowTime(passed, this.cast.sides[seat])));
   }
 
   /** @returns {(HTMLElement | null)[]} */
@@ -516,7 +561,7 @@ export class RoomView {
       const mine = this.ownSeats.includes(offer.player) && this.ownSeats.length === 1;
       const answer = (/** @type {boolean} */ accept) => this.ask({ type: "answer", room: this.code, kind: offer.kind, accept });
       const may = this.ownSeats.length > 0;
-      return h("div", { class: "row offer" }, h("span", {}, text.offer(offer.kind, mine ? "You:" : this.names()[offer.player])),
+      return h("div", { class: "row offer" }, h("span", {}, text.capitalised(text.offer(offer.kind, text.actor(this.cast, offer.player)))),
         may && !mine ? h("button", { class: "primary", onclick: () => answer(true) }, "Accept") : null,
         may ? h("button", { onclick: () => answer(false) }, mine ? "Withdraw" : "Decline") : null);
     });

@@ -14,11 +14,11 @@ const ENDINGS = {
 
 /** @type {Record<string, string>} */
 const ENDINGS_WITHOUT_WINNER = {
-  repetition: "A draw: the same position came up for the third time",
-  score: "A draw: the scores are equal",
-  deadlock: "A draw: neither side can move",
-  agreement: "A draw by agreement",
-  aborted: "The match was aborted",
+  repetition: "a draw: the same position came up for the third time",
+  score: "a draw: the scores are equal",
+  deadlock: "a draw: neither side can move",
+  agreement: "a draw by agreement",
+  aborted: "the match was aborted",
 };
 
 /** @type {Record<string, string>} */
@@ -37,30 +37,56 @@ const REFUSALS = {
   "shutting-down": "The server is about to restart. Try again in a minute.",
 };
 
-/** @type {Record<string, [string, string]>} */
+/** The verb of who makes an offer, its object, and a noun for the whole. @type {Record<string, [string, string, string]>} */
 const OFFERS = {
-  draw: ["offers a draw", "Draw"],
-  takeback: ["asks to take the last turn back", "Takeback"],
-  rematch: ["wants a rematch", "Rematch"],
+  draw: ["offer", "a draw", "draw offer"],
+  takeback: ["ask", "to take the last turn back", "takeback request"],
+  rematch: ["offer", "a rematch", "rematch offer"],
 };
-
-/** @type {Record<string, string>} */
-export const PHASES = { waiting: "waiting", playing: "playing", finished: "finished", closed: "closed" };
 
 /** @type {Record<string, string>} */
 export const CONNECTION = {
   connecting: "Connecting ...",
-  online: "",
+  online: "Connected",
   slow: "The server does not answer yet ...",
-  offline: "Connection lost. Reconnecting ...",
+  offline: "Connection lost; trying to come back ...",
 };
+export const CONNECTED_AGAIN = "Connected again";
 
-/** @type {Record<string, string>} */
-const TITLES = { "virus-wars": "Virus Wars", "xero-g": "Xero-G", iris: "Iris", minefield: "Minefield" };
+/** The title of each game and its two sides. @type {Record<string, [string, [string, string]]>} */
+const GAMES = {
+  "virus-wars": ["Virus Wars", ["blue", "red"]],
+  "xero-g": ["Xero-G", ["south", "north"]],
+  iris: ["Iris", ["black", "white"]],
+  minefield: ["Minefield", ["black", "white"]],
+};
 
 /** @param {string} game */
 export function title(game) {
-  return TITLES[game] || game;
+  return GAMES[game]?.[0] || game;
+}
+
+/**
+ * The two players of a room as one guest sees them.
+ * @typedef {{names: (string | null)[], sides: [string, string], own: number[]}} Cast
+ */
+
+/** @param {string} game @param {(string | null)[]} names @param {number[]} own @returns {Cast} */
+export function cast(game, names, own) {
+  return { names, sides: GAMES[game]?.[1] || ["the first player", "the second player"], own };
+}
+
+/** A name and its side; the side alone where names tell nothing apart. @param {Cast} cast @param {number} player */
+export function nameAndSide(cast, player) {
+  const name = cast.names[player];
+  return !name || cast.own.length === 2 ? cast.sides[player] : `${name} (${cast.sides[player]})`;
+}
+
+/** The doer of something: "you", a name, or a side. @param {Cast} cast @param {number} player */
+export function actor(cast, player) {
+  if (cast.own.length === 1 && cast.own[0] === player) return "you";
+  const name = cast.names[player];
+  return !name || cast.own.length === 2 ? cast.sides[player] : name;
 }
 
 export const GAMES = Object.keys(TITLES);
@@ -80,7 +106,7 @@ export function caption(said) {
  * @param {string} termination
  */
 export function ending(names, winner, termination) {
-  if (winner === null || winner === undefined) return ENDINGS_WITHOUT_WINNER[termination] || `Nobody wins: ${termination}`;
+  if (winner === null || winner === undefined) return ENDINGS_WITHOUT_WINNER[termination] || `nobody wins: ${termination}`;
   const text = ENDINGS[termination] || `{winner} wins: ${termination}`;
   return text.replaceAll("{winner}", names[winner]).replaceAll("{loser}", names[1 - winner]);
 }
@@ -90,58 +116,149 @@ export function ending(names, winner, termination) {
  * @param {any} error
  */
 export function problem(error) {
-  return REFUSALS[error.code] || sentence(error.message || String(error));
+  if (REFUSALS[error.code]) return REFUSALS[error.code];
+  const said = error.message || String(error);
+  return capitalised(said) + (/[.!?]$/.test(said) ? "" : ".");
 }
 
-/** @param {string} text */
-function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+/** A sentence that stands for itself. @param {string} text */
+export function capitalised(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** @param {string} kind */
-export function offerName(kind) {
-  return OFFERS[kind] ? OFFERS[kind][1] : kind;
+/** @param {string} kind @param {string} actor */
+export function offer(kind, actor) {
+  const [verb, wish] = OFFERS[kind] || ["offer", kind];
+  return `${actor} ${verb}${actor === "you" ? "" : "s"} ${wish}`;
 }
 
-/** @param {string} kind @param {string} name */
-export function offer(kind, name) {
-  return OFFERS[kind] ? `${name} ${OFFERS[kind][0]}` : `${name} offers: ${kind}`;
+/** @param {string} kind @param {string} actor @param {string} how */
+function offerEnd(kind, actor, how) {
+  return `${actor === "you" ? "your" : `${actor}'s`} ${OFFERS[kind]?.[2] || kind} ${how === "void" ? "has lapsed" : `was ${how}`}`;
+}
+
+/** A line of chat. @param {{name: string, text: string, is_player: boolean}} line */
+export function said(line) {
+  return `${line.name}${line.is_player ? "" : " (watching)"}: ${line.text}`;
 }
 
 /**
- * An event as a sentence; empty for those that say nothing to people.
+ * An event as a sentence, by its code; empty for those that say nothing to people. The terminal says the same.
  * @param {any} event
- * @param {[string, string]} names
+ * @param {Cast} cast
+ * @param {string} [own] - the account of who reads it
  */
-export function event(event, names) {
+export function event(event, cast, own) {
+  const doer = () => actor(cast, event.player);
   switch (event.type) {
-    case "seat-taken": return `${event.name} sits down`;
-    case "bot-seated": return `A bot (${event.level}) sits down`;
-    case "seat-freed": return "A seat is free again";
-    case "seats-swapped": return "The players change seats";
-    case "settings-changed": return "The host changed the settings";
-    case "seat-connected": return `${names[event.seat]} is back`;
-    case "seat-disconnected": return `${names[event.seat]} is away`;
-    case "stand-in-seated": return `A bot (${event.level}) plays for ${names[event.seat]}`;
-    case "match-started": return `Match ${event.match} begins: ${names[0]} against ${names[1]}`;
-    case "actions-played": return `${names[event.player]} played ${event.actions.join(" ")}`;
-    case "hint-taken": return `${names[event.player]} took a hint`;
-    case "actions-undone": return `${names[event.player]} took back the last actions`;
-    case "turn-taken-back": return `${names[event.player]} took back the last turn`;
-    case "offer-made": return offer(event.kind, names[event.player]);
-    case "offer-ended": return event.how === "void" ? "" : `${offerName(event.kind)} ${event.how}`;
+    case "seat-taken": return `${event.name} sits down as ${cast.sides[event.seat]}`;
+    case "bot-seated": return `a bot (${event.level}) sits down as ${cast.sides[event.seat]}`;
+    case "seat-freed": return `the seat of ${cast.sides[event.seat]} is free again`;
+    case "seats-swapped": return `the players change seats: ${nameAndSide(cast, 0)}, ${nameAndSide(cast, 1)}`;
+    case "settings-changed": return "the host has changed the settings";
+    case "stand-in-seated": return `a bot (${event.level}) plays for ${actor(cast, event.seat)} until the return`;
+    case "match-started":
+      return `the match begins: ${nameAndSide(cast, 0)} against ${nameAndSide(cast, 1)}; ${cast.sides[0]} begins`;
+    case "actions-played":
+      return `${event.by_stand_in ? `the bot, for ${doer()},` : doer()} played ${event.actions.join(" ")}`
+        + (event.is_makeshift ? " (at random: the bot gave no answer in time)" : "");
+    case "hint-taken": return `${doer()} ${doer() === "you" ? "take" : "takes"} a hint`;
+    case "actions-undone": return `${doer()} took the last actions back`;
+    case "turn-taken-back": return `${doer()} took the last turn back`;
+    case "offer-made": return offer(event.kind, doer());
+    case "offer-ended": return offerEnd(event.kind, doer(), event.how);
     case "match-ended":
       if (typeof event.late_player === "number") {
-        return `The match was aborted: ${names[event.late_player]} made no first turn in time`;
+        return `the match was aborted: ${actor(cast, event.late_player)} made no first turn in time`;
       }
-      return ending(names, event.winner, event.termination);
-    case "muted": return event.is_muted === false ? `${event.name} may chat again` : `${event.name} is muted`;
-    case "host-changed": return `${event.name} is the host now`;
+      return ending(cast.sides, event.winner, event.termination);
+    case "said": return said(event);
+    case "muted":
+      if (event.account === own) {
+        return event.is_muted === false ? "you may chat again" : "the host has muted you: you cannot chat here";
+      }
+      return event.is_muted === false ? `${event.name} may chat again` : `${event.name} is muted`;
+    case "host-changed":
+      return event.account === own ? "you are the host of this room now" : `${event.name} is the host of this room now`;
     case "room-resumed":
-      return event.is_standstill ? "The server stood still for a while and goes on" : "The server was down and is back";
-    case "room-closed": return `The room is closed: ${event.reason}`;
+      return event.is_standstill ? "the server stood still for a while and goes on" : "the server was down and is back";
+    case "room-closed": return `the room is closed: ${event.reason}`;
     default: return "";
   }
+}
+
+/** Whose turn it is. @param {Cast} cast @param {any} board @param {boolean} [hasBegun] - some of the turn's actions are made */
+export function turn(cast, board, hasBegun = false) {
+  const player = board.to_move;
+  if (player === null || player === undefined) return "";
+  const left = board.actions_left;
+  const isOne = left === 1 && !hasBegun;
+  const more = left === null || left === undefined || isOne ? "" : `, ${left} action${left === 1 ? "" : "s"} left`;
+  return actor(cast, player) === "you" ? `your turn (${cast.sides[player]})${more}` : `${nameAndSide(cast, player)} to move${more}`;
+}
+
+/**
+ * What a turn has changed on the board, cells with the same change together; empty for nothing.
+ * @param {any} layout
+ * @param {any} before
+ * @param {any} after
+ */
+export function change(layout, before, after) {
+  const name = (/** @type {string} */ letter) => layout.pieces[letter]?.name || letter;
+  const asleep = (/** @type {any} */ board) => new Set(board.marks?.asleep || []);
+  const [slept, sleeps] = [asleep(before), asleep(after)];
+  /** @type {Map<string, string[]>} */
+  const fates = new Map();
+  layout.names.forEach((/** @type {string} */ cell, /** @type {number} */ index) => {
+    const [old, now] = [before.cells[index], after.cells[index]];
+    const named = name(now) + (sleeps.has(index) ? " asleep" : "");
+    let fate = "";
+    if (old === now) fate = slept.has(index) === sleeps.has(index) ? "" : `${name(now)} ${sleeps.has(index) ? "asleep" : "awake again"} on`;
+    else if (now === ".") fate = "empty now";
+    else if (old === ".") fate = `${named} on`;
+    else fate = `${named} in place of ${name(old)}${slept.has(index) ? " asleep" : ""} on`;
+    if (fate) fates.set(fate, [...(fates.get(fate) || []), withGround(layout, cell, index)]);
+  });
+  return [...fates].map(([fate, cells]) => `${fate} ${cells.join(", ")}`).join("; ");
+}
+
+/** @param {any} layout @param {string} cell @param {number} index */
+function withGround(layout, cell, index) {
+  const ground = Object.keys(layout.grounds || {}).find((each) => layout.grounds[each].includes(index));
+  return ground ? `${cell} ${ground}` : cell;
+}
+
+/**
+ * What was done and what came of it, for people who listen.
+ * @param {string} sentence - of the event
+ * @param {string[]} actions - that were played
+ * @param {any} layout
+ * @param {any} before
+ * @param {any} after
+ * @param {Cast} cast
+ */
+export function outcome(sentence, actions, layout, before, after, cast) {
+  // What is new on cells says which they are.
+  const isCells = actions.every((action) => layout.names.includes(action));
+  const words = isCells && actions.length ? sentence.replace(` ${actions.join(" ")}`, "") : sentence;
+  const changed = change(layout, before, after);
+  const scores = after.scores && JSON.stringify(after.scores) !== JSON.stringify(before.scores)
+    ? [`groups score: ${cast.sides.map((side, player) => `${side} ${after.scores[player].join(" ") || "0"}`).join(", ")}`] : [];
+  const facts = [...(changed ? [changed] : []), ...(after.notices || []), ...scores];
+  return facts.length ? `${words}: ${facts.join("; ")}` : words;
+}
+
+/** @param {string} name @param {boolean} isBack */
+export function presence(name, isBack) {
+  return `${name} is ${isBack ? "back" : "away"}`;
+}
+
+/** Times at which somebody who listens is told how long there still is. */
+export const LOW_TIMES_MS = [30_000, 10_000];
+
+/** @param {number} ms @param {string} side */
+export function lowTime(ms, side) {
+  return `${ms / 1000} seconds left for ${side}`;
 }
 
 /**
