@@ -5,7 +5,7 @@ VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(call version,$(PYTHON)))
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow test-browser torture fairness swarm check format bench bench-rules bench-tui older structure trace strength picture page-pictures dist clean always
+.PHONY: play test test-slow test-browser test-browser-long browser-tools torture fairness swarm check format bench bench-rules bench-tui older structure trace strength picture page-pictures dist clean always
 
 # Needs no tools of the developers: those come with what they are for.
 play:
@@ -27,12 +27,22 @@ test-slow: $(STAMP)
 
 KILLS ?= 200
 
-# The page in a real browser, skipped with a reason where there is no chromium; and its types, where there is npm.
-test-browser: $(STAMP)
+BROWSER_TESTS ?= tests/browser
+in_browser = $(BIN)/pytest -q -n $(TEST_PROCESSES) --dist worksteal $(OPTIONS) $(BROWSER_TESTS)
+
+# The page in a real browser, skipped with a reason where there is no chromium; with npm also its types, and axe.
+test-browser: browser-tools
+	$(in_browser) -m "browser and not slow"
+
+# The same and longer matches: every game on a bigger board, on a desktop and on a phone.
+test-browser-long: browser-tools
+	$(in_browser) -m browser
+
+browser-tools: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
-	@if command -v npx >/dev/null; then npx --yes --package typescript@5 tsc -p tests/browser/tsconfig.json; \
-		else echo "npm is not installed: the types of the page are not checked"; fi
-	$(BIN)/pytest -q -m browser $(OPTIONS) tests/browser
+	@if command -v npm >/dev/null; then npx --yes --package typescript@5 tsc -p tests/browser/tsconfig.json && \
+		npm install --silent --no-audit --no-fund --prefix build/axe axe-core@4; \
+		else echo "npm is not installed: the types of the page are not checked, nor is it by axe"; fi
 
 torture: $(STAMP)
 	$(BIN)/python -m tests.e2e.torture --kills $(KILLS)

@@ -9,14 +9,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.play import LIMIT_MS
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-LIMIT_MS = 20_000
+PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+LOST = re.compile(r"WebSocket connection to '[^']*' failed|net::ERR_(CONNECTION_REFUSED|INTERNET_DISCONNECTED)")
+"""What a browser says in its console when a server was killed on purpose, or its network switched off."""
 
 
 class Served:
@@ -92,33 +95,29 @@ def served(session_server: Served) -> Served:
 
 @pytest.fixture
 def visit(browser: Any, served: Served) -> Iterator[Callable[..., Any]]:
-    """``visit(path, **context)``: a page of a new visitor. No error may have been said in its console."""
+    """``visit(path, **context)``: a page of a new visitor.
+
+    Neither an error nor a report of the content security policy may have been said in its console. ``prepare`` is
+    called with the page before it opens its address.
+    """
     contexts: list[Any] = []
     faults: list[str] = []
 
-    def open_page(path: str = "/", *, is_phone: bool = False, **options: Any) -> Any:
-        if is_phone:
-            options |= {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
-        context = browser.new_context(**options)
+    def open_page(
+        path: str = "/", *, is_phone: bool = False, prepare: Callable[[Any], object] | None = None, **options: Any
+    ) -> Any:
+        context = browser.new_context(**(PHONE if is_phone else {}) | options)
         context.set_default_timeout(LIMIT_MS)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+        page.on("console", lambda said: faults.append(said.text) if said.type in ("error", "warning") else None)
+        if prepare is not None:
+            prepare(page)
         page.goto(served.url + path)
         return page
 
     yield open_page
     for context in contexts:
         context.close()
-    # A server that was killed on purpose makes the browser complain of the lost connection.
-    assert [fault for fault in faults if "WebSocket" not in fault] == []
-
-
-@contextmanager
-def reported(page: Any) -> Iterator[None]:
-    """Say what the page showed if a step fails."""
-    try:
-        yield
-    except Exception as error:
-        raise AssertionError(f"{page.url}: {page.inner_text('body')[:600]}") from error
+    assert [fault for fault in faults if not LOST.search(fault)] == []

@@ -21,6 +21,7 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import CreateRoom, Hello, Play, RoomSummary, SeatRequest
 from tabuleiro.protocol.version import SUBPROTOCOL_JSON
+from tabuleiro.rules import registry
 from tabuleiro.settings import RoomSettings
 from tabuleiro_server.net import pictures
 from tabuleiro_server.net.page import Page

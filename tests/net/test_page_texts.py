@@ -16,12 +16,13 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from tabuleiro.ids import AccountId, Ply, RoomCode, TimestampMs
+from tabuleiro.ids import AccountId, Player, Ply, RoomCode, TimestampMs
 from tabuleiro.protocol import events
 from tabuleiro.protocol.boards import board_of, layout_of
 from tabuleiro.protocol.events import Event, OfferEnd, OfferKind, SeatInfo
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.base import Termination
+from tabuleiro.rules.options import Options
 from tabuleiro.settings import RoomSettings
 from tabuleiro.text import spell_duration
 from tabuleiro_client.text.board import TextStyle
@@ -35,6 +36,10 @@ ANA, RUI = AccountId("ana"), AccountId("rui")
 SEATS = (SeatInfo("person", ANA, "ana"), SeatInfo("person", RUI, "rui"))
 SPOKEN = TextStyle(color=False, ascii=True, is_spoken=True)
 MATCH, PLY = 1, Ply(4)
+
+RED_BEGINS: Options = {"rows": 4, "cols": 4, "steps": 2, "position": "...o/..../..../x... 1 2"}
+
+GAMES = [*((name, {}) for name in registry.names()), ("virus-wars", RED_BEGINS)]
 
 EVENTS: list[Event] = [
     events.RoomOpened(RoomCode("K7MQ4"), "iris", {}, ANA, "ana", SEATS),
@@ -102,17 +107,18 @@ def test_every_event_has_its_sentence() -> None:
 
 
 @pytest.mark.parametrize("own", [(), (0,), (0, 1)], ids=["watching", "playing", "both seats"])
-@pytest.mark.parametrize("game", registry.names())
+@pytest.mark.parametrize(("game", "options"), GAMES)
 def test_the_page_tells_events_as_the_spoken_terminal_does(
-    tmp_path: Path, game: str, own: tuple[int, ...]
+    tmp_path: Path, game: str, options: Options, own: tuple[Player, ...]
 ) -> None:
-    cast = Cast(registry.load(game, {}), SEATS, own, SPOKEN)  # type: ignore[arg-type]
+    loaded = registry.load(game, options)
+    cast = Cast(loaded, SEATS, own, SPOKEN)
     account = ANA if own else AccountId("eva")
     page = page_says(
         tmp_path,
         """given.events.map((event) =>
-            text.event(event, text.cast(given.game, ["ana", "rui"], given.own), given.account))""",
-        {"game": game, "own": own, "account": account, "events": EVENTS},
+            text.event(event, text.cast(given.game, ["ana", "rui"], given.own), given.account, given.first))""",
+        {"game": game, "own": own, "account": account, "events": EVENTS, "first": loaded.initial_state().to_move},
     )
     terminal = [sentence_to(event, account) or cast.sentence(event) for event in EVENTS]
     # What the settings are now stands in the head of the room.

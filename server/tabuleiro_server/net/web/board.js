@@ -72,6 +72,11 @@ export class BoardPicture {
     return /** @type {HTMLElement} */ (typeof target === "number" ? this.buttons[target] : this.sides.get(target));
   }
 
+  /** Give the focus to the cell that had it last. */
+  focusCell() {
+    [...this.buttons, ...this.sides.values()].find((button) => button.tabIndex === 0)?.focus({ preventScroll: true });
+  }
+
   /** @param {Target} target */
   showFocus(target) {
     for (const button of [...this.buttons, ...this.sides.values()]) button.tabIndex = -1;

@@ -65,12 +65,22 @@ function nodes(children) {
 }
 
 /**
- * Replace what an element holds.
+ * Replace what an element holds. A button that is there again keeps the focus.
  * @param {Element} element
  * @param {...(Child | Child[])} children
  */
 export function fill(element, ...children) {
+  const focused = document.activeElement;
+  const name = focused && focused !== element && element.contains(focused) ? nameOf(focused) : null;
   element.replaceChildren(...nodes(children));
+  if (name === null) return;
+  const again = [...element.querySelectorAll("button, a")].find((each) => nameOf(each) === name);
+  /** @type {HTMLElement | undefined} */ (again)?.focus({ preventScroll: true });
+}
+
+/** @param {Element} element */
+function nameOf(element) {
+  return element.getAttribute("aria-label") || element.textContent;
 }
 
 /** Most lines of chat that the page keeps. */

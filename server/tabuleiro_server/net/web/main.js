@@ -39,20 +39,25 @@ function show() {
   scrollTo(0, 0);
 }
 
+/** True while a name is asked for: a refused one stands in the form with the reason, though the old one is welcome. */
+let isAsking = false;
+
 function showGuest() {
   const name = link.welcome?.name;
-  if (!name) return;
+  if (!name || isAsking) return;
   fill(guest, h("span", {}, name), h("button", { class: "plain", onclick: askName }, "change name"));
 }
 
 function askName() {
+  isAsking = true;
   const field = /** @type {HTMLInputElement} */ (h("input", { "aria-label": "your name", minlength: 2, autocomplete: "nickname", placeholder: "name, or text of identity export" }));
   const said = h("span", { class: "problem", role: "alert" });
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (!field.value.trim()) { showGuest(); return; }
     try {
-      await link.rename(field.value.trim());
+      if (field.value.trim()) await link.rename(field.value.trim());
+      isAsking = false;
+      showGuest();
     } catch (error) {
       fill(said, text.problem(error));
     }

@@ -57,7 +57,7 @@ export class ReplayView {
       const names = [players[0].name || "?", players[1].name || "?"];
       fill(this.heading, h("h1", {}, text.title(game)), h("p", { class: "facts" }, `${names[0]} against ${names[1]} - room `,
         h("a", { href: `/r/${this.record.room}${location.hash}` }, this.record.room)));
-      this.ending = termination ? text.capitalised(text.ending(names, winner, termination)) : "The match goes on";
+      this.ending = termination ? text.capitalised(text.ending(names, winner, termination), names) : "The match goes on";
       this.slider.max = String(this.length);
       await this.go(this.length);
     } catch (error) {

@@ -57,6 +57,7 @@ export class RoomView {
     this.lowTime = { ply: -1, left: 0 };
     this.note = "";
     this.isSending = false;
+    this.isUnanswered = false;
     this.parts = this.makeParts();
     this.element = h("main", { class: isEmbedded ? "room embedded" : "room" }, ...Object.values(this.parts.columns));
     link.rooms.set(code, (message) => this.hear(message));
@@ -133,6 +134,7 @@ export class RoomView {
     for (const event of entered.events || []) this.learn(event);
     this.seq = entered.head.seq;
     this.turn = this.emptyTurn();
+    this.isSending = this.isUnanswered;
     this.show();
   }
 
@@ -149,14 +151,15 @@ export class RoomView {
     const news = (message.events || []).filter((/** @type {any} */ event) => event.seq > this.seq);
     const last = news.findLast((/** @type {any} */ { event }) => CHANGES.includes(event.type));
     for (const event of news) {
-      this.learn(event, event === last ? message.board : null);
+      this.learn(event, message.board, event === last);
       this.seq = event.seq;
     }
     if (message.board) {
       this.board = message.board;
       this.turn = this.emptyTurn();
+      this.isSending = this.isUnanswered;
       this.note = "";
-      if (last && this.isMyTurn) announce(text.capitalised(text.turn(this.cast, this.board)));
+      if (last && this.isMyTurn) announce(this.sentence(text.turn(this.cast, this.board)));
     }
     this.show();
   }
@@ -174,22 +177,23 @@ export class RoomView {
 
   /** Say something in the live region and in the chat. @param {string} sentence */
   tell(sentence) {
-    announce(text.capitalised(sentence));
-    this.chat.push({ sentence: text.capitalised(sentence) });
+    announce(this.sentence(sentence));
+    this.chat.push({ sentence: this.sentence(sentence) });
     this.chat = this.chat.slice(-CHAT_LINES_COUNT);
   }
 
   /**
    * Take an event in.
    * @param {any} sequenced
-   * @param {any} [board] - the position after it, if it came along
+   * @param {any} [board] - the new position, if it came along
+   * @param {boolean} [isLast] - it is the position after this event
    */
-  learn(sequenced, board = null) {
+  learn(sequenced, board = null, isLast = false) {
     const event = sequenced.event;
     if (event.type === "match-started") { this.actions = []; this.back = null; }
     if (event.type === "actions-played") this.actions = [...this.actions.slice(0, event.ply), ...event.actions];
     if (event.type === "actions-undone" || event.type === "turn-taken-back") this.actions = this.actions.slice(0, event.ply);
-    const sentence = text.event(event, this.cast, this.link.welcome?.account);
+    const sentence = text.event(event, this.cast, this.link.welcome?.account, board?.to_move ?? 0);
     if (!sentence || event.type === "room-closed") return;
     if (event.type === "said") {
       this.chat.push({ name: event.name, text: event.text, is_player: event.is_player });
@@ -198,10 +202,15 @@ export class RoomView {
     } else if (CHANGES.includes(event.type)) {
       // The turns stand in a list of their own.
       const layout = this.picture?.layout;
-      announce(text.capitalised(layout && board ? text.outcome(sentence, event.actions || [], layout, this.board, board, this.cast) : sentence));
+      announce(this.sentence(layout && isLast && board ? text.outcome(sentence, event.actions || [], layout, this.board, board, this.cast) : sentence));
     } else {
       this.tell(sentence);
     }
+  }
+
+  /** @param {string} words */
+  sentence(words) {
+    return text.capitalised(words, [...this.cast.names, ...this.names()]);
   }
 
   get cast() {
@@ -324,8 +333,9 @@ export class RoomView {
 
   /** @param {string[]} actions */
   async play(actions) {
+    if (this.isSending) return;
     const match = this.head.match;
-    this.isSending = true;
+    this.isSending = this.isUnanswered = true;
     this.show();
     try {
       await this.link.send({
@@ -335,8 +345,11 @@ export class RoomView {
     } catch (error) {
       this.note = text.problem(error);
       this.turn = this.emptyTurn();
+      this.isSending = false;
     }
-    this.isSending = false;
+    this.isUnanswered = false;
+    // The news of an own turn may come a moment after the answer: nothing can be chosen in between.
+    if (this.head.match?.ply !== match.ply) this.isSending = false;
     this.show();
   }
 
@@ -444,7 +457,10 @@ export class RoomView {
     fill(parts.status, this.statusText());
     this.picture?.show(this.shownBoard, { picked: this.turn.picked, next: this.nextTargets() });
     if (this.isEmbedded) return;
+    const wasInButtons = parts.buttons.contains(document.activeElement);
     fill(parts.buttons, ...this.buttons());
+    // With the button that was pressed the focus would go: the board has it next.
+    if (wasInButtons && !parts.buttons.contains(document.activeElement)) this.picture?.focusCell();
     fill(parts.offers, ...this.offerButtons());
     parts.typing.hidden = !this.ownSeats.length || head.phase !== "playing";
     this.showInvitation();
@@ -457,16 +473,16 @@ export class RoomView {
     if (this.note) return this.note;
     if (this.back !== null) return `After ${this.back} of ${this.actions.length} actions. Press a cell to come back.`;
     if (head.phase === "waiting") return "Waiting for an opponent.";
-    if (head.match?.termination) return `${text.capitalised(text.ending(this.names(), head.match.winner, head.match.termination))}.`;
+    if (head.match?.termination) return `${this.sentence(text.ending(this.names(), head.match.winner, head.match.termination))}.`;
     if (this.isSending) return "Sending your turn ...";
     if (this.isMyTurn) {
       if (this.turn.ready) return `${this.turn.ready.join(" ")}: play it?`;
       if (this.turn.words.length) return "Which one?";
       if (this.turn.picked.length) return "Choose where to.";
-      return `${text.capitalised(text.turn(this.cast, this.turn.board || this.board, this.turn.actions.length > 0))}.`;
+      return `${this.sentence(text.turn(this.cast, this.turn.board || this.board, this.turn.actions.length > 0))}.`;
     }
     if (head.thinking) return `${this.names()[head.thinking.player]} is thinking ...`;
-    return `${text.capitalised(text.turn(this.cast, this.board))}.`;
+    return `${this.sentence(text.turn(this.cast, this.board))}.`;
   }
 
   showPlayers() {
@@ -512,7 +528,7 @@ export class RoomView {
     const before = this.lowTime.ply === this.head.match.ply ? this.lowTime.left : Infinity;
     this.lowTime = { ply: this.head.match.ply, left };
     const passed = text.LOW_TIMES_MS.findLast((ms) => left <= ms && before > ms && before !== Infinity);
-    if (passed) announce(text.capitalised(text.lowTime(passed, this.cast.sides[seat])));
+    if (passed) announce(this.sentence(text.lowTime(passed, this.cast.sides[seat])));
   }
 
   /** @returns {(HTMLElement | null)[]} */
@@ -523,12 +539,12 @@ export class RoomView {
     /** @type {(HTMLElement | null)[]} */
     const found = [];
     const button = (/** @type {string} */ label, /** @type {() => void} */ action, kind = "") => h("button", { class: kind, onclick: action }, label);
-    if (turn.ready) found.push(button("Play", () => this.play(turn.ready), "primary"));
+    if (turn.ready && !this.isSending) found.push(button("Play", () => this.play(turn.ready), "primary"));
     for (const choice of turn.words) found.push(button(choice.word, () => this.choose(choice), "primary"));
     if (!turn.picked.length && !turn.ready) {
-      for (const choice of this.choices.filter((each) => !(each.targets || []).length)) found.push(button(choice.word || choice.text, () => this.choose(choice)));
+      for (const choice of this.choices.filter((each) => !(each.targets || []).length)) found.push(button(choice.word || choice.text, () => this.choose(choice), "choice"));
     }
-    if (turn.actions.length) found.push(button("Step back", () => this.consider(turn.actions.slice(0, -1))));
+    if (turn.actions.length && !this.isSending) found.push(button("Step back", () => this.consider(turn.actions.slice(0, -1))));
     else if (turn.ready || turn.picked.length) found.push(button("Cancel", () => { this.turn = this.emptyTurn(); this.show(); }));
     if (head.phase === "waiting" && !isSeated && head.seats.some((/** @type {any} */ seat) => isOpen(seat))) {
       found.push(button("Take the seat", () => this.join(), "primary"));
@@ -561,7 +577,7 @@ export class RoomView {
       const mine = this.ownSeats.includes(offer.player) && this.ownSeats.length === 1;
       const answer = (/** @type {boolean} */ accept) => this.ask({ type: "answer", room: this.code, kind: offer.kind, accept });
       const may = this.ownSeats.length > 0;
-      return h("div", { class: "row offer" }, h("span", {}, text.capitalised(text.offer(offer.kind, text.actor(this.cast, offer.player)))),
+      return h("div", { class: "row offer" }, h("span", {}, this.sentence(text.offer(offer.kind, text.actor(this.cast, offer.player)))),
         may && !mine ? h("button", { class: "primary", onclick: () => answer(true) }, "Accept") : null,
         may ? h("button", { onclick: () => answer(false) }, mine ? "Withdraw" : "Decline") : null);
     });

@@ -54,7 +54,7 @@ export const CONNECTION = {
 export const CONNECTED_AGAIN = "Connected again";
 
 /** The title of each game and its two sides. @type {Record<string, [string, [string, string]]>} */
-const GAMES = {
+const TITLES_AND_SIDES = {
   "virus-wars": ["Virus Wars", ["blue", "red"]],
   "xero-g": ["Xero-G", ["south", "north"]],
   iris: ["Iris", ["black", "white"]],
@@ -63,7 +63,7 @@ const GAMES = {
 
 /** @param {string} game */
 export function title(game) {
-  return GAMES[game]?.[0] || game;
+  return TITLES_AND_SIDES[game]?.[0] || game;
 }
 
 /**
@@ -73,7 +73,7 @@ export function title(game) {
 
 /** @param {string} game @param {(string | null)[]} names @param {number[]} own @returns {Cast} */
 export function cast(game, names, own) {
-  return { names, sides: GAMES[game]?.[1] || ["the first player", "the second player"], own };
+  return { names, sides: TITLES_AND_SIDES[game]?.[1] || ["the first player", "the second player"], own };
 }
 
 /** A name and its side; the side alone where names tell nothing apart. @param {Cast} cast @param {number} player */
@@ -89,7 +89,7 @@ export function actor(cast, player) {
   return !name || cast.own.length === 2 ? cast.sides[player] : name;
 }
 
-export const GAMES = Object.keys(TITLES);
+export const GAMES = Object.keys(TITLES_AND_SIDES);
 
 /** The marks of a board on this page, by the signs that captions use for them. @type {Record<string, string>} */
 const SIGNS = { "+": "a dot", "-": "a cross", "*": "a dashed ring", "<": "shaded" };
@@ -121,9 +121,9 @@ export function problem(error) {
   return capitalised(said) + (/[.!?]$/.test(said) ? "" : ".");
 }
 
-/** A sentence that stands for itself. @param {string} text */
-export function capitalised(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** A sentence that stands for itself; a name it begins with stays as it is. @param {string} text @param {(string | null)[]} [names] */
+export function capitalised(text, names = []) {
+  return names.some((name) => name && text.startsWith(name)) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** @param {string} kind @param {string} actor */
@@ -147,8 +147,9 @@ export function said(line) {
  * @param {any} event
  * @param {Cast} cast
  * @param {string} [own] - the account of who reads it
+ * @param {number} [first] - who begins the match
  */
-export function event(event, cast, own) {
+export function event(event, cast, own, first = 0) {
   const doer = () => actor(cast, event.player);
   switch (event.type) {
     case "seat-taken": return `${event.name} sits down as ${cast.sides[event.seat]}`;
@@ -158,7 +159,7 @@ export function event(event, cast, own) {
     case "settings-changed": return "the host has changed the settings";
     case "stand-in-seated": return `a bot (${event.level}) plays for ${actor(cast, event.seat)} until the return`;
     case "match-started":
-      return `the match begins: ${nameAndSide(cast, 0)} against ${nameAndSide(cast, 1)}; ${cast.sides[0]} begins`;
+      return `the match begins: ${nameAndSide(cast, first)} against ${nameAndSide(cast, 1 - first)}; ${cast.sides[first]} begins`;
     case "actions-played":
       return `${event.by_stand_in ? `the bot, for ${doer()},` : doer()} played ${event.actions.join(" ")}`
         + (event.is_makeshift ? " (at random: the bot gave no answer in time)" : "");
