@@ -147,8 +147,13 @@ def size_of(png: bytes) -> tuple[int, ...]:
 
 
 @PICTURES
-async def test_a_listed_room_has_a_picture_and_a_private_one_has_none(start_server: StartServer) -> None:
-    async with start_server(public_url="wss://play.example.org/games") as server, wire(server.url) as client:
+async def test_a_listed_room_has_a_picture_and_a_private_one_has_none(
+    start_server: StartServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Beside other loads a process of low priority takes its time.
+    monkeypatch.setattr(pictures, "LIMIT_S", LIMIT_S)
+    patient = {"handshake_timeout_ms": int(LIMIT_S * 1000), "public_url": "wss://play.example.org/games"}
+    async with start_server(**patient) as server, wire(server.url) as client:
         await client.do(Hello, name="ana")
         room = await client.do(CreateRoom, game="minefield", seats=BOTH_MINE)
         private = (await client.do(CreateRoom, game="iris", settings=RoomSettings(is_private=True))).head.room

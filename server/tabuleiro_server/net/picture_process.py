@@ -17,6 +17,8 @@ from xml.etree import ElementTree
 import dukpy
 import resvg_py
 
+_NICENESS: Final = 10
+
 _VARIABLE: Final = re.compile(r"(--[a-z-]+): ([^;]+);")
 _USE: Final = re.compile(r"var\((--[a-z-]+)\)")
 _EXPORT: Final = re.compile(r"^export ", re.MULTILINE)
@@ -72,9 +74,9 @@ def _append(parent: ElementTree.Element, tree: list[Any]) -> None:
 
 
 def main() -> None:
-    """Make the picture, whenever the machine has nothing better to do."""
+    """Make the picture, behind the server and behind bots that people wait for."""
     if hasattr(os, "nice"):
-        os.nice(19)
+        os.nice(_NICENESS)
     sys.stdout.buffer.write(picture(**json.load(sys.stdin)))
 
 

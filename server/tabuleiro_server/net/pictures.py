@@ -1,6 +1,6 @@
 """Pictures of positions for link previews: of listed rooms alone, one at a time, each position drawn once.
 
-A process of the lowest priority draws (`picture_process`), so that the event loop waits for nothing and a fault of
+A process of low priority draws (`picture_process`), so that the event loop waits for nothing and a fault of
 the drawing takes nothing else down.
 """
 
