@@ -423,7 +423,17 @@ class LiveRoom:
         except Exception as error:
             self._refuse(submission, error)
         self._is_busy = self._reading is not None
-        self._advance()
+        if not self._is_at_rest():
+            self._advance()
+
+    def _is_at_rest(self) -> bool:
+        """Return True if nothing waits and the timer looks again in time, as nearly always after a move."""
+        if self._queue or self._is_presence_due or self._first or self._is_behind or self.is_damaged:
+            return False
+        if self._looks_at_ms is None or self._is_stopping or self.state.phase != "playing":
+            return False
+        deadline_ms = self._deadline.of(self.state)
+        return deadline_ms is None or deadline_ms >= self._looks_at_ms
 
     def _fulfil(self, submission: Submission | Entry, events: tuple[SequencedEvent, ...] = ()) -> None:
         if isinstance(submission, Entry):

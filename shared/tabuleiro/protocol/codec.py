@@ -73,7 +73,11 @@ class MsgpackCodec:
         self._client_decoder = msgspec.msgpack.Decoder(ClientMessage)
 
     def encode(self, message: ClientMessage | ServerMessage) -> bytes:
-        return _bounded(self._encoder.encode(message), message)
+        frame = self._encoder.encode(message)
+        # Every frame passes here, and finding the kind of a message takes longer than writing a small one.
+        if len(frame) > CLIENT_FRAME_MAX_BYTES:
+            _check_sent(frame, message)
+        return frame
 
     def decode_client(self, frame: bytes) -> ClientMessage:
         _check_size(frame, CLIENT_FRAME_MAX_BYTES)
@@ -99,7 +103,11 @@ class JsonCodec:
         self._client_decoder = msgspec.json.Decoder(ClientMessage)
 
     def encode(self, message: ClientMessage | ServerMessage) -> bytes:
-        return _bounded(self._encoder.encode(message), message)
+        frame = self._encoder.encode(message)
+        # Every frame passes here, and finding the kind of a message takes longer than writing a small one.
+        if len(frame) > CLIENT_FRAME_MAX_BYTES:
+            _check_sent(frame, message)
+        return frame
 
     def decode_client(self, frame: bytes) -> ClientMessage:
         _check_size(frame, CLIENT_FRAME_MAX_BYTES)
@@ -119,16 +127,12 @@ def codec_for(subprotocol: str) -> Codec:
     return makers[subprotocol]()
 
 
-def _bounded(frame: bytes, message: ClientMessage | ServerMessage) -> bytes:
-    # Every frame passes here, and finding the kind of a message takes longer than writing a small one.
-    if len(frame) <= CLIENT_FRAME_MAX_BYTES:
-        return frame
+def _check_sent(frame: bytes, message: ClientMessage | ServerMessage) -> None:
     limit_bytes = CLIENT_FRAME_MAX_BYTES if isinstance(message, ClientMessage) else SERVER_FRAME_MAX_BYTES
     if len(frame) > limit_bytes:
         raise LocalProtocolError(
             f"{type(message).__name__} takes {len(frame)} bytes, at most {limit_bytes} may be sent"
         )
-    return frame
 
 
 def _check_size(frame: bytes, limit_bytes: int) -> None:
