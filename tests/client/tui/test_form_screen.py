@@ -6,6 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
+from textual.widgets import Button
 
 from tabuleiro.rules import registry
 from tabuleiro_client.net import server as venues
@@ -238,6 +239,33 @@ async def test_from_home_a_match_against_a_bot_takes_three_keys():
         assert (head.game, head.seats[1].holder.level) == (screen.form.game.name, "easy")
         # Codes of options and rooms mean nothing in a first match alone.
         await until(at.pilot, lambda: str(match.query_one("#title").content) == screen.form.game.title)
+
+
+async def test_enter_alone_leads_through_a_whole_form_to_the_match():
+    async with visit() as at:
+        await local_form(at, "1")
+        await go_to(at, "preset")
+        assert "go on" in at.footer()
+        for _ in range(40):
+            if isinstance(at.app.focused, Button):
+                break
+            await at.press("enter")
+        assert at.app.focused.id == "submit"
+        await at.press("enter")
+        await at.arrive(MatchScreen)
+
+
+@pytest.mark.parametrize("way", ["tab", "click"])
+async def test_the_button_that_starts_is_reached_by_tab_and_by_the_mouse(way):
+    async with visit() as at:
+        await at.press("enter")
+        screen = await at.arrive(NewMatchScreen)
+        await until(at.pilot, lambda: shown(at) == ["game", "level", "more"] and screen.form.errors() == {})
+        if way == "tab":
+            await at.press("tab", "tab", "tab", "enter")
+        else:
+            await at.pilot.click("#submit")
+        await at.arrive(MatchScreen)
 
 
 async def test_a_hidden_field_that_is_wrong_is_shown():

@@ -351,7 +351,7 @@ async def test_a_record_is_written_into_a_file_that_is_not_there_yet(replaying, 
         await pilot.press("enter")
         row = replaying.screen.query(FieldRow).first()
         await until(pilot, lambda: str(row.query_one(".hint").render()) == "! there is such a file already")
-        await pilot.press("ctrl+u", *"a.json", "tab", "right", "tab", "enter")
+        await pilot.press("ctrl+u", *"a.json", "tab", "right", "enter")
         await until(pilot, lambda: line(replaying, "say") == "written to a.json")
         assert json.loads((tmp_path / "a.json").read_text())["header"]["game"]["name"] == "Virus Wars"
 

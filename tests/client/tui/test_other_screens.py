@@ -70,6 +70,14 @@ async def test_a_switch_is_turned_and_kept(name):
         assert getattr(SettingsFile(config_folder()).load(), name) is not before
 
 
+async def test_enter_leads_from_setting_to_setting():
+    async with visit() as at:
+        await open_settings(at)
+        for field in setting_fields():
+            assert at.row(field.name).has_focus_within
+            await at.press("enter")
+
+
 async def test_a_name_is_checked_and_kept():
     async with visit() as at:
         await open_settings(at)

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Button, Input, Static
+from textual.widgets import Button, Static
 
 from tabuleiro.errors import ConfigError, NotationError
 from tabuleiro.ids import RoomCode
@@ -100,7 +100,7 @@ class DialogScreen(ModalScreen[Answer | None]):
     def on_field_row_filled(self, event: FieldRow.Filled) -> None:
         self.values[event.name] = event.text
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    def on_field_row_left(self, event: FieldRow.Left) -> None:
         self._give(next(iter(self._buttons)))
 
     def on_button_pressed(self, event: Button.Pressed) -> None:

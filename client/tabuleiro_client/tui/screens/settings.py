@@ -9,7 +9,7 @@ from textual import events
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from tabuleiro.descriptors import NO, YES
 from tabuleiro.errors import NotationError
@@ -99,7 +99,7 @@ class SettingsScreen(PageScreen):
             self._show_board()
         row.show(row.field, event.text, problem)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    def on_field_row_left(self, event: FieldRow.Left) -> None:
         self.action_next_field()
 
     def action_next_field(self) -> None:

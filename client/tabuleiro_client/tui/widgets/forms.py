@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual import events
@@ -18,6 +18,8 @@ from textual.widgets import Input, Static
 from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.room_form import Field
 
+GO_ON: Final = "Go to the next field; from the last one to the button, or start at once where few are shown."
+
 
 class Chooser(Widget, can_focus=True):
     """Shows the title of ``value`` between two arrows; ``choices`` maps values to titles."""
@@ -25,13 +27,7 @@ class Chooser(Widget, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         key("right,space", "choose(1)", "next value", "Choose the next value.", shown=False),
         key("left", "choose(-1)", "value before", "Choose the value before.", shown=False),
-        key(
-            "enter",
-            "leave",
-            "go on",
-            "Go to the next field, or start the match.",
-            shown=False,
-        ),
+        key("enter", "leave", "go on", GO_ON, sign="Enter"),
     ]
     DEFAULT_CSS = """
     Chooser { height: 1; width: 25; background: $surface; }
@@ -93,6 +89,7 @@ class Line(Input):
     BINDINGS: ClassVar[list[BindingType]] = [
         key("pagedown", "choose(1)", "next value", "Choose the next of the usual values.", shown=False),
         key("pageup", "choose(-1)", "value before", "Choose the usual value before.", shown=False),
+        key("enter", "submit", "go on", GO_ON, sign="Enter"),
     ]
 
     def __init__(self, usual: Sequence[str], value: str, empty_text: str) -> None:
