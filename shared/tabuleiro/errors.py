@@ -42,13 +42,20 @@ class TabuleiroError(Exception):
 class NotationError(TabuleiroError):
     """A text that cannot be read.
 
-    ``text`` is the input as given (long inputs are shown cut), ``expected`` describes right ones.
+    ``text`` is the input as given (long inputs are shown cut), ``expected`` describes right ones, ``fault`` says
+    what is wrong with it where more is known than that.
     """
 
-    def __init__(self, text: str, expected: str) -> None:
+    def __init__(self, text: str, expected: str, fault: str = "") -> None:
         self.text = text
         self.expected = expected
-        super().__init__(f"cannot read {shown(text)}: expected {expected}")
+        self.fault = fault
+        super().__init__(f"cannot read {shown(text)}: {self.problem}")
+
+    @property
+    def problem(self) -> str:
+        """The fault, or else what was expected."""
+        return self.fault or f"expected {self.expected}"
 
 
 class TurnError(NotationError):
@@ -61,7 +68,7 @@ class TurnError(NotationError):
     def __init__(self, text: str, column: int, expected: str) -> None:
         super().__init__(text, expected)
         self.column = column
-        self.args = (f"column {column}: {shown(text)}: {expected}",)
+        self.args = (f"{shown(text)}: {expected}",)
 
 
 class RecordError(NotationError):

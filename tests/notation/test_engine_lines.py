@@ -95,7 +95,7 @@ def test_any_line_is_a_reply_or_a_fault_and_shows_no_control_character(line: byt
     ("text", "told"),
     [
         ("a1", "chose 'a1', which cannot be played"),
-        ("z99", "cannot be played: expected"),
+        ("z99", "cannot be played: row 99 does not exist"),
         ("b3 c2 d1 a3", "the turn has ended before this action"),
         (",", "chose no action"),
     ],

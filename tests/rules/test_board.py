@@ -23,9 +23,15 @@ def test_columns_beyond_z_have_two_letters() -> None:
     assert board.names[25:31] == ("z1", "aa1", "ab1", "ac1", "ad1", "a2")
     assert board.parse_cell(" AD30 ") == 899
     assert board.parse_cell("(30,30)") == 899
-    for text in ("ae1", "aaa1", "ad31", "zz1"):
-        with pytest.raises(NotationError, match="a cell from a1 to ad30"):
+    for text, problem in (
+        ("ae1", "column ae does not exist: columns are a to ad"),
+        ("aaa1", "expected a cell from a1 to ad30"),
+        ("ad31", "row 31 does not exist: rows are 1 to 30"),
+        ("zz31", "row 31 does not exist: rows are 1 to 30; column zz does not exist: columns are a to ad"),
+    ):
+        with pytest.raises(NotationError) as caught:
             board.parse_cell(text)
+        assert caught.value.problem == problem
 
 
 @given(size=sizes, data=st.data())
@@ -49,5 +55,33 @@ def test_spreading_agrees_with_counting_neighbours(size: tuple[int, int], data: 
     "text", ["", "a", "a0", "a5", "e1", "(0,1)", "(1,5)", "3--4", "a1 b1", "(1,2", "٣-٤", "1", "a01"]
 )
 def test_text_that_is_no_cell_is_refused(text: str) -> None:
-    with pytest.raises(NotationError, match="a cell from a1 to d4"):
+    with pytest.raises(NotationError) as caught:
         square_board(4, 4).parse_cell(text)
+    assert caught.value.expected in ("a cell from a1 to d4", "a row and a column as numbers, e.g. (3,4)")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("(1,x)", "the column 'x' is no number"),
+        ("[?, 2]", "the row '?' is no number"),
+        ("(1,)", "the column is missing"),
+        ("3-x", "the column 'x' is no number"),
+        ("(11,1)", "row 11 does not exist: rows are 1 to 10"),
+        ("1,11", "column 11 does not exist: columns are 1 to 10"),
+        ("12-13", "row 12 does not exist: rows are 1 to 10; column 13 does not exist: columns are 1 to 10"),
+        ("b12", "row 12 does not exist: rows are 1 to 10"),
+        ("m 2", "column m does not exist: columns are a to j"),
+        ("foo", "expected a cell from a1 to j10"),
+    ],
+)
+def test_each_wrong_cell_is_told_what_is_wrong_with_it(text: str, problem: str) -> None:
+    """Symptom: (1,x), (11,1) and foo had the same sentence."""
+    with pytest.raises(NotationError) as caught:
+        square_board(10, 10).parse_cell(text)
+    assert caught.value.problem == problem
+
+
+@pytest.mark.parametrize("text", ["(3,4)", "3-4", "[3, 4]", "3,4", "3, 4.", "d3", "D 3", "d3.", "3-4.", " [ 3 ,4 ]. "])
+def test_a_cell_is_read_in_every_form_of_the_reports(text: str) -> None:
+    assert square_board(10, 10).parse_cell(text) == square_board(10, 10).index(2, 3)

@@ -109,8 +109,26 @@ def test_report_forms_count_rows_from_the_top(text: str) -> None:
     ],
 )
 def test_text_that_is_no_cell_is_refused(text: str) -> None:
-    with pytest.raises(NotationError, match=r"a cell from a1 to k6 \(row a has 6 cells, row f 11\)"):
+    with pytest.raises(NotationError) as caught:
         hex_board(6).parse_cell(text)
+    assert caught.value.expected == "a cell from a1 to k6 (row a has 6 cells, row f 11)"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("l 1", "row l does not exist: rows are a to k"),
+        ("(12,1)", "row 12 does not exist: rows are 1 to 11"),
+        ("b8", "row b has cells 1 to 7, not 8"),
+        ("2-8.", "row 2 has cells 1 to 7, not 8"),
+        ("(1,x)", "the column 'x' is no number"),
+        ("foo", "expected a cell from a1 to k6 (row a has 6 cells, row f 11)"),
+    ],
+)
+def test_each_wrong_cell_is_told_what_is_wrong_with_it(text: str, problem: str) -> None:
+    with pytest.raises(NotationError) as caught:
+        hex_board(6).parse_cell(text)
+    assert caught.value.problem == problem
 
 
 def test_spread_of_a_corner_an_edge_and_the_centre() -> None:

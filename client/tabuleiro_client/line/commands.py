@@ -15,6 +15,7 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
 from tabuleiro.rules import Game
+from tabuleiro.rules.board import split_name
 from tabuleiro.settings import change_setting
 from tabuleiro_client.line.reports import MatchReport, RoomAnswers
 from tabuleiro_client.line.terminal import Screen
@@ -73,7 +74,9 @@ class CommandTable:
         """Return the command that ``text`` calls and the rest after its word; ``None`` for no command."""
         word, _, rest = text.strip().partition(" ")
         command = self._by_name.get(word.lower())
-        return None if command is None else (command, rest.strip())
+        if command is None or (split_name(text) is not None and not command.argument):
+            return None  # "h 4" is a cell, not help
+        return command, rest.strip()
 
     def help_lines(self) -> list[str]:
         """Return the help: every command in columns, under the titles of the groups."""

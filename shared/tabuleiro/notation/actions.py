@@ -14,8 +14,12 @@ from tabuleiro.errors import IllegalActionError, NotationError, TurnError
 from tabuleiro.rules.base import State
 
 _PART = r"(?:\([^()]*\)|\[[^\[\]]*\]|[^\s,\-])"
-_ACTION = re.compile(rf"-*{_PART}+(?:(?:\s*-+\s*|\s+x\s+){_PART}+)*|-+")
-"""Brackets keep commas and spaces, a hyphen and an ``x`` the spaces around: ``[3, 4]``, ``3 - 4``, ``a1 x b3``."""
+_APART = r"(?<![^\s,])[A-Za-z]{1,2}\s+[0-9]{1,3}(?![^\s,.])|(?<!\S)(?<![0-9],\s)[0-9]{1,3}\s*,\s*[0-9]{1,3}(?![^\s.])"
+_ACTION = re.compile(rf"{_APART}|-*{_PART}+(?:(?:\s*-+\s*|\s+x\s+){_PART}+)*|-+")
+"""Brackets keep commas and spaces, a hyphen and an ``x`` the spaces around: ``[3, 4]``, ``3 - 4``, ``a1 x b3``.
+
+A letter and a number after it are one cell, and so are two numbers with a comma: ``a 4``, ``3,4``.
+"""
 
 _SIGNS = str.maketrans("\u2013\u2014\u2192\u00d7", "---x")
 """Dashes, the arrow and the cross that print uses for the signs of actions."""
@@ -32,8 +36,8 @@ class ActionText:
 def split_actions(text: str) -> tuple[ActionText, ...]:
     """Split a line into the texts of actions, separated by spaces or commas. Nothing is read yet.
 
-    >>> [action.text for action in split_actions("c3, (3,4) [3, 4]  3-4")]
-    ['c3', '(3,4)', '[3, 4]', '3-4']
+    >>> [action.text for action in split_actions("c3, (3,4) [3, 4]  3-4 3,4 a 4")]
+    ['c3', '(3,4)', '[3, 4]', '3-4', '3,4', 'a 4']
     """
     return tuple(ActionText(found[0], found.start() + 1) for found in _ACTION.finditer(text.translate(_SIGNS)))
 
@@ -56,7 +60,7 @@ def iter_actions(state: State, texts: Iterable[ActionText]) -> Iterator[tuple[in
         except IllegalActionError as error:
             raise TurnError(part.text, part.column, error.reason) from error
         except NotationError as error:
-            raise TurnError(part.text, part.column, f"expected {error.expected}") from error
+            raise TurnError(part.text, part.column, error.problem) from error
         yield action, state
 
 

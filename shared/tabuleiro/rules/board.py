@@ -10,16 +10,17 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 
-from tabuleiro.errors import GameOptionError, NotationError
+from tabuleiro.errors import GameOptionError, NotationError, shown
 from tabuleiro.ids import Player
 
 COLUMN_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
-_NAMED = re.compile(r"([a-z]{1,2})([1-9][0-9]?)")
-_NUMBERED = re.compile(
-    r"\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)|\[\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\]|(\d{1,2})\s*-\s*(\d{1,2})",
-    re.ASCII,
+_NAMED = re.compile(r"([a-z]{1,2})\s*([0-9]{1,3})")
+_PAIR = re.compile(
+    r"\(\s*([^,()]*?)\s*,\s*([^,()]*?)\s*\)|\[\s*([^,\[\]]*?)\s*,\s*([^,\[\]]*?)\s*\]"
+    r"|([0-9]+)\s*-\s*(\S+)|(\S+?)\s*-\s*([0-9]+)|([0-9]+)\s*,\s*(\S+)",
 )
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def iter_bits(cells: int) -> Iterator[int]:
@@ -64,16 +65,44 @@ def _column(name: str) -> int:
     return before * len(COLUMN_LETTERS) + COLUMN_LETTERS.index(name[-1])
 
 
+def split_name(text: str) -> tuple[str, str] | None:
+    """Return the letters and the digits of a cell's name, lower case; ``None`` for any other text.
+
+    Spaces around and between are passed over, and so is the full stop with which Prolog's input ends.
+
+    >>> split_name(" A 4. "), split_name("c3"), split_name("foo")
+    (('a', '4'), ('c', '3'), None)
+    """
+    found = _NAMED.fullmatch(text.strip().lower().removesuffix("."))
+    return None if found is None else (found[1], found[2])
+
+
 def parse_row_and_column(text: str) -> tuple[int, int] | None:
-    """Read ``(3,4)``, ``[3, 4]`` or ``3-4``: row and column counted from 1. ``None`` for any other text.
+    """Read ``(3,4)``, ``[3, 4]``, ``3,4`` or ``3-4``: row and column counted from 1. ``None`` for any other text.
 
     Source: RULES.md, "Words" (the input forms of the reports).
+
+    Raises:
+        NotationError: The text has one of these forms, but not with numbers.
     """
-    match = _NUMBERED.fullmatch(text.strip())
-    if match is None:
+    found = _PAIR.fullmatch(text.strip().removesuffix("."))
+    if found is None:
         return None
-    row, column = (int(group) for group in match.groups() if group is not None)
-    return row, column
+    parts = [group for group in found.groups() if group is not None]
+    for part, kind in zip(parts, ("row", "column"), strict=True):
+        if not _NUMBER.fullmatch(part):
+            fault = f"the {kind} {shown(part)} is no number" if part else f"the {kind} is missing"
+            raise NotationError(text, "a row and a column as numbers, e.g. (3,4)", fault)
+    return int(parts[0]), int(parts[1])
+
+
+def missing(kind: str, name: object, names: Sequence[object]) -> str:
+    """Return the fault of a row or column that a board does not have, with the ``names`` that there are.
+
+    >>> missing("row", 12, range(1, 12))
+    'row 12 does not exist: rows are 1 to 11'
+    """
+    return f"{kind} {name} does not exist: {kind}s are {names[0]} to {names[-1]}"
 
 
 class Board:
@@ -136,17 +165,22 @@ class SquareBoard(Board):
         index = self.index_of.get(text)
         if index is not None:
             return index
-        cleaned = text.strip().lower()
-        named = _NAMED.fullmatch(cleaned)
+        named = split_name(text)
         if named is not None:
-            row, col = int(named[2]) - 1, _column(named[1])
+            letters, digits = named
+            row, col = (int(digits) if digits[0] != "0" else 0) - 1, _column(letters)
+            row_name, column, columns = digits, letters, [column_name(each) for each in range(self.cols)]
         else:
-            numbered = parse_row_and_column(cleaned)
+            numbered = parse_row_and_column(text)
             if numbered is None:
                 raise NotationError(text, self.expected_cell)
             row, col = numbered[0] - 1, numbered[1] - 1
-        if not (0 <= row < self.rows and 0 <= col < self.cols):
-            raise NotationError(text, self.expected_cell)
+            row_name, column, columns = str(numbered[0]), str(numbered[1]), list(map(str, range(1, self.cols + 1)))
+        faults = [] if 0 <= row < self.rows else [missing("row", row_name, range(1, self.rows + 1))]
+        if not 0 <= col < self.cols:
+            faults.append(missing("column", column, columns))
+        if faults:
+            raise NotationError(text, self.expected_cell, "; ".join(faults))
         return self.index(row, col)
 
     def spread4(self, cells: int) -> int:

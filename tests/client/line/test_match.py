@@ -109,10 +109,10 @@ async def test_actions_of_a_turn_are_played_together_or_one_by_one(server, sit_d
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("hello", "column 1: 'hello': expected a cell from a1 to d4"),
-        ("d4", "column 1: 'd4': you have no virus or awake zombie next to it"),
-        ("b3 d1 c3", "column 4: 'd1': you have no virus"),
-        ("b3 c2 c3", "column 7: 'c3': the turn has ended before this action"),
+        ("hello", "'hello': expected a cell from a1 to d4"),
+        ("d4", "'d4': you have no virus or awake zombie next to it"),
+        ("b3 d1 c3", "'d1': you have no virus"),
+        ("b3 c2 c3", "'c3': the turn has ended before this action"),
         (",", "nothing was played"),
         ("help", "  resign [SIDE]    resign the match"),
         ("rules", "VIRUS WARS"),

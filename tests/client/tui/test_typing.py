@@ -151,7 +151,7 @@ async def test_what_is_refused_on_a_board_to_try_stays_in_the_line():
         await pilot.press(*"h9", "enter")
         await until(pilot, lambda: entry(app).has_focus)
         assert entry(app).value == "h9"
-        assert said(app).startswith("'h9': expected ")
+        assert said(app).startswith("'h9': row 9 does not exist")
         await pilot.press("end", "ctrl+u", "comma", "enter")
         await until(pilot, lambda: said(app) == "',': there is no action in it")
         await pilot.press("end", "ctrl+u", "enter")

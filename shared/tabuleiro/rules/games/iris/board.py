@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from tabuleiro.errors import NotationError
-from tabuleiro.rules.board import COLUMN_LETTERS, Board, parse_row_and_column
+from tabuleiro.rules.board import COLUMN_LETTERS, Board, missing, parse_row_and_column, split_name
 
 _NEIGHBOUR_STEPS = ((-2, 0), (2, 0), (-1, -1), (1, -1), (-1, 1), (1, 1))
 
@@ -75,13 +75,22 @@ class HexBoard(Board):
         >>> board.parse_cell("(3,4)") == board.parse_cell(" C4 ") == board.names.index("c4")
         True
         """
-        name = text.strip().lower()
-        numbered = parse_row_and_column(name)
+        named = split_name(text)
+        numbered = parse_row_and_column(text) if named is None else None
         if numbered is not None:
-            row, cell = numbered
-            name = f"{COLUMN_LETTERS[row - 1]}{cell}" if 1 <= row <= len(COLUMN_LETTERS) else ""
-        if name not in self.index_of:
+            rows = range(1, len(self.row_labels) + 1)
+            row, cell, row_name = numbered[0] - 1, str(numbered[1]), str(numbered[0])
+        elif named is not None:
+            rows, cell, row_name = self.row_labels, named[1], named[0]
+            row = rows.index(row_name) if row_name in rows else -1
+        else:
             raise NotationError(text, self.expected_cell)
+        if not 0 <= row < len(rows):
+            raise NotationError(text, self.expected_cell, missing("row", row_name, rows))
+        name = f"{self.row_labels[row]}{cell}"
+        if name not in self.index_of:
+            fault = f"row {row_name} has cells 1 to {self.row_lengths[row]}, not {cell}"
+            raise NotationError(text, self.expected_cell, fault)
         return self.index_of[name]
 
     def spread(self, cells: int) -> int:

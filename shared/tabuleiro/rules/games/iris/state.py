@@ -211,8 +211,8 @@ class IrisState(State):
         board = self.game.board
         try:
             return board.parse_cell(text)
-        except NotationError:
-            raise NotationError(text, f"{board.expected_cell} or pass") from None
+        except NotationError as error:
+            raise NotationError(text, f"{board.expected_cell} or pass", error.fault) from None
 
     def groups(self, player: Player) -> Groups:
         """Return the groups of ``player`` that score: (score, cells as a bit set), highest score first."""

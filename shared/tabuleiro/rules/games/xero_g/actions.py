@@ -121,7 +121,7 @@ def parse_action(text: str, mover: Player) -> tuple[int, tuple[int, ...]]:
     >>> [format_action(parse_action(text, 0)[0]) for text in ("[1, 3]-[3, 2]", "0|1|9", "a6-a4-a1-g", "3c1")]
     ['c1-b3', 'a1xb1@d2', 'a6-base', '3@c1']
     """
-    cleaned = text.strip().lower()
+    cleaned = text.strip().lower().removesuffix(".")
     placement = _PLACEMENT.fullmatch(cleaned)
     if placement is not None:
         return placement_number(int(placement[1]), BOARD.parse_cell(placement[2] or placement[3])), ()
