@@ -45,7 +45,15 @@ def test_parting_a_hostile_line_takes_no_time() -> None:
 def test_a_turn_in_any_form_is_the_same_turn() -> None:
     state = virus_wars()
     expected = tuple(state.string_to_action(text) for text in ("b4", "c3", "d2"))
-    for text in ("b4 c3 d2", "B4,C3,D2", "(4,2) [3, 3] 2-4", " 4 - 2, c3 ,[2,4] ", "b 4 c 3 d 2", "4,2 3,3 2,4.", "b4. C 3, 2-4."):
+    for text in (
+        "b4 c3 d2",
+        "B4,C3,D2",
+        "(4,2) [3, 3] 2-4",
+        " 4 - 2, c3 ,[2,4] ",
+        "b 4 c 3 d 2",
+        "4,2 3,3 2,4.",
+        "b4. C 3, 2-4.",
+    ):
         assert parse_turn(state, text) == expected
     assert format_turn(state, expected) == "b4 c3 d2"
 

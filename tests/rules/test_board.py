@@ -82,6 +82,8 @@ def test_each_wrong_cell_is_told_what_is_wrong_with_it(text: str, problem: str) 
     assert caught.value.problem == problem
 
 
-@pytest.mark.parametrize("text", ["(3,4)", "3-4", "[3, 4]", "3,4", "3, 4.", "d3", "D 3", "d3.", "3-4.", " [ 3 ,4 ]. "])
+@pytest.mark.parametrize(
+    "text", ["(3,4)", "3-4", "[3, 4]", "3,4", "3, 4.", "d3", "D 3", "d3.", "3-4.", " [ 3 ,4 ]. "]
+)
 def test_a_cell_is_read_in_every_form_of_the_reports(text: str) -> None:
     assert square_board(10, 10).parse_cell(text) == square_board(10, 10).index(2, 3)

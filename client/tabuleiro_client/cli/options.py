@@ -6,7 +6,7 @@ The games are loaded when one is chosen, so that a command without one starts qu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import typer
 
@@ -49,6 +49,15 @@ SecretOption = Annotated[
     typer.Option("--secret", metavar="SECRET", help="The secret part of a private room.", rich_help_panel=WHERE),
 ]
 AsciiOption = Annotated[bool, typer.Option("--ascii", help="Write nothing beyond ASCII.", rich_help_panel=SHOWN)]
+CoordinatesOption = Annotated[
+    Literal["own", "report"] | None,
+    typer.Option(
+        "--coordinates",
+        metavar="own|report",
+        help="Name cells as this program does, or as the reports of the games; else by the setting.",
+        rich_help_panel=SHOWN,
+    ),
+]
 SourceArgument = Annotated[
     str, typer.Argument(metavar="CODE|FILE", help="The code of a room, a file with records, or - .")
 ]
@@ -90,6 +99,15 @@ GameOptions = Annotated[
         autocompletion=completion.game_options,
     ),
 ]
+
+
+def has_report_cells(coordinates: str | None) -> bool:
+    """Return True if cells are to be named as in the reports, by the option or else by the setting."""
+    if coordinates is not None:
+        return coordinates == "report"
+    from tabuleiro_client.net.files import kept_setting
+
+    return kept_setting("has_report_cells") is True
 
 
 def chosen_options(

@@ -23,6 +23,7 @@ from tabuleiro_client.cli.options import (
     WHAT,
     WHERE,
     AsciiOption,
+    CoordinatesOption,
     GameOptions,
     NameOption,
     PlainOption,
@@ -31,6 +32,7 @@ from tabuleiro_client.cli.options import (
     ServerOption,
     SpokenOption,
     chosen_options,
+    has_report_cells,
 )
 from tabuleiro_client.models.play_options import PlayOptions
 from tabuleiro_client.text.standard_output import while_output_is_taken
@@ -131,6 +133,7 @@ def play(
     plain_only: PlainOption = False,
     is_spoken: SpokenOption = False,
     ascii_only: AsciiOption = False,
+    coordinates: CoordinatesOption = None,
 ) -> None:
     """Play a game: over a network, against a bot, or two at one keyboard."""
     settings = chosen_settings(
@@ -153,8 +156,10 @@ def play(
     if not (plain_only or is_spoken) and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
-        raise typer.Exit(asyncio.run(launch.play(options, name=name, is_ascii=ascii_only)))
-    asyncio.run(while_output_is_taken(_play(options, name, ascii_only, is_spoken)))
+        playing = launch.play(options, name=name, is_ascii=ascii_only, coordinates=coordinates)
+        raise typer.Exit(asyncio.run(playing))
+    is_report = has_report_cells(coordinates)
+    asyncio.run(while_output_is_taken(_play(options, name, ascii_only, is_spoken, is_report)))
 
 
 def chosen_settings(given: Mapping[str, str | bool | None]) -> RoomSettings:
@@ -227,12 +232,14 @@ class _Typed:
             raise ConfigError("--secret", "a secret part", "--room CODE beside it")
 
 
-async def _play(options: PlayOptions, name: str | None, is_ascii: bool, is_spoken: bool) -> None:
+async def _play(options: PlayOptions, name: str | None, is_ascii: bool, is_spoken: bool, is_report: bool) -> None:
     # Loaded for those who want lines only: the screens start quicker without.
     from tabuleiro_client.line import launch
     from tabuleiro_client.line.client import LineClient
 
-    client = LineClient.of_this_process(is_ascii=is_ascii, name=name, is_spoken=is_spoken)
+    client = LineClient.of_this_process(
+        is_ascii=is_ascii, name=name, is_spoken=is_spoken, has_report_cells=is_report
+    )
     await launch.play(client, options)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from contextlib import suppress
+from dataclasses import replace
 
 import typer
 
@@ -13,6 +14,7 @@ from tabuleiro.errors import CommandError, TabuleiroError
 from tabuleiro_client.cli.export import refuse_game
 from tabuleiro_client.cli.options import (
     AsciiOption,
+    CoordinatesOption,
     GameOptions,
     ListedGameOption,
     MatchOption,
@@ -22,6 +24,7 @@ from tabuleiro_client.cli.options import (
     SecretOption,
     ServerOption,
     SourceArgument,
+    has_report_cells,
     listed_game,
 )
 from tabuleiro_client.line.records import RecordBrowser
@@ -50,6 +53,7 @@ def replay(
     name: NameOption = None,
     plain_only: PlainOption = False,
     ascii_only: AsciiOption = False,
+    coordinates: CoordinatesOption = None,
 ) -> None:
     """Step through the matches of a room, or through those in a file."""
     listed = listed_game(game, preset, option)
@@ -68,8 +72,12 @@ def replay(
     if not plain_only and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
-        raise typer.Exit(asyncio.run(launch.replay_record(record, found, matches, is_ascii=ascii_only)))
-    style = detect_style(sys.stdout, os.environ, force_ascii=ascii_only)
+        replaying = launch.replay_record(record, found, matches, is_ascii=ascii_only, coordinates=coordinates)
+        raise typer.Exit(asyncio.run(replaying))
+    style = replace(
+        detect_style(sys.stdout, os.environ, force_ascii=ascii_only),
+        has_report_cells=has_report_cells(coordinates),
+    )
     if matches is None:
         _browse(RecordBrowser(record, style))
         return

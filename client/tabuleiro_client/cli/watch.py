@@ -11,11 +11,13 @@ import typer
 
 from tabuleiro_client.cli.options import (
     AsciiOption,
+    CoordinatesOption,
     NameOption,
     PlainOption,
     SecretOption,
     ServerOption,
     SpokenOption,
+    has_report_cells,
 )
 from tabuleiro_client.net.addresses import chosen_server
 from tabuleiro_client.text.standard_output import while_output_is_taken
@@ -32,23 +34,26 @@ def watch(
     plain_only: PlainOption = False,
     is_spoken: SpokenOption = False,
     ascii_only: AsciiOption = False,
+    coordinates: CoordinatesOption = None,
 ) -> None:
     """Watch the matches of a room."""
     url = chosen_server(server)
     if not (plain_only or is_spoken) and can_draw(sys.stdin, sys.stdout, os.environ):
         from tabuleiro_client.tui import launch
 
-        watching = launch.watch_in_room(url, room, name=name, is_ascii=ascii_only, secret=secret)
+        watching = launch.watch_in_room(
+            url, room, name=name, is_ascii=ascii_only, secret=secret, coordinates=coordinates
+        )
         raise typer.Exit(asyncio.run(watching))
-    asyncio.run(while_output_is_taken(_watch(room, url, secret, name, ascii_only, is_spoken)))
-
-
-async def _watch(
-    room: str, server: str, secret: str | None, name: str | None, is_ascii: bool, is_spoken: bool
-) -> None:
     # Loaded for those who want lines only: the screens start quicker without.
-    from tabuleiro_client.line import launch
+    from tabuleiro_client.line import launch as line_launch
     from tabuleiro_client.line.client import LineClient
 
-    client = LineClient.of_this_process(is_ascii=is_ascii, name=name, is_spoken=is_spoken)
-    await launch.watch(client, room, server, secret)
+    async def follow() -> None:
+        is_report = has_report_cells(coordinates)
+        client = LineClient.of_this_process(
+            is_ascii=ascii_only, name=name, is_spoken=is_spoken, has_report_cells=is_report
+        )
+        await line_launch.watch(client, room, url, secret)
+
+    asyncio.run(while_output_is_taken(follow()))

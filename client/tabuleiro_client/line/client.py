@@ -53,7 +53,9 @@ class LineClient:
         self._name = name
 
     @classmethod
-    def of_this_process(cls, *, is_ascii: bool, name: str | None, is_spoken: bool = False) -> Self:
+    def of_this_process(
+        cls, *, is_ascii: bool, name: str | None, is_spoken: bool = False, has_report_cells: bool = False
+    ) -> Self:
         """Return the client at standard input and output, as the guest ``name``; ``None``: the one used last.
 
         ``is_spoken``: words take the place of pictures.
@@ -62,7 +64,11 @@ class LineClient:
         lines = LineReader(-1 if sys.stdin is None else sys.stdin.fileno())
         has_width = sys.stdout.isatty() and not is_spoken  # an event is one line to who listens
         width = shutil.get_terminal_size().columns if has_width else None
-        style = replace(detect_style(sys.stdout, os.environ, force_ascii=is_ascii), is_spoken=is_spoken)
+        style = replace(
+            detect_style(sys.stdout, os.environ, force_ascii=is_ascii),
+            is_spoken=is_spoken,
+            has_report_cells=has_report_cells,
+        )
         screen = Screen(sys.stdout, style, has_prompt=lines.is_terminal, width=width)
         folder = config_folder()
         return cls(lines, screen, IdentityFolder(folder), name, SavedMatches(folder))

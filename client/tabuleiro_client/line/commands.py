@@ -145,6 +145,7 @@ class RoomCommands:
         command = RoomCommand
         return (
             command(("?",), "", "show the board with the playable cells marked", self._choices),
+            command(("moves",), "", "list everything that can be played, as text", self._moves),
             command(("why",), "CELL", "explain why this cell cannot be played", self._answers.show_why),
             command(("board",), "", "show the board", self._board),
             command(("look",), "CELL", "describe a cell and its neighbours, or a row", self._answers.show_place),
@@ -183,6 +184,9 @@ class RoomCommands:
     def _choices(self, _: str) -> None:
         self._answers.show_choices()
 
+    def _moves(self, _: str) -> None:
+        self._answers.show_moves()
+
     def _board(self, _: str) -> None:
         self._report.show_position()
         self._report.show_turn()
@@ -216,7 +220,7 @@ class RoomCommands:
             self._send(self._tell_hint())
 
     async def _tell_hint(self) -> None:
-        self._screen.say(hint_text(await self._room.take_hint()))
+        self._report.say_of_cells(hint_text(await self._room.take_hint()))
 
     def _position(self, _: str) -> None:
         self._screen.say(self._mirror.state.to_position())
@@ -245,7 +249,7 @@ class RoomCommands:
                 raise
             self._screen.say("this server is older and cannot explain; `tabuleiro explain` does so here")
         else:
-            self._screen.say(*explanation_lines(self._mirror.game, found))
+            self._report.say_of_cells(*explanation_lines(self._mirror.game, found))
 
     def _takeback(self, _: str) -> None:
         if self._is_playing():

@@ -93,6 +93,7 @@ class LineMatch:
         self._is_input_open = True
         self._told: set[Notice] = set()
         self._told_end = 0
+        self._has_remarked = False
         self._reading: asyncio.Task[Line | None] | None = None
         self._news: asyncio.Task[Change | None] | None = None
         self._sending: asyncio.Task[None] | None = None
@@ -291,9 +292,9 @@ class LineMatch:
             self._screen.say("nothing was played")
             return
         try:
-            decided = answered(question, text)
+            decided = answered(question, self._report.cells.typed(text))
         except NotationError as error:
-            self._screen.say(str(error))
+            self._report.say_of_cells(str(error))
             self._question = question
             return
         if isinstance(decided, str):
@@ -303,12 +304,21 @@ class LineMatch:
 
     def _ask(self, question: ShipChoice) -> None:
         self._question = question
-        self._screen.say(*question_lines(question))
+        self._report.say_of_cells(*question_lines(question))
 
     def _act(self, text: str) -> None:
         """Read ``text`` as actions of the own turn and send them, or show what the piece that it names can do."""
         is_waiting_script = self._is_playing and not self._can_act and not self._lines.is_terminal
-        if self._mirror.to_move is not None and not is_waiting_script:
+        if is_waiting_script:
+            self._held_text = text
+            return
+        self._remark_on(text)
+        try:
+            text = self._report.cells.typed(text)
+        except NotationError as error:
+            self._screen.say(str(error), NOTHING_PLAYED)
+            return
+        if self._mirror.to_move is not None:
             sight = sight_of(self._mirror.state, text)
             if sight is not None:
                 self._answers.show_sight(sight)
@@ -317,13 +327,18 @@ class LineMatch:
             self._screen.say("you are watching: help lists the commands, quit leaves")
         elif self._can_act:
             self._send_actions(text)
-        elif is_waiting_script:
-            self._held_text = text
         elif self._mirror.head.phase == "playing":
             self._screen.say(f"not your turn: {self._report.cast.turn(self._mirror.state)}")
         else:
             is_over = self._mirror.head.phase == "finished"
             self._screen.say(f"the match {'is over' if is_over else 'has not begun'} (help lists the commands)")
+
+    def _remark_on(self, text: str) -> None:
+        """Say once that a cell is another one in the game's report."""
+        remark = "" if self._has_remarked else self._report.cells.remark(text)
+        if remark:
+            self._has_remarked = True
+            self._screen.say(remark)
 
     def _send_actions(self, text: str) -> None:
         state = self._mirror.state
@@ -331,10 +346,10 @@ class LineMatch:
             question = open_move(state, text)
             actions = parse_turn(state, text) if question is None else ()
         except TurnError as error:
-            self._screen.say(str(error), NOTHING_PLAYED)
+            self._report.say_of_cells(str(error), NOTHING_PLAYED)
             return
         except IllegalActionError as error:
-            self._screen.say(f"{shown(text)}: {error.reason}", NOTHING_PLAYED)
+            self._report.say_of_cells(f"{shown(text)}: {error.reason}", NOTHING_PLAYED)
             return
         if question is not None:
             self._ask(question)

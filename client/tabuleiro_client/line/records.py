@@ -10,6 +10,7 @@ from tabuleiro.notation.record import MatchRecord, RecordPlayer
 from tabuleiro.rules import registry
 from tabuleiro_client.models.timeline import Timeline
 from tabuleiro_client.text.board import TextStyle, board_lines, legend, scores_text
+from tabuleiro_client.text.coordinates import coordinates_of, turns_as_shown
 from tabuleiro_client.text.endings import ending_text
 from tabuleiro_client.text.terminal import showable
 
@@ -39,8 +40,9 @@ class RecordBrowser:
         self.wanted_match: int | None = None
         self.style = style
         self.game = registry.load(record.game, record.options)
+        self._cells = coordinates_of(self.game, is_report=style.has_report_cells)
         self.timeline = Timeline(self.game, record.actions)
-        self.turns = self.timeline.turns()
+        self.turns = turns_as_shown(self.timeline.turns(), self._cells)
         self.ply = 0
         self.is_done = False
 
@@ -51,7 +53,8 @@ class RecordBrowser:
             for player, side in zip(self.record.players, self.game.sides, strict=True)
         )
         signs = legend(self.timeline.states[0].view(), self.style)
-        return [f"{self.game.title}: {first} against {second}", signs, "", *self._help()]
+        named = [self._cells.explanation] if self._cells.explanation else []
+        return [f"{self.game.title}: {first} against {second}", signs, *named, "", *self._help()]
 
     def _player(self, player: RecordPlayer) -> str:
         name = showable(player.name, self.style) or "?"
@@ -59,7 +62,7 @@ class RecordBrowser:
 
     def position_lines(self, *, show_legal: bool = False) -> list[str]:
         """Return the board at this place, with the last action and what comes next."""
-        view = self.timeline.states[self.ply].view()
+        view = self._cells.picture(self.timeline.states[self.ply].view())
         lines = ["", *board_lines(view, self.style, show_legal=show_legal, show_forbidden=show_legal)]
         lines += [self._place(), *view.notices]
         if view.scores is not None and (self.timeline.states[self.ply].is_terminal or show_legal):

@@ -5,6 +5,7 @@ Everything comes from the mirror; nothing is read or sent here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from tabuleiro.clock import NoClock
@@ -23,15 +24,16 @@ from tabuleiro.protocol.events import (
 from tabuleiro.protocol.messages import RoomHead
 from tabuleiro.rules import State
 from tabuleiro.rules.view import BoardView, Mark
-from tabuleiro.text import spell_duration
+from tabuleiro.text import counted, spell_duration
 from tabuleiro_client.line.ships import Sight, overview, route_lines
 from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.mirror import Mirror, Step, seats_of
 from tabuleiro_client.net.server import Signposts
 from tabuleiro_client.text.board import scores_text
 from tabuleiro_client.text.clocks import first_turn_text, format_clock, format_left
+from tabuleiro_client.text.coordinates import Coordinates, coordinates_of
 from tabuleiro_client.text.rooms import holder_text, options_text
-from tabuleiro_client.text.sentences import Cast, said, sentence_to
+from tabuleiro_client.text.sentences import Cast, reach_lines, said, sentence_to
 from tabuleiro_client.text.settings import settings_text
 from tabuleiro_client.text.spoken import change_text, choices_text, place_text, position_lines, score_lines
 
@@ -56,6 +58,15 @@ class MatchReport:
     def own_seats(self) -> tuple[Player, ...]:
         """The seats that are played from here."""
         return () if self._is_watching else self._mirror.own_seats
+
+    @property
+    def cells(self) -> Coordinates:
+        """The names of cells here."""
+        return coordinates_of(self._mirror.game, is_report=self._screen.style.has_report_cells)
+
+    def say_of_cells(self, *lines: str) -> None:
+        """Say lines in which cells have our names, by those that are shown."""
+        self._screen.say(*map(self.cells.shown, lines))
 
     @property
     def cast(self) -> Cast:
@@ -83,6 +94,8 @@ class MatchReport:
 
     def _show_match(self, head: RoomHead) -> None:
         self._screen.say(self.cast.opening())
+        if self.cells.explanation:
+            self._screen.say(self.cells.explanation)
         self.show_position()
         self.show_turn()
         if head.match is not None and head.match.termination is not None:
@@ -110,7 +123,7 @@ class MatchReport:
             case MatchStarted():
                 self._show_state(step.after, is_explained=True)
             case ActionsPlayed(actions=actions):
-                self._screen.say(*route_lines(step.before, actions))
+                self.say_of_cells(*route_lines(step.before, actions))
                 self._show_state(step.after)
             case ActionsUndone() | TurnTakenBack():
                 self._show_state(step.after)
@@ -127,14 +140,15 @@ class MatchReport:
 
     def _speak_of_change(self, step: Step, event: ActionsPlayed | ActionsUndone | TurnTakenBack) -> None:
         """Say on one line what was done and what came of it, and on another whose turn it is, if that is ours."""
-        before, after = step.before.view(), step.after.view()
+        before, after = (self.cells.picture(state.view()) for state in (step.before, step.after))
         words, change = self.cast.sentence(event), change_text(before, after)
         routes: tuple[str, ...] = ()
         if isinstance(event, ActionsPlayed):
-            routes = route_lines(step.before, event.actions)
-            if {cell.name for cell in before.cells}.issuperset(event.actions):
+            routes = tuple(map(self.cells.shown, route_lines(step.before, event.actions)))
+            names = [self.cells.shown(action) for action in event.actions]
+            if {cell.name for cell in before.cells}.issuperset(names):
                 # What is new on those cells says which they are.
-                words = words.replace(f" {' '.join(event.actions)}", "", 1)
+                words = words.replace(f" {' '.join(names)}", "", 1)
         scores = [] if after.scores == before.scores else score_lines(after, self.cast.sides)
         facts = (*((change,) if change else ()), *routes, *after.notices, *scores)
         self._screen.say(": ".join((words, "; ".join(facts))) if facts else words)
@@ -156,9 +170,7 @@ class MatchReport:
 
     def show_position(self) -> None:
         """Draw the board with its legend, and tell what the rules did by themselves just now."""
-        view = self._mirror.state.view()
-        self._show_board(view, is_explained=True)
-        self._screen.say(*view.notices)
+        self._show_picture(self._mirror.state, is_explained=True)
 
     def show_turn(self) -> None:
         """Tell whose turn it is, or that the match has not begun."""
@@ -227,18 +239,20 @@ class MatchReport:
         return format_clock(head.settings.time_control, clock, player, now_ms)
 
     def _show_state(self, state: State, *, is_explained: bool = False) -> None:
-        view = state.view()
-        self._show_board(view, is_explained=is_explained)
-        self._screen.say(*view.notices)
+        self._show_picture(state, is_explained=is_explained)
         turn = self.cast.turn(state)
         if turn:
             self._screen.say(turn)
 
-    def _show_board(self, view: BoardView, *, is_explained: bool) -> None:
+    def _show_picture(self, state: State, *, is_explained: bool) -> None:
+        """Draw a position or say it, with its numbers and what the rules did by themselves just now."""
+        view = self.cells.picture(state.view())
         if self._screen.style.is_spoken:
             self._screen.say(*position_lines(view, self.cast.sides))
         else:
             self._screen.show_board(view, show_legend=is_explained)
+            self._screen.say(*(score_lines(view, self.cast.sides) if not state.is_terminal else ()))
+        self._screen.say(*reach_lines(state), *view.notices)
 
     def _show_result(self, winner: Player | None) -> None:
         scores = self._mirror.state.view().scores
@@ -250,6 +264,7 @@ class MatchReport:
 
 _LISTED_MAX_COUNT: Final = 60
 _LISTED_IN_LINE_COUNT: Final = 10
+_MOVES_MAX_COUNT: Final = 500
 
 
 class RoomAnswers:
@@ -266,7 +281,7 @@ class RoomAnswers:
         if self._mirror.to_move is None:
             self._screen.say("nothing can be played now")
             return
-        view = state.view()
+        view = self._report.cells.picture(state.view())
         if self._screen.style.is_spoken:
             self._screen.say(choices_text(view))
         else:
@@ -275,8 +290,19 @@ class RoomAnswers:
         if overview(state):
             self._screen.say(overview(state))
         else:
-            self._list_unmarked(state, view)
+            self._list_unmarked(state)
+        self._screen.say(f"{counted(state.legal_count(), 'legal action')} (moves lists them)")
         self._report.show_turn()
+
+    def show_moves(self) -> None:
+        """List everything that may be played now as text."""
+        state = self._mirror.state
+        texts = [state.action_to_string(action) for action in state.legal_actions()]
+        if self._mirror.to_move is None:
+            self._screen.say("nothing can be played now")
+            return
+        self._screen.say(f"{counted(len(texts), 'legal action')}:")
+        self._list(texts, _MOVES_MAX_COUNT)
 
     def _explain_marks(self, view: BoardView) -> None:
         legal = {cell.piece for cell in view.cells if Mark.LEGAL in cell.marks}
@@ -290,26 +316,38 @@ class RoomAnswers:
         if Mark.FORBIDDEN in marks:
             self._screen.say("- is a cell the rules forbid; why CELL explains it, e.g. why c3")
 
-    def _list_unmarked(self, state: State, view: BoardView) -> None:
-        cells = {cell.name for cell in view.cells if Mark.LEGAL in cell.marks}
+    def _list_unmarked(self, state: State) -> None:
+        cells = {cell.name for cell in state.view().cells if Mark.LEGAL in cell.marks}
         texts = [state.action_to_string(action) for action in state.legal_actions()]
         unmarked = [text for text in texts if text not in cells]
         if unmarked:
             self._screen.say("possible:" if len(unmarked) == len(texts) else "possible too:")
-        for start in range(0, min(len(unmarked), _LISTED_MAX_COUNT), _LISTED_IN_LINE_COUNT):
-            self._screen.say("  ".join(unmarked[start : start + _LISTED_IN_LINE_COUNT]))
-        if len(unmarked) > _LISTED_MAX_COUNT:
-            self._screen.say(f"and {len(unmarked) - _LISTED_MAX_COUNT} more")
+        self._list(unmarked, _LISTED_MAX_COUNT)
+
+    def _list(self, texts: Sequence[str], most_count: int) -> None:
+        for start in range(0, min(len(texts), most_count), _LISTED_IN_LINE_COUNT):
+            end = min(start + _LISTED_IN_LINE_COUNT, most_count)
+            self._report.say_of_cells("  ".join(texts[start:end]))
+        if len(texts) > most_count:
+            self._screen.say(f"and {len(texts) - most_count} more")
 
     def show_sight(self, sight: Sight) -> None:
         """Show what one piece can do."""
         if not self._screen.style.is_spoken:
-            self._screen.show_board(sight.view, show_legal=True)
-        self._screen.say(*sight.lines)
+            self._screen.show_board(self._report.cells.picture(sight.view), show_legal=True)
+        self._report.say_of_cells(*sight.lines)
 
     def show_place(self, text: str) -> None:
         """Tell what is on a cell and around it, or in a row."""
-        found = place_text(self._mirror.state.view(), text)
+        view, cells = self._mirror.state.view(), self._report.cells
+        try:
+            own = cells.typed(text)
+        except NotationError as error:
+            self._screen.say(str(error))
+            return
+        # A cell is looked for by our name, a row by the one that is shown.
+        is_cell = any(cell.name == own.strip().lower() for cell in view.cells)
+        found = cells.shown(place_text(view, own)) if is_cell else place_text(cells.picture(view), text)
         self._screen.say(found or f"{shown(text)} names no cell and no row of this board")
 
     def show_why(self, text: str) -> None:
@@ -319,17 +357,17 @@ class RoomAnswers:
             self._screen.say("nothing can be played now")
             return
         try:
-            action = state.string_to_action(text)
+            action = state.string_to_action(self._report.cells.typed(text))
         except NotationError as error:
-            self._screen.say(str(error))
+            self._report.say_of_cells(str(error))
             return
         name, view = state.text_of_number(action), state.view()
         if state.is_legal(action):
-            self._screen.say(f"{name} may be played now")
+            self._report.say_of_cells(f"{name} may be played now")
             return
         targets = {cell.index for cell in view.cells if cell.name == name}
         reasons = [note.text for note in view.notes if note.target in targets]
-        self._screen.say(*(reasons or [f"{name}: {state.illegal_reason(action)}"]))
+        self._report.say_of_cells(*(reasons or [f"{name}: {state.illegal_reason(action)}"]))
 
     def show_who(self, now_ms: int) -> None:
         """Tell who holds the seats, who is there, and how many watch, at ``now_ms`` of the server's time."""

@@ -59,7 +59,9 @@ def question_lines(ship: ShipChoice) -> tuple[str, ...]:
     assert ship.landed is not None
     other = ship.landed.name
     if ship.way == "boost":
-        return (f"boosted from {other}, where to? {_listed(ship, ship.boosts)} (no to leave it)",)
+        return (
+            f"boosted from {other}, where to? {_listed(ship, ship.boosts)} (reprogram instead, no to leave it)",
+        )
     if ship.way == "reprogram":
         squares = " ".join(map(target_name, ship.targets()))
         return (f"where shall the {_ship(ship, ship.landed.target)} be put? {squares} (no to leave it)",)
@@ -76,16 +78,17 @@ def answered(ship: ShipChoice, text: str) -> str | ShipChoice:
 
     Raises: NotationError for no answer.
     """
+    word, _, square = " ".join(text.lower().split()).partition(" ")
+    if word in _WAYS and not square.isdigit():  # "b 1" is a square
+        decided = ship.decide(_WAYS[word])
+        if decided is not None:
+            return answered(decided, square) if square else decided
     if ship.is_undecided:
-        word, _, square = " ".join(text.lower().split()).partition(" ")
-        decided = ship.decide(_WAYS[word]) if word in _WAYS else None
-        if decided is None:
-            raise NotationError(text, "boost SQUARE, reprogram SQUARE, or no")
-        return answered(decided, square) if square else decided
+        raise NotationError(text, "boost SQUARE, reprogram SQUARE, or no")
     target = _read_target(text)
     chosen = None if target is None else ship.choose(target)
     if chosen is None:
-        raise NotationError(text, f"one of {' '.join(map(target_name, ship.targets()))}, or no")
+        raise NotationError(text, f"one of {' '.join(map(target_name, ship.targets()))}, boost, reprogram or no")
     return chosen if isinstance(chosen, ShipChoice) else ship.position.action_to_string(chosen)
 
 

@@ -7,7 +7,7 @@ action is more than a cell: its ships are chosen by :mod:`tabuleiro_client.model
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -205,6 +205,13 @@ BOOST: Final = Choice("b", "boost", "boost")
 REPROGRAM: Final = Choice("r", "reprogram", "reprogram")
 
 
+_WORDS_OF_WAYS: Final[Mapping[str, tuple[Way, str]]] = {
+    "boost": ("boost", "no run goes on from there"),
+    "b": ("boost", "no run goes on from there"),
+    "reprogram": ("reprogram", "land on a ship first"),
+    "r": ("reprogram", "land on a ship first"),
+}
+"""The words for each way, with what is said where it cannot be gone."""
 _CELL_ALONE: Final = re.compile(r"[a-f][1-6]|base")
 _CELLS_ALONE: Final = re.compile(rf"(?:{_CELL_ALONE.pattern})(?:[-x,\s]+(?:{_CELL_ALONE.pattern}))*")
 
@@ -274,11 +281,11 @@ class ShipComposer(TurnComposer):
 
     def boost(self) -> bool:
         """Run on from the ship landed on; return whether any run goes on from there."""
-        return self._decide("boost", "no run goes on from there")
+        return self._decide(*_WORDS_OF_WAYS["boost"])
 
     def reprogram(self) -> bool:
         """Choose where the ship landed on is put; return whether there is one."""
-        return self._decide("reprogram", "land on a ship first")
+        return self._decide(*_WORDS_OF_WAYS["reprogram"])
 
     def _decide(self, way: Way, refusal: str) -> bool:
         decided = None if self.ship is None else self.ship.decide(way)
@@ -307,6 +314,9 @@ class ShipComposer(TurnComposer):
         """
         if self.position.is_setup and text.strip() in ("1", "2", "3"):
             return self.set_value(int(text))
+        word = text.strip().lower()
+        if self.ship is not None and self.ship.landed is not None and word in _WORDS_OF_WAYS:
+            return self._decide(*_WORDS_OF_WAYS[word])
         is_alone = _CELLS_ALONE.fullmatch(text.strip().lower())
         names = _CELL_ALONE.findall(text.lower()) if is_alone else []
         if self.ship is None or len(names) != 1:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import platformdirs
 
 from tabuleiro.errors import ClientError
@@ -19,6 +20,8 @@ APP_NAME: Final = "tabuleiro"
 CONFIG_VARIABLE: Final = "TABULEIRO_CONFIG_DIR"
 """The environment variable that moves the folder of names and settings."""
 
+SETTINGS_FILE: Final = "settings.json"
+
 DATA_VARIABLE: Final = "TABULEIRO_DATA_DIR"
 """The environment variable that moves the folder of local matches."""
 
@@ -26,6 +29,16 @@ DATA_VARIABLE: Final = "TABULEIRO_DATA_DIR"
 def config_folder() -> Path:
     """Return the folder of names and settings; it need not exist yet."""
     return Path(os.environ.get(CONFIG_VARIABLE) or platformdirs.user_config_path(APP_NAME, appauthor=False))
+
+
+def kept_setting(name: str) -> object:
+    """Return a setting of the screens as it stands in their file; ``None`` where it cannot be read."""
+    try:
+        return msgspec.json.decode((config_folder() / SETTINGS_FILE).read_bytes(), type=dict[str, object]).get(
+            name
+        )
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def data_folder() -> Path:

@@ -25,7 +25,7 @@ from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark
 
 RESET: Final = "\x1b[0m"
 
-ASCII_GLYPHS: Final[Mapping[str, str]] = {"b": "#", "w": "O", "X asleep": "%", "O asleep": "@"}
+ASCII_GLYPHS: Final[Mapping[str, str]] = {"b": "B", "w": "W", "X asleep": "%", "O asleep": "@"}
 UNICODE_GLYPHS: Final[Mapping[str, str]] = {
     "X": "\N{SQUARED TIMES}",
     "O": "\N{FISHEYE}",
@@ -45,7 +45,7 @@ _PIECE_SGR: Final[Mapping[str, str]] = {
     "o": "1;31",
     "O": "31",
     "b": "1;34",
-    "w": "1;33",
+    "w": "1",
     "1": "1;36",
     "2": "1;33",
     "3": "1;35",
@@ -60,6 +60,7 @@ _GROUND_SGR: Final[Mapping[str, str]] = {
     "violet": "35",
 }
 _OWNER_SGR: Final = ("34", "31")
+_STONE_SGR: Final = (_PIECE_SGR["b"], _PIECE_SGR["w"])
 _LEGAL_SGR: Final = "1;32"
 _FORBIDDEN_SGR: Final = "31"
 _MARKED_SGR: Final = "1"
@@ -72,11 +73,13 @@ class TextStyle:
     """The abilities of an output: SGR colour sequences if ``color``, nothing beyond ASCII if ``ascii``.
 
     ``is_spoken``: it is listened to, so words take the place of pictures and of what pieces look like.
+    ``has_report_cells``: cells are named as in the reports of the games.
     """
 
     color: bool
     ascii: bool
     is_spoken: bool = False
+    has_report_cells: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +147,18 @@ def board_lines(
     layout = _layout(view)
     letters = ground_letters(view)
     lines = [_Line(style) for _ in view.row_labels]
+    empty = empty_glyph(view, is_ascii=style.ascii)
     for cell in view.cells:
-        _draw_cell(lines[cell.y], layout, cell, letters, show_legal, show_forbidden)
+        _draw_cell(lines[cell.y], layout, cell, letters, empty, show_legal, show_forbidden)
     for y, line in enumerate(lines):
         _label_row(line, layout, view, [cell for cell in view.cells if cell.y == y])
-    top = [_edge_line(layout, edge, style, show_legal) for edge in view.edges if edge.side == "top"]
-    bottom = [_edge_line(layout, edge, style, show_legal) for edge in view.edges if edge.side == "bottom"]
+    owners = _STONE_SGR if "w" in view.piece_names else _OWNER_SGR
+    top = [_edge_line(layout, edge, style, show_legal, owners) for edge in view.edges if edge.side == "top"]
+    bottom = [_edge_line(layout, edge, style, show_legal, owners) for edge in view.edges if edge.side == "bottom"]
     drawn = [line.text() for line in (*top, *lines, *bottom)]
     if view.column_labels:
         drawn += [line.text() for line in _column_names(layout, view, style)]
-    return drawn + [line.text() for line in _side_edges(layout, view, style, show_legal)]
+    return drawn + [line.text() for line in _side_edges(layout, view, style, show_legal, owners)]
 
 
 def _layout(view: BoardView) -> _Layout:
@@ -169,12 +174,13 @@ def _draw_cell(
     layout: _Layout,
     cell: CellView,
     letters: Mapping[str, str],
+    empty: str,
     show_legal: bool,
     show_forbidden: bool,
 ) -> None:
     column, marks = layout.column(cell.x), cell.marks
     is_legal = show_legal and Mark.LEGAL in marks
-    glyph, sgr = _cell_glyph(cell, line.style, is_legal, show_forbidden)
+    glyph, sgr = _cell_glyph(cell, line.style, empty, is_legal, show_forbidden)
     line.write(column, glyph, sgr)
     if cell.ground:
         line.write(column - 1, letters[cell.ground], _GROUND_SGR.get(cell.ground, ""))
@@ -187,7 +193,9 @@ def _draw_cell(
         line.write_mark(column + 1, pair[1], _MARKED_SGR)
 
 
-def _cell_glyph(cell: CellView, style: TextStyle, is_legal: bool, show_forbidden: bool) -> tuple[str, str]:
+def _cell_glyph(
+    cell: CellView, style: TextStyle, empty: str, is_legal: bool, show_forbidden: bool
+) -> tuple[str, str]:
     """Return the character of a cell and its colour."""
     if cell.piece != ".":
         is_asleep = Mark.ASLEEP in cell.marks
@@ -199,7 +207,14 @@ def _cell_glyph(cell: CellView, style: TextStyle, is_legal: bool, show_forbidden
         return "+", _LEGAL_SGR
     if show_forbidden and Mark.FORBIDDEN in cell.marks:
         return "-", _FORBIDDEN_SGR
-    return ".", _GROUND_SGR.get(cell.ground, "")
+    return empty, _GROUND_SGR.get(cell.ground, "")
+
+
+def empty_glyph(view: BoardView, *, is_ascii: bool) -> str:
+    """Return the character of an empty cell: with ASCII, in Minefield, the one of its report."""
+    texts = {edge.side: edge.text for edge in view.edges}
+    is_joined = len(texts) == 4 and texts["top"] == texts["bottom"] and texts["left"] == texts["right"]
+    return "#" if is_ascii and is_joined else "."
 
 
 def piece_glyph(piece: str, style: TextStyle, is_asleep: bool = False) -> str:
@@ -244,15 +259,19 @@ def _column_names(layout: _Layout, view: BoardView, style: TextStyle) -> list[_L
     return lines
 
 
-def _edge_line(layout: _Layout, edge: EdgeView, style: TextStyle, show_legal: bool) -> _Line:
+def _edge_line(
+    layout: _Layout, edge: EdgeView, style: TextStyle, show_legal: bool, owners: tuple[str, str]
+) -> _Line:
     """Return the top or bottom edge: its text, centred on the board."""
     line, text = _Line(style), _edge_text(edge, show_legal)
     width = layout.column(layout.last_x) - layout.left + 1
-    line.write(max(0, layout.left + (width - len(text)) // 2), text, _OWNER_SGR[edge.owner])
+    line.write(max(0, layout.left + (width - len(text)) // 2), text, owners[edge.owner])
     return line
 
 
-def _side_edges(layout: _Layout, view: BoardView, style: TextStyle, show_legal: bool) -> list[_Line]:
+def _side_edges(
+    layout: _Layout, view: BoardView, style: TextStyle, show_legal: bool, owners: tuple[str, str]
+) -> list[_Line]:
     """Return the left and right edges, below the board: by their sides, or once when both say the same."""
     sides = [edge for edge in view.edges if edge.side in ("left", "right")]
     is_common = len({(edge.text, edge.is_target) for edge in sides}) == 1 < len(sides)
@@ -260,7 +279,7 @@ def _side_edges(layout: _Layout, view: BoardView, style: TextStyle, show_legal: 
     for edge in sides[:1] if is_common else sides:
         lines.append(_Line(style))
         text = _edge_text(edge, show_legal)
-        lines[-1].write(layout.left, text if is_common else f"{edge.side}: {text}", _OWNER_SGR[edge.owner])
+        lines[-1].write(layout.left, text if is_common else f"{edge.side}: {text}", owners[edge.owner])
     return lines
 
 
@@ -285,6 +304,7 @@ def legend(view: BoardView, style: TextStyle) -> str:
         asleep = f"{piece} asleep" in UNICODE_GLYPHS
         variant = f" ({piece_glyph(piece, style, is_asleep=True)} asleep)" if asleep else ""
         entries.append(f"{piece_glyph(piece, style)} {name}{variant}")
+    entries += ["# empty"] if empty_glyph(view, is_ascii=style.ascii) == "#" else []
     entries += [f"{letter} {ground}" for ground, letter in ground_letters(view).items()]
     return ", ".join(entries)
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from tabuleiro.clock import flag_deadline_ms
-from tabuleiro.ids import SECOND_MS, AccountId, Player, TimestampMs, opponent
+from tabuleiro.ids import PLAYERS, SECOND_MS, AccountId, Player, TimestampMs, opponent
 from tabuleiro.protocol.events import (
     ActionsPlayed,
     ActionsUndone,
@@ -35,10 +35,12 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS, RoomHead
 from tabuleiro.rules import Game, State
+from tabuleiro.rules.games.virus_wars import VirusWarsState
 from tabuleiro.rules.view import BoardView
 from tabuleiro.text import counted, spell_duration
 from tabuleiro_client.text.board import TextStyle, piece_glyph
 from tabuleiro_client.text.clocks import first_turn_text
+from tabuleiro_client.text.coordinates import coordinates_of
 from tabuleiro_client.text.endings import ending_text, late_text, offer_end_text, offer_text
 from tabuleiro_client.text.settings import settings_text
 
@@ -63,6 +65,7 @@ class Cast:
         self._seats = seats
         self._own_seats = own_seats
         self._glyphs = side_glyphs(game, style)
+        self._cells = coordinates_of(game, is_report=style.has_report_cells)
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -117,7 +120,7 @@ class Cast:
                 return f"the match begins: {self.opening()}"
             case ActionsPlayed(player=player, actions=actions, by_stand_in=by_stand_in, is_makeshift=is_makeshift):
                 actor = f"the bot, for {self.actor(player)}," if by_stand_in else self.actor(player)
-                return f"{actor} played {' '.join(actions)}{_MAKESHIFT if is_makeshift else ''}"
+                return f"{actor} played {self._cells.shown(' '.join(actions))}{_MAKESHIFT if is_makeshift else ''}"
             case HintTaken(player=player):
                 return f"{self.actor(player)} {'take' if self.actor(player) == 'you' else 'takes'} a hint"
             case ActionsUndone(player=player):
@@ -189,6 +192,15 @@ def sentence_to(event: Event, account: AccountId) -> str:
             return "you are the host of this room now"
         case _:
             return ""
+
+
+def reach_lines(state: State) -> tuple[str, ...]:
+    """Return how many cells each player reaches, on one line; none in games where nobody has to be walled in."""
+    if not isinstance(state, VirusWarsState) or state.is_terminal:
+        return ()
+    first, second = state.game.sides
+    counts = [state.accessible_to(player).bit_count() for player in PLAYERS]
+    return (f"{first} reaches {counted(counts[0], 'cell')}, {second} {counts[1]}",)
 
 
 def said(name: str, text: str, *, is_player: bool) -> str:

@@ -100,6 +100,7 @@ class TabuleiroApp(App[int]):
         *,
         settings: Settings | None = None,
         force_ascii: bool = False,
+        has_report_cells: bool | None = None,
         now_ms: Callable[[], int] = time_of_day_ms,
     ) -> None:
         has_no_colour = bool(os.environ.get("NO_COLOR"))
@@ -118,6 +119,7 @@ class TabuleiroApp(App[int]):
         self.title_bar = TerminalTitle(self._write, self.TITLE)
         self._opening = opening
         self._force_ascii = force_ascii
+        self._has_report_cells = has_report_cells
         self._has_no_colour = has_no_colour
         self._is_east_asian = is_east_asian(os.environ)
         self.input_queue = InputQueue(self, super().on_event)
@@ -130,7 +132,12 @@ class TabuleiroApp(App[int]):
     @property
     def writing(self) -> TextStyle:
         """The characters and colours that this terminal takes."""
-        return TextStyle(color=self.colour_count > 0, ascii=self._force_ascii or self.settings.is_ascii)
+        wished = self._has_report_cells
+        return TextStyle(
+            color=self.colour_count > 0,
+            ascii=self._force_ascii or self.settings.is_ascii,
+            has_report_cells=self.settings.has_report_cells if wished is None else wished,
+        )
 
     @property
     def glyphs(self) -> GlyphSet:

@@ -34,7 +34,12 @@ _ENDING_SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 async def replay_record(
-    record: MatchRecord, match: Match | None, matches: Matches | None, *, is_ascii: bool
+    record: MatchRecord,
+    match: Match | None,
+    matches: Matches | None,
+    *,
+    is_ascii: bool,
+    coordinates: str | None = None,
 ) -> int:
     """Look through a record, or through the matches of its room or file, both ``None`` for a record of its own.
 
@@ -42,17 +47,24 @@ async def replay_record(
     """
     from tabuleiro_client.tui.screens.replay import ReplayScreen
 
-    screen = ReplayScreen(record, match, matches)
-    return await run(TabuleiroApp(lambda: screen, force_ascii=is_ascii_wanted(is_ascii)))
+    app = _new_app(lambda: screen, is_ascii, coordinates)
+    screen = ReplayScreen(record, match, matches, has_report_cells=app.writing.has_report_cells)
+    return await run(app)
 
 
-async def play(options: PlayOptions, *, name: str | None, is_ascii: bool) -> int:
+def _new_app(first: FirstScreen, is_ascii: bool, coordinates: str | None) -> TabuleiroApp:
+    """Return the application; ``coordinates`` is the option, ``None``: the setting decides."""
+    wished = None if coordinates is None else coordinates == "report"
+    return TabuleiroApp(first, force_ascii=is_ascii_wanted(is_ascii), has_report_cells=wished)
+
+
+async def play(options: PlayOptions, *, name: str | None, is_ascii: bool, coordinates: str | None = None) -> int:
     """Do what the command line of `tabuleiro play` says; the home screen when it says nothing.
 
     Raises: ClientError, CommandError, StoreError, ModuleNotFoundError.
     """
     first: FirstScreen = HomeScreen
-    app = TabuleiroApp(lambda: first(), force_ascii=is_ascii_wanted(is_ascii))
+    app = _new_app(lambda: first(), is_ascii, coordinates)
     try:
         if not options.is_nothing:
             first = await _asked_screen(app, options, name)
@@ -87,16 +99,20 @@ async def _asked_screen(app: TabuleiroApp, options: PlayOptions, name: str | Non
 
 
 async def watch_in_room(
-    url: str, code: str, *, name: str | None, is_ascii: bool, secret: str | None = None
+    url: str,
+    code: str,
+    *,
+    name: str | None,
+    is_ascii: bool,
+    secret: str | None = None,
+    coordinates: str | None = None,
 ) -> int:
     """Watch the room ``code`` of a server, which may hold the secret. Raises: ClientError, CommandError."""
     from tabuleiro_client.tui.open_room import OpenRoom
     from tabuleiro_client.tui.screens.watch import WatchScreen
 
     room_code, written = named_room(code)
-    app = TabuleiroApp(
-        lambda: WatchScreen(OpenRoom(room, app.writing, is_watching=True)), force_ascii=is_ascii_wanted(is_ascii)
-    )
+    app = _new_app(lambda: WatchScreen(OpenRoom(room, app.writing, is_watching=True)), is_ascii, coordinates)
     try:
         venue = await (app.session.go_looking_on(url) if name is None else app.session.go_online(url, name))
         room = await enter(venue.link, WatchRoom(id=0, room=room_code, secret=secret or written))

@@ -42,6 +42,7 @@ from tabuleiro_client.net.room import Change, Gone, Happened, Lost, Restored, Sa
 from tabuleiro_client.text.analysis import hint_text
 from tabuleiro_client.text.board import TextStyle, scores_text
 from tabuleiro_client.text.clocks import first_turn_text
+from tabuleiro_client.text.coordinates import Coordinates, coordinates_of, turns_as_shown
 from tabuleiro_client.text.endings import capitalised, reason_text, score_text
 from tabuleiro_client.text.sentences import Cast, sentence_to
 from tabuleiro_client.text.terminal import showable
@@ -112,6 +113,7 @@ class MatchModel:
         self.timeline = Timeline(mirror.game, mirror.actions)
         self.composer: TurnComposer = composer_for(self._present)
         self._style = style
+        self._has_remarked = False
         self._reasons_of: int | None = None
         self._spoken_of: tuple[Target, str] | None = None
         self._hinted: frozenset[int] = frozenset()
@@ -127,6 +129,11 @@ class MatchModel:
     def cast(self) -> Cast:
         """The names of the players now."""
         return Cast(self.mirror.game, seats_of(self.mirror.head), self.own_seats, self._style)
+
+    @property
+    def cells(self) -> Coordinates:
+        """The names of cells here."""
+        return coordinates_of(self.mirror.game, is_report=self._style.has_report_cells)
 
     @property
     def can_act(self) -> bool:
@@ -152,7 +159,7 @@ class MatchModel:
     @property
     def view(self) -> BoardView:
         """The picture of the position shown."""
-        return picture_of(self.state)
+        return self.cells.picture(picture_of(self.state))
 
     @property
     def ply(self) -> int:
@@ -263,7 +270,8 @@ class MatchModel:
     def turns_shown(self) -> tuple[RecordTurn, ...]:
         """Return the turns played, but for what is still to be shown."""
         turns, reached = self.timeline.turns(), self.reached_ply
-        return turns if reached is None else tuple(turn for turn in turns if turn.ply < reached)
+        shown = turns if reached is None else tuple(turn for turn in turns if turn.ply < reached)
+        return turns_as_shown(shown, self.cells)
 
     def _tell(self, event: Event) -> None:
         match event:
@@ -309,8 +317,8 @@ class MatchModel:
 
     def _say_of(self, target: Target, text: str) -> None:
         """Say something about a target, until another one is pointed at."""
-        self.message = text
-        self._spoken_of = (target, text)
+        self.message = self.cells.shown(text)
+        self._spoken_of = (target, self.message)
 
     def point(self, target: Target | None) -> bool:
         """Take note of what is pointed at; return whether what was said of another target is out of place now."""
@@ -330,9 +338,21 @@ class MatchModel:
         self.show_rest()
         if not self._may_compose():
             return False
-        is_added = self.composer.add_turn(text)
-        self.message, self.refused_column = self.composer.message, self.composer.column
+        try:
+            own = self.cells.typed(text)
+        except NotationError as error:
+            self.message = str(error)
+            return False
+        is_added = self.composer.add_turn(own)
+        self.message = self.cells.shown(self.composer.message) or self._remark(text)
+        self.refused_column = self.composer.column if own == text else None
         return is_added
+
+    def _remark(self, text: str) -> str:
+        """Say once that a cell is another one in the game's report."""
+        remark = "" if self._has_remarked else self.cells.remark(text)
+        self._has_remarked = self._has_remarked or bool(remark)
+        return remark
 
     def _may_compose(self) -> bool:
         if self.is_behind:
@@ -364,7 +384,8 @@ class MatchModel:
         self._say_of(target, " ".join(hint.text for hint in hints) or self._why_not(target))
 
     def _why_not(self, cell: int) -> str:
-        name, state = self.view.cells[cell].name, self.state
+        state = self.state
+        name = picture_of(state).cells[cell].name
         if state.is_terminal:
             return f"{name}: the game is over"
         try:
@@ -382,7 +403,7 @@ class MatchModel:
         """Say what the server suggests for the position ``asked``, and mark it on the board while that stands."""
         if self.mirror.state != asked:
             return
-        self.message = hint_text(hint)
+        self.message = self.cells.shown(hint_text(hint))
         after = asked
         for text in hint.actions:
             after = after.child(after.string_to_action(text))
@@ -458,7 +479,8 @@ class MatchModel:
 
     def prompt(self) -> str:
         """Return the next thing to do, as a sentence; empty for none."""
-        return self.composer.prompt() if self.can_act and self.is_live and not self.is_behind else ""
+        is_composing = self.can_act and self.is_live and not self.is_behind
+        return self.cells.shown(self.composer.prompt()) if is_composing else ""
 
     def ending_lines(self) -> list[str]:
         """Return the end as one sentence, and the scores, after the match; empty before."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tabuleiro.notation.record import MatchRecord, result_of
+from tabuleiro.errors import NotationError
+from tabuleiro.notation.record import MatchRecord, RecordTurn, result_of
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.analysis import Analysis
 from tabuleiro.rules.base import Outcome
@@ -13,6 +14,7 @@ from tabuleiro_client.models.analysis import MatchJudge, SearchJob
 from tabuleiro_client.models.timeline import Timeline, picture_of
 from tabuleiro_client.models.turn_composer import TurnComposer, composer_for
 from tabuleiro_client.text.analysis import TURN_MARKS, evaluation_lines, evaluation_text, graph_lines
+from tabuleiro_client.text.coordinates import coordinates_of, turns_as_shown
 from tabuleiro_client.text.endings import ending_text
 from tabuleiro_client.tui.present.overlay import Overlay, composed_overlay
 
@@ -33,9 +35,10 @@ class ReplayModel:
     Raises: GameOptionError, NotationError or IllegalActionError for a record that the rules refuse.
     """
 
-    def __init__(self, record: MatchRecord) -> None:
+    def __init__(self, record: MatchRecord, *, has_report_cells: bool = False) -> None:
         self.record = record
         self.game = registry.load(record.game, record.options)
+        self.cells = coordinates_of(self.game, is_report=has_report_cells)
         self.timeline = Timeline(self.game, record.actions)
         self.ply = 0
         self.branch: Timeline | None = None
@@ -67,7 +70,18 @@ class ReplayModel:
     @property
     def view(self) -> BoardView:
         """The picture of the position shown."""
-        return picture_of(self.state if self.composer is None else self.composer.state)
+        return self.cells.picture(picture_of(self.state if self.composer is None else self.composer.state))
+
+    @property
+    def turns_shown(self) -> tuple[RecordTurn, ...]:
+        """The turns of the line stepped through, as they are shown."""
+        return turns_as_shown(self.line.turns(), self.cells)
+
+    @property
+    def prompt(self) -> str:
+        """The next thing to do where moves are tried; empty for none."""
+        is_trying = self.composer is not None and self.state.to_move is not None
+        return self.cells.shown(self.composer.prompt()) if is_trying and self.composer is not None else ""
 
     @property
     def delay_s(self) -> float:
@@ -135,13 +149,14 @@ class ReplayModel:
             return ["the game is over here"]
         if self.analysis is None:
             return ["searching ..." if self._analyses else "searching; the first time takes up to a minute"]
-        return evaluation_lines(self.game, self.state, self.analysis, width, is_ascii=is_ascii)
+        found = evaluation_lines(self.game, self.state, self.analysis, width, is_ascii=is_ascii)
+        return list(map(self.cells.shown, found))
 
     def brief_evaluation(self) -> str:
         """Return the same in a sentence, empty without an analysis: for windows without room for a panel."""
         if not self.is_evaluating or self.analysis is None:
             return ""
-        return evaluation_text(self.game, self.state, self.analysis)
+        return self.cells.shown(evaluation_text(self.game, self.state, self.analysis))
 
     def graph(self, width: int, *, is_ascii: bool) -> list[str]:
         """Return the values of the match as a graph, once one of them is known from judging."""
@@ -149,7 +164,8 @@ class ReplayModel:
         if not self.is_judging and judge.next_ply is not None and not judge.judged():
             return []
         turns_before = sum(turn.ply + len(turn.actions) <= self.ply for turn in judge.turns)
-        return graph_lines(self.game, judge.values(), judge.judgements(), turns_before, width, is_ascii=is_ascii)
+        found = graph_lines(self.game, judge.values(), judge.judgements(), turns_before, width, is_ascii=is_ascii)
+        return list(map(self.cells.shown, found))
 
     def turn_marks(self) -> dict[int, str]:
         """Return signs for the turns of the record that cost much, by their numbers."""
@@ -213,15 +229,20 @@ class ReplayModel:
         composer = self.composer
         if composer is None:
             return False, None
-        is_tried = composer.add_turn(text)
+        try:
+            own = self.cells.typed(text)
+        except NotationError as error:
+            self.message = str(error)
+            return False, None
+        is_tried = composer.add_turn(own)
         self._take_tried()
-        return is_tried, composer.column
+        return is_tried, composer.column if own == text else None
 
     def _take_tried(self) -> None:
         composer, branch = self.composer, self.branch
         assert composer is not None
         assert branch is not None
-        self.message = composer.message
+        self.message = self.cells.shown(composer.message)
         if composer.actions:
             self._follow([*branch.actions[: self.tried_ply], *composer.texts()])
 

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
 from tabuleiro.errors import ClientError, NotationError, shown
 from tabuleiro.protocol.names import parse_name
-from tabuleiro_client.net.files import replacement
+from tabuleiro_client.net.files import SETTINGS_FILE, replacement
 from tabuleiro_client.tui.themes import THEMES
-
-FILE_NAME: Final = "settings.json"
 
 BoardSize = Literal["auto", "small", "medium", "large", "huge", "giant"]
 
@@ -27,6 +25,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     ``theme`` is a name of :data:`tabuleiro_client.tui.themes.THEMES`. ``board_size`` ``auto`` takes the largest
     that fits. ``shows_legal``: mark what may be chosen. ``asks_before_sending``: a complete turn of several
     actions waits for a key. ``rings_bell`` and ``changes_title``: on the own turn while nobody looks.
+    ``has_report_cells``: cells have the names of the games' reports, in rooms and replays opened from then on.
     """
 
     theme: str = "dark"
@@ -36,6 +35,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     asks_before_sending: bool = True
     rings_bell: bool = True
     changes_title: bool = True
+    has_report_cells: bool = False
     name: str = ""
 
 
@@ -43,7 +43,7 @@ class SettingsFile:
     """The file in ``folder``. ``problem`` says what of it could not be used, empty for nothing."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / FILE_NAME
+        self.path = folder / SETTINGS_FILE
         self.problem = ""
 
     def load(self) -> Settings:
@@ -76,7 +76,7 @@ class SettingsFile:
             folder.mkdir(parents=True, exist_ok=True)
             with replacement(self.path, msgspec.json.format(msgspec.json.encode(settings)) + b"\n"):
                 if self.problem:
-                    os.replace(self.path, self.path.with_name(f"{FILE_NAME}.damaged"))
+                    os.replace(self.path, self.path.with_name(f"{SETTINGS_FILE}.damaged"))
                     self.problem = ""
         except OSError as error:
             raise ClientError(f"the settings cannot be saved in {folder}: {error.strerror}") from error

@@ -14,8 +14,9 @@ from tabuleiro.errors import IllegalActionError, NotationError, TurnError
 from tabuleiro.rules.base import State
 
 _PART = r"(?:\([^()]*\)|\[[^\[\]]*\]|[^\s,\-])"
-_APART = r"(?<![^\s,])[A-Za-z]{1,2}\s+[0-9]{1,3}(?![^\s,.])|(?<!\S)(?<![0-9],\s)[0-9]{1,3}\s*,\s*[0-9]{1,3}(?![^\s.])"
-_ACTION = re.compile(rf"{_APART}|-*{_PART}+(?:(?:\s*-+\s*|\s+x\s+){_PART}+)*|-+")
+_LETTER_APART = r"(?<![^\s,])[A-Za-z]{1,2}\s+[0-9]{1,3}\.?(?![^\s,])"
+_NUMBERS_APART = r"(?<!\S)(?<![0-9],\s)[0-9]{1,3}\s*,\s*[0-9]{1,3}\.?(?!\S)"
+_ACTION = re.compile(rf"{_LETTER_APART}|{_NUMBERS_APART}|-*{_PART}+(?:(?:\s*-+\s*|\s+x\s+){_PART}+)*|-+")
 """Brackets keep commas and spaces, a hyphen and an ``x`` the spaces around: ``[3, 4]``, ``3 - 4``, ``a1 x b3``.
 
 A letter and a number after it are one cell, and so are two numbers with a comma: ``a 4``, ``3,4``.

@@ -55,9 +55,12 @@ async def sit_down(server, make_typist, make_paper):
     ends = asyncio.Event()
     tasks = []
 
-    async def begin(*, is_terminal: bool = True, is_watching: bool = False) -> Sitting:
+    async def begin(
+        *, is_terminal: bool = True, is_watching: bool = False, has_report_cells: bool = False
+    ) -> Sitting:
         typist, paper, begun = make_typist(is_terminal=is_terminal), make_paper(), asyncio.Event()
-        screen = Screen(paper, TextStyle(color=False, ascii=True), has_prompt=is_terminal)
+        style = TextStyle(color=False, ascii=True, has_report_cells=has_report_cells)
+        screen = Screen(paper, style, has_prompt=is_terminal)
         staying: asyncio.Future[Stay] = asyncio.get_running_loop().create_future()
 
         async def stay() -> None:
@@ -89,6 +92,58 @@ async def test_the_room_is_told_with_names_sides_board_and_turn(server, sit_down
     sitting = await sit_down()
     await sitting.shows("ana (blue, x) against rui (red, o); blue begins\n\n4 x . . .\n")
     await sitting.shows("your turn (blue, x), 2 actions left\n> ")
+
+
+async def test_cells_are_read_and_shown_as_in_the_report_and_sent_as_ours(server, sit_down):
+    sitting = await sit_down(has_report_cells=True)
+    await sitting.shows(
+        "cells as in the report: columns A to D, rows 0 to 3 from the top\n\n0 x . . .\n1 . . . .\n"
+    )
+    sitting.type("B1")
+    await sitting.shows("you played B1")
+    assert server.room.actions == ["b3"]
+    sitting.type("a4")
+    await sitting.shows("cannot read 'a4': row 4 does not exist: rows are 0 to 3\nnothing was played")
+    sitting.type("why D3", "look b1", "look 0", "moves")
+    await sitting.shows("D3: you have no virus or awake zombie next to it")
+    await sitting.shows("B1: blue virus; around it: ")
+    await sitting.shows("row 0: blue virus A0; empty B0, C0, D0")
+    await sitting.shows("7 legal actions:\nA2  B2  C2  A1  C1  ")
+    sitting.type("c 2")
+    await sitting.shows("you played C2")
+    await server.opponent_plays("c1", "d2")
+    await sitting.shows("rui played C3 D2")
+    assert server.room.actions == ["b3", "c2", "c1", "d2"]
+
+
+async def test_a_capital_that_is_another_cell_in_the_report_is_told_of_once(server, sit_down):
+    sitting = await sit_down()
+    sitting.type("B3")
+    await sitting.shows("B3 is read as b3. In the game's report B3 is b1: the option --coordinates report")
+    await sitting.shows("you played b3")
+    sitting.type("B2", "quit")
+    await sitting.shows("you played b2")
+    await sitting.staying
+    assert sitting.text.count("--coordinates report") == 1
+
+
+async def test_a_letter_and_a_number_apart_are_a_cell_even_where_the_letter_is_a_command(server, sit_down):
+    sitting = await sit_down()
+    sitting.type("b 3")
+    await sitting.shows("you played b3")
+    sitting.type("h 4", "q 1")
+    await sitting.shows("'h 4': column h does not exist: columns are a to d")
+    await sitting.shows("'q 1': column q does not exist")
+    assert not sitting.staying.done()
+
+
+async def test_the_board_tells_how_many_cells_each_player_reaches(server, sit_down):
+    sitting = await sit_down()
+    await sitting.shows("blue reaches 3 cells, red 3\n")
+    sitting.type("b3")
+    await sitting.shows("blue reaches 7 cells, red 3\nyour turn (blue, x), 1 action left")
+    sitting.type("?")
+    await sitting.shows("7 legal actions (moves lists them)")
 
 
 async def test_actions_of_a_turn_are_played_together_or_one_by_one(server, sit_down):

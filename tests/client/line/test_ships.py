@@ -101,7 +101,7 @@ def test_answers_in_one_or_more_steps_make_a_legal_action(state, answers, action
     ("answers", "expected"),
     [
         (["what?"], "boost SQUARE, reprogram SQUARE, or no"),
-        (["boost f6"], "one of a1 c1 d2 a3 c3 b4, or no"),
+        (["boost f6"], "one of a1 c1 d2 a3 c3 b4, boost, reprogram or no"),
         (["boost", "base"], "one of a1 c1"),
         (["reprogram a6"], "one of a1 a2 b2"),
     ],

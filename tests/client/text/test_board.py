@@ -150,11 +150,11 @@ def test_hexagons_are_indented_and_coloured_cells_keep_their_letter() -> None:
     marks = {"b2": {Mark.LAST}, "b3": {Mark.LAST, Mark.WINNING}, "c1": {Mark.LEGAL, Mark.REQUIRED}}
     view = drawn_view(["bw", ".bw", ".."], marks, topology="hex", grounds=grounds)
     assert board_lines(view, ASCII) == picture("""
-        |  a r#  gO  a2
-        |b g.  [#][rO] b3
+        |  a rB  gW  a2
+        |b g.  [B][rW] b3
         |  c r*  g.  c2
     """)
-    assert legend(view, ASCII) == "# black stone, O white stone, r red, g green"
+    assert legend(view, ASCII) == "B black stone, W white stone, r red, g green"
 
 
 def test_colours_that_begin_alike_get_different_letters() -> None:
@@ -166,16 +166,16 @@ def test_colours_that_begin_alike_get_different_letters() -> None:
 
 def test_forbidden_cells_only_on_demand() -> None:
     view = drawn_view(["b.", ".w"], {"a2": {Mark.FORBIDDEN}, "b1": {Mark.LEGAL}})
-    assert board_lines(view, ASCII) == ["a # .", "b . O", "  1 2"]
-    assert board_lines(view, ASCII, show_legal=True, show_forbidden=True) == ["a # -", "b + O", "  1 2"]
+    assert board_lines(view, ASCII) == ["a B .", "b . W", "  1 2"]
+    assert board_lines(view, ASCII, show_legal=True, show_forbidden=True) == ["a B -", "b + W", "  1 2"]
 
 
 def test_neighbouring_marks_share_a_column() -> None:
     last, won = {Mark.LAST}, {Mark.WINNING}
     view = drawn_view(["bbb", "bbb", "bbb"], {"a1": last, "a2": last, "b1": won, "b2": won, "c1": won, "c2": last})
-    assert board_lines(view, ASCII) == ["a[#|#]#", "b(#|#)#", "c(#[#]#", "  1 2 3"]
+    assert board_lines(view, ASCII) == ["a[B|B]B", "b(B|B)B", "c(B[B]B", "  1 2 3"]
     view = drawn_view(["bbb"], {"a1": last, "a2": {Mark.LEGAL}, "a3": last})
-    assert board_lines(view, ASCII, show_legal=True)[0] == "a[#>#[#]"
+    assert board_lines(view, ASCII, show_legal=True)[0] == "a[B>B[B]"
 
 
 def test_bases_stand_above_and_below_and_home_rows_are_named() -> None:
@@ -194,6 +194,19 @@ def test_bases_stand_above_and_below_and_home_rows_are_named() -> None:
         |  1 2 3
         |  joined by white
     """)
+
+
+def test_minefield_in_ascii_has_the_letters_of_its_report_and_white_has_its_own_colour() -> None:
+    state = registry.load("minefield", {"size": 5}).initial_state()
+    for text in ("a1", "b2"):
+        state = state.apply(state.string_to_action(text))
+    lines = board_lines(state.view(), ASCII)
+    assert lines[4:6] == ["2 #[W]# # #", "1 B # # # #"]
+    assert legend(state.view(), ASCII) == "B black stone, W white stone, # empty"
+    coloured = board_lines(state.view(), COLOUR)
+    assert coloured[0].startswith("\x1b[1;34mb") or "\x1b[1;34mb\x1b[0m" in coloured[0]
+    assert "\x1b[1mw\x1b[0m\x1b[1mh\x1b[0m" in coloured[-1]
+    assert "\x1b[1m\N{FISHEYE}\x1b[0m" in coloured[4]
 
 
 def test_colour_adds_nothing_but_colour() -> None:

@@ -56,9 +56,9 @@ def test_xero_g_brackets_both_squares_and_the_reprogrammed_ship() -> None:
 
 def test_iris_shows_the_one_cell_left_without_being_asked() -> None:
     assert drawn("iris", "c3 a1", side=5) == picture("""
-        |        a[rO] y.  g.  b.  r.  a5
+        |        a[rW] y.  g.  b.  r.  a5
         |      b b.   .   .   .   .  y.  b6
-        |    c g.   .   #   .   .   .  g.  c7
+        |    c g.   .   B   .   .   .  g.  c7
         |  d y.   .   .   .   .   .   .  b.  d8
         |e r.   .   .   .   .   .   .   .  r.  e9
         |  f b.   .   .   .   .   .   .  y.  f8
@@ -71,8 +71,8 @@ def test_iris_shows_the_one_cell_left_without_being_asked() -> None:
 def test_iris_shows_what_the_first_stone_bans() -> None:
     assert drawn("iris", "c3 b2", asks=True, side=5)[:5] == picture("""
         |        a r.  y.  g.  b.  r.  a5
-        |      b b.  [O]  -   +   +  y.  b6
-        |    c g.   -   #   +   +   +  g.  c7
+        |      b b.  [W]  -   +   +  y.  b6
+        |    c g.   -   B   +   +   +  g.  c7
         |  d y.   +   +   +   +   +   +  b.  d8
         |e r.   +   +   +   +   +   +   +  r.  e9
     """)
@@ -88,17 +88,17 @@ def test_minefield_shows_forbidden_cells_on_demand() -> None:
     position = "b..../.w.../...../w.b../.w... 0"
     asked = picture("""
         |black joins top and bottom
-        |5 - O + + +
-        |4 O - # + +
+        |5 - W + + +
+        |4 W - B + +
         |3 + + + + +
-        |2 + O + + +
-        |1 # + + + +
+        |2 + W + + +
+        |1 B + + + +
         |black joins top and bottom
         |  a b c d e
         |  white joins left and right
     """)
     assert drawn("minefield", "", asks=True, size=5, position=position) == asked
-    plain = [line.replace("+", ".").replace("-", ".") for line in asked]
+    plain = [line.replace("+", "#").replace("-", "#") for line in asked]
     assert drawn("minefield", "", size=5, position=position) == plain
 
 

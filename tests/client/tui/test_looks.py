@@ -7,10 +7,11 @@ import pytest
 from rich.color import Color, ColorSystem
 from rich.style import Style
 
+from tabuleiro_client.net.files import SETTINGS_FILE
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.ink import Ink, Role
 from tabuleiro_client.tui.screens.help import key_page
-from tabuleiro_client.tui.settings import FILE_NAME, Settings, SettingsFile
+from tabuleiro_client.tui.settings import Settings, SettingsFile
 from tabuleiro_client.tui.themes import DEFAULT_THEME, THEMES, Brush, screen_colours_256, theme_named
 
 PIECES = {False: ("SIDE_0", "SIDE_1", "SHIP_1", "SHIP_2", "SHIP_3"), True: ("SIDE_0", "SIDE_1")}
@@ -152,19 +153,20 @@ def test_settings_are_kept_and_read_again(tmp_path):
     SettingsFile(tmp_path / "new").save(settings)
     file = SettingsFile(tmp_path / "new")
     assert (file.load(), file.problem) == (settings, "")
-    assert [path.name for path in (tmp_path / "new").iterdir()] == [FILE_NAME]
+    assert [path.name for path in (tmp_path / "new").iterdir()] == [SETTINGS_FILE]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff", b'{"theme": "light"'])
 def test_settings_that_cannot_be_read_are_the_defaults_and_that_is_said(tmp_path, content):
-    (tmp_path / FILE_NAME).write_bytes(content)
+    (tmp_path / SETTINGS_FILE).write_bytes(content)
     file = SettingsFile(tmp_path)
     assert file.load() == Settings()
-    assert file.problem == f"{tmp_path / FILE_NAME} cannot be read (it is damaged): the standard settings are used"
+    problem = f"{tmp_path / SETTINGS_FILE} cannot be read (it is damaged): the standard settings are used"
+    assert file.problem == problem
 
 
 def test_a_settings_file_that_is_none_is_said(tmp_path):
-    (tmp_path / FILE_NAME).mkdir()
+    (tmp_path / SETTINGS_FILE).mkdir()
     file = SettingsFile(tmp_path)
     assert file.load() == Settings()
     assert "cannot be read (Is a directory)" in file.problem
@@ -183,25 +185,25 @@ def test_a_settings_file_that_is_none_is_said(tmp_path):
 )
 def test_one_setting_that_makes_no_sense_costs_no_other_and_is_named(tmp_path, written, refused):
     """All of them were the defaults then, without a word, and the next change wrote that down for good."""
-    (tmp_path / FILE_NAME).write_text(f'{{"is_ascii": true, {written}}}', encoding="utf-8")
+    (tmp_path / SETTINGS_FILE).write_text(f'{{"is_ascii": true, {written}}}', encoding="utf-8")
     file = SettingsFile(tmp_path)
     assert file.load() == Settings(is_ascii=True)
-    assert file.problem == f"not understood in {tmp_path / FILE_NAME}: {refused}"
+    assert file.problem == f"not understood in {tmp_path / SETTINGS_FILE}: {refused}"
 
 
 def test_a_file_that_was_not_understood_is_kept_when_settings_are_saved(tmp_path):
-    (tmp_path / FILE_NAME).write_text('{"theme": "light",}', encoding="utf-8")
+    (tmp_path / SETTINGS_FILE).write_text('{"theme": "light",}', encoding="utf-8")
     file = SettingsFile(tmp_path)
     file.save(msgspec.structs.replace(file.load(), is_ascii=True))
     assert SettingsFile(tmp_path).load() == Settings(is_ascii=True)
-    kept = tmp_path / f"{FILE_NAME}.damaged"
+    kept = tmp_path / f"{SETTINGS_FILE}.damaged"
     assert kept.read_text(encoding="utf-8") == '{"theme": "light",}'
     file.save(Settings())
     assert kept.read_text(encoding="utf-8") == '{"theme": "light",}'
 
 
 def test_settings_of_another_version_keep_what_is_known(tmp_path):
-    (tmp_path / FILE_NAME).write_text('{"theme": "light", "sparkles": true}', encoding="utf-8")
+    (tmp_path / SETTINGS_FILE).write_text('{"theme": "light", "sparkles": true}', encoding="utf-8")
     file = SettingsFile(tmp_path)
     assert (file.load(), file.problem) == (Settings(theme="light"), "")
 

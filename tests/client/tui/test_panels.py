@@ -129,7 +129,7 @@ def test_groups_and_chains_are_told_of_their_cells():
         state = state.apply(state.string_to_action(text))
     view = state.view()
     assert cell_note(view, 0) == "a1, white stone, red, a group of 1 white stone scores 1"
-    assert facts(view, ("black", "white")) == "black  groups 0\nwhite  groups 1 1"
+    assert facts(state, view, ("black", "white")) == "black  groups 0\nwhite  groups 1 1"
 
 
 def test_the_compass_shows_where_each_side_wants_to_go():

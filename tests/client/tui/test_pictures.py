@@ -166,11 +166,11 @@ def test_what_is_marked_is_told_by_characters_alone():
     )
     assert drawn(state, Size.SMALL, overlay) == [
         "   ==== black ====",
-        "5 |*** . {.} . ~.~|",
-        "4 | .  .  .  .  . |",
-        "3 | .  . [#] .  . |",
-        "2 |=.= .  .  . !.!|",
-        "1 |[O] .  .  . >.<|",
+        "5 |*** # {#} # ~#~|",
+        "4 | #  #  #  #  # |",
+        "3 | #  # [B] #  # |",
+        "2 |=#= #  #  # !#!|",
+        "1 |[W] #  #  # >#<|",
         "    a  b  c  d  e",
         "   ==== black ====",
         "white joins left and right",
@@ -181,7 +181,7 @@ def test_what_may_be_chosen_is_marked_unless_most_may():
     state = state_of("virus-wars", rows=4, cols=4, steps=2)
     assert drawn(state, Size.SMALL, Overlay(shows_legal=True))[0] == "4  x  +  .  ."
     free = state_of("minefield", size=5)
-    assert drawn(free, Size.SMALL, Overlay(shows_legal=True))[1] == "5 | .  .  .  .  . |"
+    assert drawn(free, Size.SMALL, Overlay(shows_legal=True))[1] == "5 | #  #  #  #  # |"
 
 
 def test_where_most_cells_may_be_chosen_the_others_are_blank():

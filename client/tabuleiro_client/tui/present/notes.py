@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from tabuleiro.notation.record import RecordTurn
+from tabuleiro.rules import State
 from tabuleiro.rules.view import BoardView, Mark, Note
 from tabuleiro_client.models.records import Match
 from tabuleiro_client.text.board import scores_text
+from tabuleiro_client.text.sentences import reach_lines
 
 
 def notes_of_cell(view: BoardView, cell: int) -> list[Note]:
@@ -35,10 +37,10 @@ def cell_note(view: BoardView, cell: int) -> str:
     return ", ".join(words)
 
 
-def facts(view: BoardView, sides: tuple[str, str]) -> str:
-    """Return the facts beside the board: group scores or the compass; empty for none."""
+def facts(state: State, view: BoardView, sides: tuple[str, str]) -> str:
+    """Return the facts beside the board: group scores, the cells reached, or the compass; empty for none."""
     if view.scores is None:
-        return compass(view, sides)
+        return "\n".join(reach_lines(state)) or compass(view, sides)
     width = max(map(len, sides))
     return "\n".join(
         f"{side:<{width}}  groups {scores_text(scores)}" for side, scores in zip(sides, view.scores, strict=True)

@@ -22,8 +22,8 @@ from itertools import chain
 from typing import Final
 
 from tabuleiro.rules.view import BoardView, CellView, EdgeView, Mark, Target
-from tabuleiro_client.text.board import ground_letters
-from tabuleiro_client.tui.present.glyphs import FILL, ROLES, GlyphSet
+from tabuleiro_client.text.board import empty_glyph, ground_letters
+from tabuleiro_client.tui.present.glyphs import ASCII, FILL, ROLES, GlyphSet
 from tabuleiro_client.tui.present.ink import PLAIN, Canvas, Ink, Role, Row
 from tabuleiro_client.tui.present.layout import TALL_SIZES, Box, Layout, Size, side_edges_text
 from tabuleiro_client.tui.present.overlay import Overlay
@@ -73,6 +73,7 @@ class _Picture:
         self._overlay = overlay
         self._glyphs = glyphs
         self._letters = ground_letters(view)
+        self._empty = empty_glyph(view, is_ascii=True) if glyphs is ASCII else glyphs.empty
         self._marks_legal = overlay.shows_legal and not self._is_mostly_legal()
         self._canvas = Canvas(layout.width, layout.height, wanted)
         self._cells = view.cells if wanted is None else self._cells_near(wanted)
@@ -195,7 +196,7 @@ class _Picture:
             return "-", _FORBIDDEN
         if overlay.shows_legal and not self._marks_legal and not self._targets(cell.index):
             return " ", PLAIN
-        return self._glyphs.empty, _ON_COLOUR if cell.ground else _EMPTY
+        return self._empty, _ON_COLOUR if cell.ground else _EMPTY
 
     def _mark(self, cell: CellView) -> tuple[str, Role | None]:
         """Return the characters beside the glyph and the ground below it, for the most urgent mark."""

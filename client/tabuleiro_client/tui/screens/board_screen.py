@@ -112,8 +112,8 @@ class BoardScreen(Screen[None]):
         entry, view = self.query_one(Entry), self.current_view()
         if view is None:
             return
-        words = re.findall(r"[a-z]+[0-9]+", entry.value.lower()) if entry.kind == "play" else []
-        named = [cell.index for cell in view.cells if cell.name in words[-1:]]
+        words = re.findall(r"[a-z]+[0-9]+|[0-9]+-[0-9]+", entry.value.lower()) if entry.kind == "play" else []
+        named = [cell.index for cell in view.cells if cell.name.lower() in words[-1:]]
         if named or self.board.is_named:
             self.board.show_named(named[0] if named else None)
 

@@ -149,7 +149,7 @@ class LiveScreen(BoardScreen, RoomView):
         title = self._title(game, head)
         self.query_one(TopBar).show_title(f"{title}  {head.watchers} watching" if head.watchers else title)
         self.show_players()
-        self._show_banner("facts", facts(model.view, game.sides))
+        self._show_banner("facts", facts(model.state, model.view, game.sides))
         ending = model.ending_lines()
         self._show_banner("end", "\n".join([*ending, self.next_steps()]) if ending else "")
         self.show_lines()

@@ -60,8 +60,15 @@ class ReplayScreen(BoardScreen):
     ReplayScreen .unused { display: none; }
     """
 
-    def __init__(self, record: MatchRecord, match: Match | None = None, matches: Matches | None = None) -> None:
-        self.model = ReplayModel(record)
+    def __init__(
+        self,
+        record: MatchRecord,
+        match: Match | None = None,
+        matches: Matches | None = None,
+        *,
+        has_report_cells: bool = False,
+    ) -> None:
+        self.model = ReplayModel(record, has_report_cells=has_report_cells)
         self.match = match
         self._matches = matches
         self._autoplay: Timer | None = None
@@ -127,17 +134,16 @@ class ReplayScreen(BoardScreen):
         model = self.model
         self.show_position(model.view, self.make_overlay)
         glyphs, marks = side_glyphs(model.game, self.context.writing), model.turn_marks()
-        self.query_one(Moves).show(model.line.turns(), glyphs, model.place, {} if model.branch else marks)
+        self.query_one(Moves).show(model.turns_shown, glyphs, model.place, {} if model.branch else marks)
         self._show_analysis()
-        self.query_one("#facts", Static).update(facts(model.view, model.game.sides))
-        notices = "  ".join(picture_of(model.state).notices)
+        self.query_one("#facts", Static).update(facts(model.state, model.view, model.game.sides))
+        notices = "  ".join(model.cells.picture(picture_of(model.state)).notices)
         self.write_line(
             "turn", model.turn_text() if model.is_ended else f"{model.turn_text()}  {notices}".rstrip()
         )
-        prompt = model.composer.prompt() if model.composer is not None and model.state.to_move is not None else ""
         playing = f"autoplay, {model.delay_s:g} s an action (Space stops)" if self._autoplay is not None else ""
         brief = model.brief_evaluation() if self.has_class("narrow") else ""
-        told = model.message or playing or model.progress_text() or brief or prompt
+        told = model.message or playing or model.progress_text() or brief or model.prompt
         self.write_line("say", told or (notices if model.is_ended else ""))
         self.query_one("#say").set_class(bool(model.message), "message")
         self.board.can_choose = model.branch is not None
@@ -376,7 +382,7 @@ class ReplayScreen(BoardScreen):
         assert self._matches is not None
         try:
             match = await self._matches.get(number)
-            model = ReplayModel(match.record)
+            model = ReplayModel(match.record, has_report_cells=self.model.cells.is_report)
         except (TabuleiroError, ModuleNotFoundError) as error:
             self._say(problem_text(error))
             return

@@ -203,7 +203,7 @@ class ReplaysScreen(PageScreen):
 
     def _open(self, record: MatchRecord, match: Match | None = None, matches: Matches | None = None) -> None:
         try:
-            screen = ReplayScreen(record, match, matches)
+            screen = ReplayScreen(record, match, matches, has_report_cells=self.context.writing.has_report_cells)
         except (GameOptionError, NotationError, IllegalActionError) as error:
             raise ClientError(f"the record cannot be replayed: {error}") from error
         self.app.push_screen(screen)

@@ -15,21 +15,21 @@ from tabuleiro.descriptors import NO, YES
 from tabuleiro.errors import NotationError
 from tabuleiro.protocol.names import NAME_RULE, parse_name
 from tabuleiro.rules.view import Target
-from tabuleiro_client.net.files import config_folder
+from tabuleiro_client.net.files import SETTINGS_FILE, config_folder
 from tabuleiro_client.net.identity import login_name
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay
 from tabuleiro_client.tui.room_form import Field
 from tabuleiro_client.tui.sample_positions import sample_view
 from tabuleiro_client.tui.screens.page import PageScreen
-from tabuleiro_client.tui.settings import FILE_NAME, BoardSize, Settings
+from tabuleiro_client.tui.settings import BoardSize, Settings
 from tabuleiro_client.tui.themes import THEMES
 from tabuleiro_client.tui.widgets.board import BoardPicture
 from tabuleiro_client.tui.widgets.forms import FieldRow, FormBox, widgets_of
 
 PREVIEW_MIN_COLUMNS = 110
 _YES_NO = {YES: YES, NO: NO}
-_SWITCHES = ("is_ascii", "shows_legal", "asks_before_sending", "rings_bell", "changes_title")
+_SWITCHES = ("is_ascii", "shows_legal", "asks_before_sending", "rings_bell", "changes_title", "has_report_cells")
 
 
 def setting_fields() -> list[Field]:
@@ -42,6 +42,7 @@ def setting_fields() -> list[Field]:
         Field("board_size", "size of boards", "auto: as large as fits", sizes),
         Field("shows_legal", "mark choices", "show the cells you can choose", _YES_NO, heading="Play"),
         Field("asks_before_sending", "ask to send", "a complete turn of several actions waits", _YES_NO),
+        Field("has_report_cells", "cells as in reports", "the names that the games' reports gave them", _YES_NO),
         Field("rings_bell", "bell", "rings when it is your turn", _YES_NO, heading="In the background"),
         Field("changes_title", "window title", "says so when it is your turn", _YES_NO),
         Field("name", "your name", "who you are on new servers", None, login_name(), heading="You"),
@@ -66,7 +67,7 @@ class SettingsScreen(PageScreen):
             with FormBox(id="form"):
                 for field in setting_fields():
                     yield from widgets_of(field, _text_of(self.context.settings, field.name))
-                yield Static(f"kept in {config_folder() / FILE_NAME}", id="file", markup=False)
+                yield Static(f"kept in {config_folder() / SETTINGS_FILE}", id="file", markup=False)
             yield BoardPicture(id="preview")
 
     def on_mount(self) -> None:

@@ -78,15 +78,15 @@ class HexBoard(Board):
         named = split_name(text)
         numbered = parse_row_and_column(text) if named is None else None
         if numbered is not None:
-            rows = range(1, len(self.row_labels) + 1)
-            row, cell, row_name = numbered[0] - 1, str(numbered[1]), str(numbered[0])
+            rows = tuple(str(number) for number in range(1, len(self.row_labels) + 1))
+            row_name, cell = map(str, numbered)
         elif named is not None:
-            rows, cell, row_name = self.row_labels, named[1], named[0]
-            row = rows.index(row_name) if row_name in rows else -1
+            rows, (row_name, cell) = self.row_labels, named
         else:
             raise NotationError(text, self.expected_cell)
-        if not 0 <= row < len(rows):
+        if row_name not in rows:
             raise NotationError(text, self.expected_cell, missing("row", row_name, rows))
+        row = rows.index(row_name)
         name = f"{self.row_labels[row]}{cell}"
         if name not in self.index_of:
             fault = f"row {row_name} has cells 1 to {self.row_lengths[row]}, not {cell}"
