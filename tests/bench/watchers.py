@@ -19,7 +19,7 @@ async def bench_watchers(sizes: Sequence[int], folder: Path) -> None:
     """One room, more and more watchers, and a host who plays both sides."""
     actions = one_match(1)
     async with running("tabuleiro", *tabuleiro(folder / "watchers.db")) as process:
-        host = await Guest.arrive(process.url, "host")
+        host = await Guest.arrive(process.url, "player")
         seats = (SeatRequest("me"), SeatRequest("me"))
         room = (await host.ask(CreateRoom(id=0, game=GAME, options=OPTIONS, seats=seats))).head.room
         watchers: list[Guest] = []

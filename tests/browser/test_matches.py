@@ -56,6 +56,7 @@ def test_a_match_is_played_to_its_end_on_a_phone_with_touch(visit: Any, game: st
     start(page, game)
     assert OVER.search(play_to_the_end(page, seed=2, by_touch=True))
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.locator(".focus").count() == 0
 
 
 @pytest.mark.slow

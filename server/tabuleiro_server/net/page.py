@@ -103,6 +103,9 @@ class Page:
         for name in sorted(contents):
             digest.update(name.encode() + b"\0" + contents[name] + b"\0")
         self.folder = f"/static/{digest.hexdigest()[:16]}"
+        # All modules at once: else a browser learns of each only when it has read the one that imports it.
+        modules = [f"{self.folder}/{name}" for name in sorted(contents) if name.endswith(".js")]
+        self._preloads = "\n".join(f'<link rel="modulepreload" href="{path}">' for path in modules)
         self._document = Template(document)
         self._files = {f"{self.folder}/{name}": _static_file(name, content) for name, content in contents.items()}
 
@@ -131,6 +134,7 @@ class Page:
             picture = f"/r/{room.room}.png" if match is None else f"/m/{room.room}/{match}.png"
         text = self._document.substitute(
             folder=self.folder,
+            preloads=self._preloads,
             title=html.escape(title),
             description=html.escape(description),
             picture=self._picture_tags(picture),

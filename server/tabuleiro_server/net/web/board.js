@@ -80,8 +80,10 @@ export class BoardPicture {
   /** @param {Target} target */
   showFocus(target) {
     for (const button of [...this.buttons, ...this.sides.values()]) button.tabIndex = -1;
-    this.buttonOf(target).tabIndex = 0;
-    this.focus.replaceChildren(...drawn([this.drawing.focus(target)]));
+    const button = this.buttonOf(target);
+    button.tabIndex = 0;
+    // As browsers do by themselves: keys want to see the focus, fingers would take it for a mark.
+    if (button.matches(":focus-visible")) this.focus.replaceChildren(...drawn([this.drawing.focus(target)]));
   }
 
   /**
