@@ -99,7 +99,7 @@ def test_a_whole_match_is_played_by_the_keyboard_alone(
                 f"""() => document.querySelector('.actions .primary')
                 || document.querySelectorAll('.moves li').length >= {count}"""
             )
-            if page.locator(".actions .primary").count():
+            if page.locator(".actions .primary", has_text="Play").count():
                 page.keyboard.press("Tab")
                 tab_to(page, "Play$")
                 page.keyboard.press("Enter")

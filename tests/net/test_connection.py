@@ -109,6 +109,7 @@ class Scripted:
         shared = Shared(
             config,
             limiter,
+            limiter,
             HttpPages(config, str),
             self._open,
             Flusher(),

@@ -28,6 +28,7 @@ from tabuleiro_server import wiring
 from tabuleiro_server.config import Config
 from tabuleiro_server.net import connection as connection_module
 from tabuleiro_server.net import handler as handler_module
+from tabuleiro_server.net.rate_limit import ANSWERED_TIMES
 from tabuleiro_server.rooms.journal import rows_of
 from tabuleiro_server.run_clock import RunClock, wall_ms
 from tabuleiro_server.sessions.budgets import Budgets
@@ -84,6 +85,28 @@ async def test_sockets_that_say_nothing_keep_nobody_out(start_server: StartServe
             assert await read_to_end(silent[0][0]) == b""
             for _, writer in silent:
                 writer.close()
+
+
+async def test_pages_that_were_answered_take_no_place_from_handshakes(start_server: StartServer) -> None:
+    limits = {"connections_per_address_count": 2, "handshakes_count": 2, "close_timeout_ms": 86_400_000}
+    async with asyncio.timeout(LIMIT_S), start_server(**limits) as server:
+        places_count = ANSWERED_TIMES * 2
+        answered = []
+        for _ in range(places_count):
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert (await reader.read()).startswith(b"HTTP/1.1 200")
+            answered.append(writer)
+        async with wire(server.url) as client:
+            await client.hello("ana")
+        # All of them still wait for their end, and none was cut.
+        _, metrics = await raw_request(server.port, ["GET /metrics HTTP/1.1"])
+        assert "handshakes_count" not in metrics
+        # That page was one too many: the oldest went.
+        _, metrics = await raw_request(server.port, ["GET /metrics HTTP/1.1"])
+        assert 'limit="handshakes_count"} 1.0' in metrics
+        for writer in answered:
+            writer.close()
 
 
 async def read_to_end(reader: asyncio.StreamReader) -> bytes:

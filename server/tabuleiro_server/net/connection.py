@@ -125,6 +125,7 @@ class Shared:
 
     config: Config
     handshakes: HandshakeLimiter
+    answered: HandshakeLimiter
     pages: HttpPages
     on_open: Callable[[Connection], None]
     flusher: Flusher
@@ -293,6 +294,7 @@ class Connection(asyncio.BufferedProtocol):
             if timer is not None:
                 timer.cancel()
         self._shared.handshakes.leave(self)
+        self._shared.answered.leave(self)
         if self._answering is not None:
             self._answering.cancel()
         if self._receiver is not None:
@@ -325,7 +327,7 @@ class Connection(asyncio.BufferedProtocol):
         request = cast("Request", events[0])
         answer = self._shared.pages.answer(request, self.peer_address)
         if isinstance(answer, bytes):
-            self._write_last([answer])
+            self._write_page(answer)
             return
         if answer is not None:
             # The limit of the handshake goes on.
@@ -344,7 +346,13 @@ class Connection(asyncio.BufferedProtocol):
 
     def _answer_late(self, answering: asyncio.Task[bytes]) -> None:
         if not answering.cancelled():
-            self._write_last([answering.result()])
+            self._write_page(answering.result())
+
+    def _write_page(self, page: bytes) -> None:
+        """Write a plain page; the connection, which waits for its end now, keeps no handshake out."""
+        self._shared.handshakes.leave(self)
+        self._shared.answered.arrive(self, self.peer_address)
+        self._write_last([page])
 
     def _refuse_head(self, status: HTTPStatus, text: str) -> None:
         self._write_last([response(status, text)])

@@ -16,6 +16,12 @@ from tabuleiro_server.memory import Memory
 from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.addresses import Proxies, rate_limit_key
 
+ANSWERED_TIMES: Final = 5
+"""A browser has six connections for the files of a page, and a class behind one address opens it at once.
+
+Connections that were answered do nothing but wait for their end, which somebody far away takes long to send.
+"""
+
 
 class Verdict(Enum):
     """The answer of a rate limiter for something that was received."""
@@ -108,14 +114,17 @@ class Handshake(Protocol):
 
 
 class HandshakeLimiter:
-    """The connections that are not admitted: in their handshake, at a plain page, or being refused.
+    """The connections that are not admitted: in their handshake, being refused, or answered with a plain page.
 
     One address has no more of them than it may have connections. Where there is no place for a new one, the oldest
     of the address with most of them goes: slow handshakes from a few addresses keep nobody else out.
+
+    ``times`` as many have a place here as the settings say: see `ANSWERED_TIMES`.
     """
 
-    def __init__(self, config: Config, proxies: Proxies, metrics: NetMetrics) -> None:
-        self._config = config
+    def __init__(self, config: Config, proxies: Proxies, metrics: NetMetrics, times: int = 1) -> None:
+        self._per_address_count = times * config.connections_per_address_count
+        self._all_count = times * config.handshakes_count
         self._proxies = proxies
         self._metrics = metrics
         self._addresses: dict[Handshake, str] = {}
@@ -132,10 +141,10 @@ class HandshakeLimiter:
         own = self._by_address.setdefault(key, {})
         self._addresses[connection] = key
         own[connection] = None
-        is_crowd = len(own) > self._config.connections_per_address_count
+        is_crowd = len(own) > self._per_address_count
         if is_crowd and not self._proxies.is_trusted(peer_address):
             self._cut_oldest(own)
-        elif len(self._addresses) > self._config.handshakes_count:
+        elif len(self._addresses) > self._all_count:
             self._cut_oldest(max(self._by_address.values(), key=len))
 
     def leave(self, connection: Handshake) -> None:

@@ -22,7 +22,7 @@ from tabuleiro_server.net.addresses import Proxies, is_loopback, own_addresses, 
 from tabuleiro_server.net.connection import READ_BYTES, Connection, Flusher, Framer, Shared
 from tabuleiro_server.net.handler import Handler
 from tabuleiro_server.net.http import HttpPages
-from tabuleiro_server.net.rate_limit import ConnectionLimiter, HandshakeLimiter
+from tabuleiro_server.net.rate_limit import ANSWERED_TIMES, ConnectionLimiter, HandshakeLimiter
 from tabuleiro_server.sessions.requests import Requests
 
 log = structlog.get_logger(__name__)
@@ -51,7 +51,10 @@ class WebSocketServer:
         self._limiter = ConnectionLimiter(config, metrics, memory)
         self._handshakes = HandshakeLimiter(config, self._proxies, metrics)
         buffer = bytearray(READ_BYTES)
-        self._shared = Shared(config, self._handshakes, pages, self._open, Flusher(), Framer(), buffer, awake_s)
+        self._answered = HandshakeLimiter(config, self._proxies, metrics, ANSWERED_TIMES)
+        self._shared = Shared(
+            config, self._handshakes, self._answered, pages, self._open, Flusher(), Framer(), buffer, awake_s
+        )
         self._server: asyncio.Server | None = None
         self._addresses: dict[Handler, str] = {}
         self._all_finished = asyncio.Event()
@@ -101,7 +104,7 @@ class WebSocketServer:
         if self._server is None:
             return
         self._server.close()
-        for connection in self._handshakes.waiting:
+        for connection in (*self._handshakes.waiting, *self._answered.waiting):
             connection.cut()
         for handler in tuple(self._addresses):
             handler.end_after_answers(CloseCode.SERVICE_RESTART, "the server restarts; connect again and resume")
