@@ -9,7 +9,8 @@
     ├── VectorError              the rules differ from a check vector, or the vector is malformed
     ├── IllegalActionError       an action that the rules do not allow in this position
     │   └── MatchOverError       any action after the end
-    ├── GameOptionError          an unknown game or option, or a value out of its range
+    ├── GameOptionError          an unknown option, or a value out of its range
+    │   └── UnknownGameError     a game that there is not
     ├── ProtocolError
     │   ├── LocalProtocolError   we were about to send something wrong: a bug of ours
     │   └── RemoteProtocolError  the peer sent something wrong; carries the close code
@@ -33,6 +34,8 @@
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 
 class TabuleiroError(Exception):
@@ -126,6 +129,15 @@ class GameOptionError(TabuleiroError):
         self.value = value
         self.expected = expected
         super().__init__(f"option {option}: {shown(value)} is not possible, expected {expected}")
+
+
+class UnknownGameError(GameOptionError):
+    """A game that there is not; ``names`` are those that there are."""
+
+    def __init__(self, game: object, names: Iterable[str]) -> None:
+        listed = ", ".join(names)
+        super().__init__("game", game, f"one of {listed}")
+        self.args = (f"there is no game {shown(game)}; games: {listed}",)
 
 
 class ProtocolError(TabuleiroError):

@@ -90,10 +90,11 @@ async def _show_a_game(client: LineClient) -> None:
 
 
 async def _play_directly(client: LineClient, options: PlayOptions) -> None:
-    is_far = options.server is not None or options.room is not None or options.is_quick
-    async with client.remote(options.server or default_server()) if is_far else client.local() as venue:
-        request = options.request(is_local=venue.is_local)
-        again = await own_room(venue.link, request, client.private_rooms(venue)) if is_far else None
+    request = options.request()  # what is wrong with it is told before anything is started
+    server = options.server or default_server()
+    async with client.remote(server) if options.is_far else client.local() as venue:
+        private = client.private_rooms(venue)
+        again = await own_room(venue.link, request, private) if options.is_far else None
         if again is not None:
             client.screen.say(back_in_room_text(again.room, venue.url))
         await client.enter(venue, again or request)

@@ -49,11 +49,16 @@ class PlayOptions:
         return bool(self.room or self.game or self.options or self.level or self.seat is not None)
 
     @property
+    def is_far(self) -> bool:
+        """True if a server is asked, and not that of this process."""
+        return self.server is not None or self.room is not None or self.is_quick
+
+    @property
     def is_nothing(self) -> bool:
         """True if no option was given."""
         return not (self.is_direct or self.server)
 
-    def request(self, *, is_local: bool) -> CreateRoom | JoinRoom | QuickPlay:
+    def request(self) -> CreateRoom | JoinRoom | QuickPlay:
         """Return the request that enters the room; on the server of this process two people play at one keyboard.
 
         Raises: ClientError when ``room`` is no address of a room.
@@ -69,6 +74,6 @@ class PlayOptions:
         if self.level is not None:
             other = SeatRequest("bot", self.level)
         else:
-            other = ME if is_local else OPEN
+            other = OPEN if self.is_far else ME
         seats = (other, ME) if self.seat == 1 else (ME, other)
         return CreateRoom(id=0, game=game, options=options, seats=seats, settings=self.settings)

@@ -76,10 +76,10 @@ async def play(options: PlayOptions, *, name: str | None, is_ascii: bool, coordi
 
 async def _asked_screen(app: TabuleiroApp, options: PlayOptions, name: str | None) -> FirstScreen:
     """Go where the command line says; errors are told before the terminal is drawn on."""
-    is_far = options.room is not None or options.server is not None or options.is_quick
-    if not is_far and options.is_direct:
+    request = options.request()  # what is wrong with it is told before anything is started
+    if not options.is_far and options.is_direct:
         venue = await app.session.go_local(name or app.settings.name or None)
-    elif not is_far:
+    elif not options.is_far:
         return HomeScreen
     else:
         url = options.server or default_server()
@@ -89,9 +89,8 @@ async def _asked_screen(app: TabuleiroApp, options: PlayOptions, name: str | Non
         from tabuleiro_client.tui.screens.lobby import LobbyScreen
 
         return lambda: LobbyScreen(venue)
-    request = options.request(is_local=venue.is_local)
     private = app.saved_matches.private_rooms(venue.server, venue.link.welcome.name)
-    again = await own_room(venue.link, request, private) if is_far else None
+    again = await own_room(venue.link, request, private) if options.is_far else None
     if again is not None:
         app.greeting = back_in_room_text(again.room, venue.url)
     room = await enter(venue.link, again or request)

@@ -46,7 +46,7 @@ from typing import Final, TypeVar
 from unicodedata import normalize
 
 from tabuleiro.clock.texts import format_time_control, parse_time_control
-from tabuleiro.errors import GameOptionError, IllegalActionError, NotationError, RecordError
+from tabuleiro.errors import GameOptionError, IllegalActionError, NotationError, RecordError, UnknownGameError
 from tabuleiro.ids import PLAYERS, Player
 from tabuleiro.notation.actions import split_actions
 from tabuleiro.notation.record import (
@@ -429,7 +429,7 @@ def named_game(text: str) -> tuple[str, Options]:
     if plain == "gyges":
         return "xero-g", registry.preset("xero-g", "gyges")
     if plain not in registry.GAMES:
-        raise GameOptionError("game", text, one_of(registry.names()))
+        raise UnknownGameError(text, registry.names())
     return plain, {}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tabuleiro.errors import GameOptionError
+from tabuleiro.errors import GameOptionError, UnknownGameError
 from tabuleiro.rules.base import Game
 from tabuleiro.rules.games.iris import Iris
 from tabuleiro.rules.games.minefield import Minefield
@@ -30,7 +30,7 @@ def game_type(name: str) -> type[Game]:
     try:
         return GAMES[name]
     except KeyError:
-        raise GameOptionError("game", name, one_of(names())) from None
+        raise UnknownGameError(name, names()) from None
 
 
 def load(name: str, options: Options | None = None) -> Game:

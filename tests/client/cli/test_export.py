@@ -250,7 +250,7 @@ def test_a_list_of_moves_is_of_the_game_that_the_command_line_names(tmp_path, ca
         ([], "nothing names the game: a record begins with a header such as [Game "),
         (["--preset", "feup-10"], "--preset: feup-10: expected --game beside it"),
         (["--option", "size=7"], "--option: size=7: expected --game beside it"),
-        (["--game", "chess"], "'chess' is not possible, expected one of virus-wars"),
+        (["--game", "chess"], "there is no game 'chess'; games: virus-wars"),
     ],
 )
 @pytest.mark.parametrize("command", ["export", "replay", "analyse", "import"])

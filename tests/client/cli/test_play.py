@@ -70,12 +70,12 @@ async def test_a_closed_standard_input_ends_the_game_like_its_end(environment):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["play", "--game", "go"], "option game: 'go' is not possible"),
+        (["play", "--game", "go"], "there is no game 'go'; games: virus-wars, xero-g, iris, minefield"),
         (["play", "--seat", "third"], "option seat: 'third' is not possible, expected first, second, or one of"),
         (["play", "--server", "ftp://x"], "--server: 'ftp://x': expected an address"),
         (["play", "--room", "K7MQ4", "--bot", "random"], "--room: 'K7MQ4': expected no --game"),
         (["play", "--option", "rows=2"], "option rows: '2' is not possible"),
-        (["rooms", "--game", "go"], "option game: 'go' is not possible"),
+        (["rooms", "--game", "go"], "there is no game 'go'; games: virus-wars, xero-g, iris, minefield"),
     ],
 )
 async def test_wrong_wishes_are_one_line_and_status_2(arguments, message):

@@ -80,7 +80,7 @@ def test_quick_play_names_its_game(options):
         ("--away 4", "--away: '4': expected 5s to 14d"),
         ("--room K7MQ4 --private", "--room: 'K7MQ4': expected no --game, --preset, --option, --bot or settings"),
         ("--quick iris --bot random", "--quick: 'iris': expected no --room, --game, --bot or --seat beside it"),
-        ("--quick go", "option game: 'go' is not possible"),
+        ("--quick go", "there is no game 'go'"),
         ("--secret x", "--secret: a secret part: expected --room CODE beside it"),
     ],
 )

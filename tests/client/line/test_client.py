@@ -309,3 +309,6 @@ async def test_what_can_be_no_code_of_a_room_is_told_before_the_server_is_asked(
     """Symptom: 'bad-message: watch-room: Expected `str` of length <= 20 - at `$.room`'."""
     with pytest.raises(ClientError, match="expected the code of a room: 5 letters and digits"):
         await person("ana").play(server=real_server.url, room="the one that rui has made")
+    # Nor is it connected to.
+    with pytest.raises(ClientError, match="expected the code of a room: 5 letters and digits"):
+        await person("ana").play(server="ws://127.0.0.1:9", room="12")

@@ -93,7 +93,7 @@ async def test_a_server_that_lost_events_makes_the_mirror_stale(room, mirror):
 async def test_a_game_of_a_newer_version_is_a_clear_error(room):
     entered = room.entered()
     newer = msgspec.structs.replace(entered, head=msgspec.structs.replace(entered.head, game="go"))
-    with pytest.raises(ClientError, match=r"cannot show the room: option game: 'go'"):
+    with pytest.raises(ClientError, match=r"cannot show the room: there is no game 'go'"):
         Mirror(AccountId("a1"), newer)
 
 
