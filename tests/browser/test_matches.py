@@ -68,6 +68,22 @@ def test_a_long_match_is_played_to_its_end(visit: Any, game: str, *, is_phone: b
     assert OVER.search(play_to_the_end(page, seed=3, by_touch=is_phone))
 
 
+def test_cells_tapped_before_the_server_has_answered_are_taken_in_order(visit: Any) -> None:
+    page = visit()
+    start(page, "virus-wars", rows="5", cols="5", steps="3")
+    page.wait_for_selector("circle.next")
+    page.evaluate(
+        "() => { for (const cell of ['a4', 'b4']) document.querySelector(`[data-cell=${cell}]`).click(); }"
+    )
+    page.locator(".status", has_text="1 action left").wait_for()
+    page.get_by_role("button", name="Step back").click()
+    page.locator(".status", has_text="2 actions left").wait_for()
+    page.get_by_label("type a turn").fill("a4 b4 c4")
+    page.get_by_label("type a turn").press("Enter")
+    page.wait_for_function("() => document.querySelectorAll('.moves li').length >= 3")
+    assert played(page)[:3] == ["a4", "b4", "c4"]
+
+
 def test_two_browsers_play_a_match_and_a_third_watches(visit: Any, served: Served) -> None:
     ana = visit()
     start(ana, "minefield", "")

@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from tabuleiro_client.net.identity import Identity, identity_text
 from tests.browser.conftest import Served
-from tests.browser.play import join, reported, start
+from tests.browser.play import LIMIT_MS, join, reported, start
 
 pytestmark = pytest.mark.browser
+
+
+@contextmanager
+def other_site(body: str) -> Iterator[str]:
+    """The address of a site with one page."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as site:
+        thread = Thread(target=site.serve_forever)
+        thread.start()
+        try:
+            yield f"http://localhost:{site.server_port}/"
+        finally:
+            site.shutdown()
+            thread.join()
 
 
 def take_name(page: Any, name: str) -> None:
@@ -117,6 +145,24 @@ def test_a_room_inside_another_site_only_shows(visit: Any, served: Served) -> No
     page.goto(f"{served.url}/r/{code}")
     page.wait_for_selector("circle.next")
     assert page.locator(".moves li").count() == 0
+
+
+def test_another_site_may_frame_the_embedded_room_and_nothing_else(
+    visit: Any, browser: Any, served: Served
+) -> None:
+    ana = visit()
+    start(ana, "minefield")
+    code = ana.url.rpartition("/")[2]
+    frames = "".join(f'<iframe src="{served.url}/{kind}/{code}"></iframe>' for kind in ("embed", "r"))
+    page = browser.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    with other_site(frames) as address:
+        page.goto(address)
+        page.frame_locator("iframe").first.locator("svg.board").wait_for(timeout=LIMIT_MS)
+        assert page.frame_locator("iframe").nth(1).locator("svg.board").count() == 0
+    assert any("frame-ancestors 'none'" in text for text in said)
+    page.close()
 
 
 def test_whoever_leaves_is_no_longer_counted(visit: Any, served: Served) -> None:

@@ -58,6 +58,9 @@ export class RoomView {
     this.note = "";
     this.isSending = false;
     this.isUnanswered = false;
+    this.isConsidering = false;
+    /** What was picked while the server considered the action before. @type {any} */
+    this.queued = null;
     this.parts = this.makeParts();
     this.element = h("main", { class: isEmbedded ? "room embedded" : "room" }, ...Object.values(this.parts.columns));
     link.rooms.set(code, (message) => this.hear(message));
@@ -256,6 +259,7 @@ export class RoomView {
   /** @param {any} target */
   pick(target) {
     if (!this.isMyTurn || this.isSending) return;
+    if (this.isConsidering) { this.queued = target; return; }
     if (this.back !== null) { this.lookBack(null); return; }
     if (this.turn.ready) this.dropReady();
     const picked = this.turn.picked;
@@ -319,16 +323,25 @@ export class RoomView {
       this.show();
       return;
     }
+    this.isConsidering = true;
     try {
       const found = await this.link.send({
         type: "consider", room: this.code, match: match.number, ply: match.ply, revision: match.revision || 0, actions,
       });
-      this.turn = { actions: found.actions, board: found.board, picked: [], ready: found.board.choices ? null : found.actions, words: [] };
-      announce(`${found.actions.join(" ")}${this.turn.ready ? ". The turn is complete." : ""}`);
+      const now = this.head.match;
+      if (now.number === match.number && now.ply === match.ply && now.revision === match.revision) {
+        this.turn = { actions: found.actions, board: found.board, picked: [], ready: found.board.choices ? null : found.actions, words: [] };
+        announce(`${found.actions.join(" ")}${this.turn.ready ? ". The turn is complete." : ""}`);
+      }
     } catch (error) {
       this.note = text.problem(error);
+      this.queued = null;
     }
+    this.isConsidering = false;
+    const next = this.queued;
+    this.queued = null;
     this.show();
+    if (next !== null) this.pick(next);
   }
 
   /** @param {string[]} actions */
