@@ -16,7 +16,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro.protocol.boards import RulesPart, rules_parts
+from tabuleiro.protocol.boards import RulesPart, board_of, layout_of, rules_parts
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SeatInfo
 from tabuleiro.protocol.messages import CreateRoom, Hello, Play, RoomSummary, SeatRequest
@@ -176,6 +176,22 @@ async def test_a_listed_room_has_a_picture_and_a_private_one_has_none(
             assert text == b"there is no such page; start at /\n"
         _, body = await get(server, f"/r/{private}")
         assert "og:image" not in body
+
+
+@PICTURES
+@pytest.mark.parametrize("name", registry.names())
+def test_the_drawing_of_the_page_runs_without_a_browser_for_every_game(name: str) -> None:
+    from tabuleiro_server.net.picture_process import picture
+
+    state = registry.load(name, {}).initial_state()
+    drawn = set()
+    for ply in range(4):
+        position = {"layout": layout_of(state), "board": board_of(state, ply)}
+        png = picture(**msgspec.to_builtins(position), width_px=600, height_px=315)
+        assert size_of(png) == (600, 315)
+        drawn.add(png)
+        state = state.child(state.legal_actions()[0])
+    assert len(drawn) == 4
 
 
 @PICTURES
