@@ -25,6 +25,8 @@ from tabuleiro.settings import RoomLimits
 
 ENVIRONMENT_PREFIX: Final = "TABULEIRO_"
 
+POSTGRES_SCHEMES: Final = ("postgresql://", "postgres://")
+
 UNITS: Final = {"_ms": "milliseconds", "_bytes": "bytes", "_count": "a whole number"}
 """The units that the endings of keys stand for."""
 
@@ -46,9 +48,9 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     public_url: str = ""
     """Address that invitations show, e.g. wss://play.example.org; empty: the one that a client has used."""
     db: str = "tabuleiro.db"
-    """Path of the SQLite file; it is made if absent."""
+    """SQLite file, made if absent, or the address of a PostgreSQL database, postgresql://USER@HOST/NAME."""
     synchronous: Literal["FULL", "NORMAL"] = "FULL"
-    """SQLite's synchronous level. NORMAL is faster, but a power cut may take acknowledged moves back."""
+    """SQLite's synchronous level, and the least of PostgreSQL's. With NORMAL a crash may take moves back."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Lowest level that is logged: debug, info, warning or error."""
     log_style: Literal["text", "json"] = "text"
@@ -176,6 +178,29 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             first_turn_ms=self.first_turn_ms,
             long_first_turn_ms=self.long_first_turn_ms,
         )
+
+
+def names_postgres(db: str) -> bool:
+    """Return True if ``db`` is the address of a PostgreSQL database, and no path of a file."""
+    return db.startswith(POSTGRES_SCHEMES)
+
+
+def shown_database(db: str) -> str:
+    """Return the path or the address of a database, without a password.
+
+    >>> shown_database("postgresql://ana:secret@db1,db2:5433/games?target_session_attrs=primary")
+    'postgresql://ana@db1,db2:5433/games?target_session_attrs=primary'
+    >>> shown_database("postgresql:///games?host=/run/postgresql&password=secret")
+    'postgresql:///games?host=/run/postgresql'
+    """
+    if not names_postgres(db):
+        return db
+    scheme, _, rest = db.partition("://")
+    place, _, query = rest.partition("?")
+    hosts, slash, name = place.partition("/")
+    whose, at, hosts = hosts.rpartition("@")
+    kept = "&".join(part for part in query.split("&") if not part.startswith(("password=", "passfile=")))
+    return f"{scheme}://{whose.partition(':')[0]}{at}{hosts}{slash}{name}{'?' if kept else ''}{kept}"
 
 
 def load_config(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names, read_level
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.seats import BotSeats, advise
-from tabuleiro_server.config import Config
+from tabuleiro_server.config import Config, names_postgres
 from tabuleiro_server.memory import Memory
 from tabuleiro_server.metrics import LoopLagProbe, NetMetrics
 from tabuleiro_server.metrics.exposition import ServerCollector, render_metrics
@@ -80,21 +80,41 @@ class RunningServer:
         await self.lifecycle.within_limit(self._bot_seats.finish(), "bots that think")
 
 
-async def open_sqlite(config: Config) -> Store:
-    """Open the SQLite file that the settings name. Raises: StoreError."""
+@contextmanager
+def needing_cluster() -> Iterator[None]:
+    """Import what works on PostgreSQL inside. Raises: StoreError, with the remedy, when its library is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name != "asyncpg":
+            raise
+        raise StoreError("PostgreSQL takes the extra `cluster`: pip install 'tabuleiro[cluster]'") from error
+
+
+async def open_database(config: Config) -> Store:
+    """Open the SQLite file or the PostgreSQL database that the settings name. Raises: StoreError; ConfigError."""
+    if names_postgres(config.db):
+        with needing_cluster():
+            from tabuleiro_server.store.postgres.store import PostgresStore
+        return await PostgresStore.open(config.db, synchronous=config.synchronous)
     return await SqliteStore.open(Path(config.db), rows_of, synchronous=config.synchronous)
 
 
 async def measure_database(config: Config) -> tuple[int, dict[str, int]] | None:
-    """Return the size in bytes of the file that the settings name, and its number of rooms by phase.
+    """Return the size in bytes of the database that the settings name, and its number of rooms by phase.
 
-    ``None`` for a file that cannot be read whole: its damage is told in the log, and what can be served is.
+    ``None`` for one that cannot be read whole: its damage is told in the log, and what can be served is.
     """
     try:
-        stats = await read_stats(Path(config.db))
+        if names_postgres(config.db):
+            from tabuleiro_server.store.postgres.admin import read_stats as read_postgres_stats
+
+            stats = await read_postgres_stats(config.db)
+        else:
+            stats = await read_stats(Path(config.db))
     except StoreError:
         return None
-    return stats.file_bytes, stats.room_counts
+    return stats.size_bytes, stats.room_counts
 
 
 # Longer than other functions: what is started here ends in the reverse order, which is best seen in one place.
@@ -102,7 +122,7 @@ async def measure_database(config: Config) -> tuple[int, dict[str, int]] | None:
 async def running_server(
     config: Config,
     lifecycle: Lifecycle | None = None,
-    open_store: OpenStore = open_sqlite,
+    open_store: OpenStore = open_database,
     clock: RunClock | None = None,
 ) -> AsyncIterator[RunningServer]:
     """Run a server for as long as the context lasts.

@@ -22,7 +22,7 @@ class ServerProcess:
     ``log`` holds the lines written to standard error so far.
     """
 
-    def __init__(self, db: Path, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, db: Path | str, process: asyncio.subprocess.Process) -> None:
         self.db = db
         self.url = ""
         self.log: list[str] = []
@@ -32,7 +32,7 @@ class ServerProcess:
 
     @classmethod
     async def start(
-        cls, db: Path, port: int = 0, *, has_slow_disk: bool = False, **settings: object
+        cls, db: Path | str, port: int = 0, *, has_slow_disk: bool = False, **settings: object
     ) -> ServerProcess:
         """Start a server and wait until it listens. Raises: AssertionError with its log when it ends instead."""
         server = await cls.launch(db, port, has_slow_disk=has_slow_disk, **settings)
@@ -47,7 +47,7 @@ class ServerProcess:
 
     @classmethod
     async def launch(
-        cls, db: Path, port: int = 0, *, has_slow_disk: bool = False, **settings: object
+        cls, db: Path | str, port: int = 0, *, has_slow_disk: bool = False, **settings: object
     ) -> ServerProcess:
         """Start a server without waiting for anything."""
         command = (_SLOW_SERVER,) if has_slow_disk else ("-m", "tabuleiro_client", "serve")
@@ -120,7 +120,7 @@ class ServerProcess:
 
 
 @asynccontextmanager
-async def serving(db: Path, **settings: object) -> AsyncIterator[ServerProcess]:
+async def serving(db: Path | str, **settings: object) -> AsyncIterator[ServerProcess]:
     """A running server, killed at the end of the context if it still runs."""
     server = await ServerProcess.start(db, **settings)
     try:

@@ -27,7 +27,7 @@ from tabuleiro_server.config import Config
 from tabuleiro_server.rooms.journal import rows_of
 from tabuleiro_server.store.port import Store
 from tabuleiro_server.store.sqlite.store import SqliteStore
-from tabuleiro_server.wiring import open_sqlite, running_server
+from tabuleiro_server.wiring import open_database, running_server
 from tests.e2e.ledger import Ledger, Move
 from tests.e2e.server_process import LIMIT_S, ServerProcess, serving
 
@@ -129,7 +129,7 @@ class Trouble:
 async def trouble(db: Path, disk: FailingDisk | None = None) -> AsyncIterator[Trouble]:
     """A server with a running match in which one action has been played."""
     config = Config(db=str(db), port=0, storage_retry_ms=20, lobby_wake_ms=20)
-    open_store = open_sqlite if disk is None else disk.open_store
+    open_store = open_database if disk is None else disk.open_store
     async with (
         asyncio.timeout(LIMIT_S),
         running_server(config, open_store=open_store) as server,

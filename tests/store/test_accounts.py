@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tabuleiro.errors import NameTakenError, StorageUnavailableError, StoreError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
-from tabuleiro_server.store.port import Account, Accounts, Rows, Store
+from tabuleiro_server.store.port import Account, AccountEntry, Accounts, Rows, Store
 
 ANA = AccountId("a1")
 RUI = AccountId("r1")
@@ -63,7 +64,7 @@ async def test_of_two_guests_with_one_name_at_one_moment_one_gets_it(accounts: A
     results = await asyncio.gather(
         accounts.create(ANA, "Ana", b"1", NOW), accounts.create(RUI, "ana", b"2", NOW), return_exceptions=True
     )
-    assert [type(result) for result in results] == [Account, NameTakenError]
+    assert {type(result) for result in results} == {Account, NameTakenError}
 
 
 @pytest.mark.parametrize(("id", "token_hash"), [(ANA, b"2"), (RUI, b"1")])
@@ -94,6 +95,26 @@ async def test_names_of_guests_who_never_played_are_freed(accounts: Accounts, an
     assert await accounts.find_by_token_hash(b"ana") is not None
     assert await accounts.find_by_token_hash(b"eva") is not None
     await accounts.create(AccountId("other"), "RUI", b"other", NOW)
+
+
+async def test_guests_of_a_copy_are_all_there_with_their_tokens_and_names_taken(
+    accounts: Accounts, open_store: Any, tmp_path: Path
+) -> None:
+    """Guests who look alike were let in by an older program: they stay."""
+    ana = Account(AccountId("b"), "Ana", TimestampMs(2), NOW)
+    alike = Account(AccountId("a"), "4na", TimestampMs(1), NOW)
+    entries = [AccountEntry(alike, b"a"), AccountEntry(ana, b"b")]
+    await accounts.add(entries[::-1])
+    assert await accounts.entries() == entries
+    assert await accounts.find_by_token_hash(b"a") == alike
+    with pytest.raises(NameTakenError):
+        await accounts.create(RUI, "ana", b"2", NOW)
+    with pytest.raises(StoreError):
+        await accounts.add([AccountEntry(Account(RUI, "Rui", NOW, NOW), b"rui"), entries[0]])
+    assert await accounts.find_by_name("rui") is None
+    async with open_store(tmp_path / "copy.db") as copy:
+        await copy.accounts.add(await accounts.entries())
+        assert await copy.accounts.entries() == entries
 
 
 async def test_guest_is_not_there_when_the_storage_refused(open_store: Any, script: Any) -> None:

@@ -114,10 +114,10 @@ async def test_vacuum_gives_free_space_back(open_store: Any, make: Any, database
     before = await read_stats(database_path)
     sizes = await vacuum(database_path)
     after = await read_stats(database_path)
-    assert sizes == (before.file_bytes, after.file_bytes)
+    assert sizes == (before.size_bytes, after.size_bytes)
     assert before.free_bytes > 400_000
     assert after.free_bytes == 0
-    assert after.file_bytes < before.file_bytes - 400_000
+    assert after.size_bytes < before.size_bytes - 400_000
     async with open_store() as store:
         assert await store.load(ROOM) == make.events(1, 3)
 
@@ -142,7 +142,7 @@ async def test_stats_count_what_is_there(open_store: Any, make: Any, database_pa
     assert stats.room_counts == {"playing": 1, "waiting": 1}
     assert (stats.event_count, stats.account_count) == (4, 0)
     assert (stats.match_count, stats.ended_match_count) == (2, 1)
-    assert stats.file_bytes > 0
+    assert stats.size_bytes > 0
     assert stats.wal_bytes > 0
     assert (await read_stats(database_path)).wal_bytes == 0
 

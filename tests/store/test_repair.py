@@ -11,36 +11,15 @@ from typing import Any
 
 import pytest
 
-from tabuleiro.errors import NotationError
-from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
-from tabuleiro_server.store.port import MatchRow, PlayerRow, RoomRow, Rows, StoredEvent
+from tabuleiro.ids import RoomCode, Seq
+from tabuleiro_server.store.port import Rows, StoredEvent
 from tabuleiro_server.store.sqlite.admin import read_events
 from tabuleiro_server.store.sqlite.repair import rebuild, verify
 from tabuleiro_server.store.sqlite.store import SqliteStore
+from tests.store.replays import counting as replay
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
-
-
-def replay(room: RoomCode, events: Sequence[StoredEvent]) -> Rows:
-    """A game of counting: every third event ends a match and begins the next; ``bad`` cannot be replayed."""
-    if any(event.payload == b"bad" for event in events):
-        raise NotationError("bad", "a number")
-    last = len(events)
-    row = RoomRow(room, "playing", True, TimestampMs(0), events[-1].at_ms, None, b"after %d" % last)
-    players = (PlayerRow(AccountId("ana"), "Ana"), PlayerRow(None, "random", "random"))
-    matches = []
-    for number, start in enumerate(range(0, last, 3), start=1):
-        count = min(3, last - start)
-        ended_at_ms = events[start + 2].at_ms if count == 3 else None
-        winner, termination = (number % 2, "counted") if count == 3 else (None, None)
-        started_at_ms = events[start].at_ms
-        matches.append(
-            MatchRow(
-                room, number, "counting", "{}", players, started_at_ms, ended_at_ms, winner, termination, count
-            )
-        )
-    return Rows(row, tuple(matches))
 
 
 async def append(store: SqliteStore, room: RoomCode, expected: int, events: list[StoredEvent]) -> None:

@@ -21,7 +21,7 @@ from tabuleiro.ids import SECOND_MS
 from tabuleiro.protocol.addresses import page_url
 from tabuleiro.text import counted, spell_duration
 from tabuleiro_server.cli.logs import configure_logs
-from tabuleiro_server.config import Config, load_config
+from tabuleiro_server.config import Config, load_config, names_postgres, shown_database
 from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.wiring import RunningServer, measure_database, running_server
@@ -55,11 +55,14 @@ def serve(
         str | None,
         typer.Option(metavar="URL", help="Address that invitations show, e.g. wss://play.example.org."),
     ] = None,
-    db: Annotated[Path | None, typer.Option(metavar="FILE", help="SQLite file; made if absent.")] = None,
+    db: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|URL", help="SQLite file, made if absent, or an address postgresql://..."),
+    ] = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with settings.")] = None,
 ) -> None:
     """Run a game server. Ctrl-C, SIGTERM or SIGHUP stops it; twice, at once."""
-    settings = load_config(config, host=host, port=port, public_url=public_url, db=None if db is None else str(db))
+    settings = load_config(config, host=host, port=port, public_url=public_url, db=db)
     configure_logs(settings.log_level, settings.log_style)
     if sys.platform == "win32":
         asyncio.run(_serve(settings))
@@ -102,8 +105,8 @@ def clock_line(behind_ms: int) -> str:
 
 
 def database_line(db: str, measured: tuple[int, Mapping[str, int]] | None) -> str:
-    """Return the whole path of the database, and what was measured: its size, and its number of rooms by phase."""
-    line = f"database: {os.path.realpath(db)}"
+    """Return where the database is, and what was measured: its size, and its number of rooms by phase."""
+    line = f"database: {shown_database(db) if names_postgres(db) else os.path.realpath(db)}"
     if measured is None:
         return line
     size_bytes, room_counts = measured

@@ -109,6 +109,13 @@ class Account(msgspec.Struct, frozen=True, gc=False):
     last_seen_ms: TimestampMs
 
 
+class AccountEntry(msgspec.Struct, frozen=True, gc=False):
+    """All that is kept of a guest, for a copy elsewhere."""
+
+    account: Account
+    token_hash: bytes
+
+
 class Accounts(Protocol):
     """The guests: a name, a hashed token, and when they were last seen.
 
@@ -120,6 +127,15 @@ class Accounts(Protocol):
         """Store a new guest, seen now.
 
         Raises: NameTakenError; StoreError when the id or the hash is in use; StorageUnavailableError.
+        """
+
+    async def entries(self) -> list[AccountEntry]:
+        """Return all guests, by id. Raises: StorageUnavailableError."""
+
+    async def add(self, entries: Sequence[AccountEntry]) -> None:
+        """Store guests as they were elsewhere, all or none; those who look alike there do here.
+
+        Raises: StoreError when an id, a name or a token is in use; StorageUnavailableError.
         """
 
     async def find_by_token_hash(self, token_hash: bytes) -> Account | None:

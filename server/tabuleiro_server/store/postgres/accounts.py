@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import asyncpg
 
 from tabuleiro.errors import NameTakenError, StoreError
 from tabuleiro.ids import AccountId, TimestampMs
 from tabuleiro.protocol.names import looks_of, name_key
-from tabuleiro_server.store.port import Account, Accounts
+from tabuleiro_server.store.port import Account, AccountEntry, Accounts
 from tabuleiro_server.store.postgres.connection import Database
 
 
@@ -43,6 +43,33 @@ class PostgresAccounts(Accounts):
 
         await self._database.change(insert)
         return Account(id, name, now_ms, now_ms)
+
+    async def entries(self) -> list[AccountEntry]:
+        """Return all guests, by id."""
+        query = (
+            "SELECT id, name, created_at_ms, last_seen_ms, token_hash FROM tabuleiro.accounts"
+            ' ORDER BY id COLLATE "C"'
+        )
+        found = await self._database.read(lambda connection: connection.fetch(query))
+        return [AccountEntry(Account(*values[:4]), values[4]) for values in found]
+
+    async def add(self, entries: Sequence[AccountEntry]) -> None:
+        """Store guests as they were elsewhere, all or none."""
+
+        async def insert(connection: asyncpg.Connection) -> None:
+            rows = [
+                (each.id, each.name, name_key(each.name), entry.token_hash, each.created_at_ms, each.last_seen_ms)
+                for entry in entries
+                for each in (entry.account,)
+            ]
+            await connection.executemany(
+                "INSERT INTO tabuleiro.accounts (id, name, name_key, token_hash, created_at_ms, last_seen_ms)"
+                " VALUES ($1, $2, $3, $4, $5, $6)",
+                rows,
+            )
+            await add_looks(connection, [entry.account for entry in entries])
+
+        await self._database.change(insert)
 
     async def find_by_token_hash(self, token_hash: bytes) -> Account | None:
         """Return the guest with this token, ``None`` when there is none."""
@@ -105,6 +132,17 @@ class PostgresAccounts(Accounts):
 
         await self._database.change(delete)
         return removed_count
+
+
+async def add_looks(connection: asyncpg.Connection, guests: Sequence[Account]) -> None:
+    """Write down what the names of guests look like; of two that look alike the older guest's counts."""
+    looks = [
+        (look, guest.id)
+        for guest in sorted(guests, key=lambda guest: (guest.created_at_ms, guest.id))
+        for look in sorted(looks_of(guest.name))
+    ]
+    query = "INSERT INTO tabuleiro.looks (look, account_id) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+    await connection.executemany(query, looks)
 
 
 async def _check_is_the_same(connection: asyncpg.Connection, id: AccountId, name: str, token_hash: bytes) -> None:

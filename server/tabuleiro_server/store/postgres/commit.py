@@ -17,6 +17,7 @@ import asyncpg
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.checksums import checksum
 from tabuleiro_server.store.port import Incarnation, MatchRow, RoomRow, StoredEvent
+from tabuleiro_server.store.postgres.queries import match_values, player_values
 
 CHANNEL: Final = "tabuleiro"
 """The channel of notices; each is a room's code and its last event's number."""
@@ -146,8 +147,8 @@ async def commit_moves(connection: asyncpg.Connection, node: Node, moves: Sequen
         node.epoch,
         *columns(wanted, 10),
         *columns(events, 6),
-        *columns(map(_match_values, matches), 9),
-        *columns((values for row in matches for values in _player_values(row)), 6),
+        *columns(map(match_values, matches), 9),
+        *columns((values for row in matches for values in player_values(row)), 6),
     )
     if not is_ours:
         raise EpochOverError
@@ -167,17 +168,3 @@ def columns(rows: Iterable[Sequence[Any]], count: int) -> list[list[Any]]:
     ([[1, 2], ['a', 'b']], [[], []])
     """
     return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(count)]
-
-
-def _match_values(row: MatchRow) -> tuple[Any, ...]:
-    return (
-        *(row.room, row.number, row.game, row.options_json, row.started_at_ms),
-        *(row.ended_at_ms, row.winner, row.termination, row.action_count),
-    )
-
-
-def _player_values(row: MatchRow) -> list[tuple[Any, ...]]:
-    return [
-        (row.room, row.number, seat, player.account, player.name, player.bot_level)
-        for seat, player in enumerate(row.players)
-    ]

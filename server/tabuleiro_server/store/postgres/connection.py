@@ -11,12 +11,12 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final, Literal, TypeVar
-from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import structlog
 
 from tabuleiro.errors import ConfigError, DatabaseFormatError, StorageUnavailableError, StoreError
+from tabuleiro_server.config import shown_database
 
 T = TypeVar("T")
 Synchronous = Literal["FULL", "NORMAL"]
@@ -30,8 +30,6 @@ ATTEMPTS_COUNT: Final = 3
 
 POOL_COUNT: Final = 4
 CLOSE_LIMIT_S: Final = 5.0
-
-SCHEMES: Final = ("postgresql://", "postgres://")
 
 log = structlog.get_logger(__name__)
 
@@ -73,24 +71,6 @@ def is_of_values(error: BaseException) -> bool:
     return isinstance(error, kinds)
 
 
-def shown_url(url: str) -> str:
-    """Return an address of a database without the password.
-
-    >>> shown_url("postgresql://ana:secret@db1,db2:5433/games?target_session_attrs=primary")
-    'postgresql://ana@db1,db2:5433/games?target_session_attrs=primary'
-    >>> shown_url("postgresql:///games?host=/run/postgresql&password=secret")
-    'postgresql:///games?host=/run/postgresql'
-    """
-    parts = urlsplit(url)
-    whose, at, hosts = parts.netloc.rpartition("@")
-    query = "&".join(
-        part for part in parts.query.split("&") if part and not part.startswith(("password=", "passfile="))
-    )
-    shown = urlunsplit(parts._replace(netloc=f"{whose.partition(':')[0]}{at}{hosts}", query=query))
-    # urlunsplit leaves the slashes out where no host is named.
-    return shown if "://" in shown else shown.replace(":", "://", 1)
-
-
 def storage_error(error: BaseException, place: str) -> StoreError:
     """Translate a fault of a connection into an error that callers know."""
     reason = str(error) or type(error).__name__
@@ -109,7 +89,7 @@ class Database:
     def __init__(self, url: str) -> None:
         """Note the address; nothing is connected yet."""
         self.url = url
-        self.place = shown_url(url)
+        self.place = shown_database(url)
         self.is_pooled = False
         """True if there is a pooler between us and the server."""
         self._pool: asyncpg.Pool | None = None

@@ -9,7 +9,15 @@ import asyncpg
 
 from tabuleiro.ids import RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.checksums import checked_events, is_whole
-from tabuleiro_server.store.port import FIRST_INCARNATION, Incarnation, MatchRow, PlayerRow, RoomRow, StoredEvent
+from tabuleiro_server.store.port import (
+    FIRST_INCARNATION,
+    Incarnation,
+    MatchRow,
+    PlayerRow,
+    RoomRow,
+    Rows,
+    StoredEvent,
+)
 
 _ROOM_COLUMNS: Final = "code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary"
 _SELECT_MATCHES: Final = """
@@ -104,3 +112,50 @@ async def select_places(
     """Return the last event and the owner's incarnation of those of ``rooms`` that there are."""
     query = "SELECT code, seq, incarnation FROM tabuleiro.rooms WHERE code = ANY($1)"
     return {code: (seq, incarnation) for code, seq, incarnation in await connection.fetch(query, list(rooms))}
+
+
+async def delete_rows_of(connection: asyncpg.Connection, room: RoomCode, *, is_known: bool) -> None:
+    """Remove the matches of a room and their players, and its own row unless it is known; its events stay."""
+    await connection.execute("DELETE FROM tabuleiro.matches WHERE room = $1", room)
+    if not is_known:
+        await connection.execute("DELETE FROM tabuleiro.rooms WHERE code = $1", room)
+
+
+async def write_rows(connection: asyncpg.Connection, rows: Rows, seq: Seq) -> None:
+    """Write the rows of a room whose last event is ``seq``; its owner stays who it is."""
+    row = rows.room
+    await connection.execute(
+        "INSERT INTO tabuleiro.rooms (code, seq, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms,"
+        " summary) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (code) DO UPDATE SET seq = excluded.seq,"
+        " phase = excluded.phase, is_listed = excluded.is_listed, created_at_ms = excluded.created_at_ms,"
+        " updated_at_ms = excluded.updated_at_ms, next_deadline_ms = excluded.next_deadline_ms,"
+        " summary = excluded.summary",
+        *(row.code, seq, row.phase, row.is_listed, row.created_at_ms, row.updated_at_ms, row.next_deadline_ms),
+        row.summary,
+    )
+    await connection.executemany(
+        "INSERT INTO tabuleiro.matches (room, number, game, options_json, started_at_ms, ended_at_ms, winner,"
+        " termination, action_count) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        [match_values(match) for match in rows.matches],
+    )
+    await connection.executemany(
+        "INSERT INTO tabuleiro.players (room, match_number, seat, account_id, name, bot_level)"
+        " VALUES ($1, $2, $3, $4, $5, $6)",
+        [values for match in rows.matches for values in player_values(match)],
+    )
+
+
+def match_values(row: MatchRow) -> tuple[Any, ...]:
+    """Return the columns of a match in the order of the table."""
+    return (
+        *(row.room, row.number, row.game, row.options_json, row.started_at_ms),
+        *(row.ended_at_ms, row.winner, row.termination, row.action_count),
+    )
+
+
+def player_values(row: MatchRow) -> list[tuple[Any, ...]]:
+    """Return the columns of the players of a match in the order of the table."""
+    return [
+        (row.room, row.number, seat, player.account, player.name, player.bot_level)
+        for seat, player in enumerate(row.players)
+    ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from tabuleiro.errors import NameTakenError, StoreError
 from tabuleiro.ids import AccountId, TimestampMs
 from tabuleiro.protocol.names import looks_of, name_key
-from tabuleiro_server.store.port import Account, Accounts
+from tabuleiro_server.store.port import Account, AccountEntry, Accounts
 from tabuleiro_server.store.sqlite.connection import Reader
 from tabuleiro_server.store.sqlite.writer import Writer
 
@@ -51,6 +51,26 @@ class SqliteAccounts(Accounts):
         if looks & known:
             raise NameTakenError(name, is_alike=True)
         known |= looks
+
+    async def entries(self) -> list[AccountEntry]:
+        """Return all guests, by id."""
+        query = "SELECT id, name, created_at_ms, last_seen_ms, token_hash FROM accounts ORDER BY id"
+        found = await self._reader.read(lambda connection: connection.execute(query).fetchall())
+        return [AccountEntry(Account(*values[:4]), values[4]) for values in found]
+
+    async def add(self, entries: Sequence[AccountEntry]) -> None:
+        """Store guests as they were elsewhere, all or none."""
+        rows = [
+            (each.id, each.name, name_key(each.name), entry.token_hash, each.created_at_ms, each.last_seen_ms)
+            for entry in entries
+            for each in (entry.account,)
+        ]
+        query = (
+            "INSERT INTO accounts (id, name, name_key, token_hash, created_at_ms, last_seen_ms)"
+            " VALUES (?, ?, ?, ?, ?, ?)"
+        )
+        self._looks = None
+        await self._writer.call(lambda connection: connection.executemany(query, rows).rowcount)
 
     async def find_by_token_hash(self, token_hash: bytes) -> Account | None:
         """Return the guest with this token, ``None`` when there is none."""

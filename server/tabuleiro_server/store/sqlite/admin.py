@@ -11,13 +11,13 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError, StoreError
 from tabuleiro.ids import RoomCode
 from tabuleiro_server.store.port import BEFORE_FIRST, StoredEvent
+from tabuleiro_server.store.reports import Stats
 from tabuleiro_server.store.sqlite.connection import ConnectionSettings, storage_error
 from tabuleiro_server.store.sqlite.event_log import select_events
 from tabuleiro_server.store.sqlite.file import LockFile, ServedFile
@@ -69,21 +69,6 @@ T = TypeVar("T")
 
 _BUSY_TIMEOUT_MS = 10_000
 """Longer than the server's own, so that the command waits for the server and not the other way round."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """Figures of one database. ``free_bytes`` is the part of ``file_bytes`` that a vacuum would give back."""
-
-    schema_version: int
-    file_bytes: int
-    wal_bytes: int
-    free_bytes: int
-    event_count: int
-    room_counts: dict[str, int]
-    match_count: int
-    ended_match_count: int
-    account_count: int
 
 
 async def back_up(path: Path, target: Path, *, is_replacing: bool = False) -> int:
@@ -165,7 +150,7 @@ async def read_stats(path: Path) -> Stats:
         with reading(connection):
             return Stats(
                 schema_version=_number(connection, "SELECT max(number) FROM migrations"),
-                file_bytes=_page_bytes(connection, "page_count"),
+                size_bytes=_page_bytes(connection, "page_count"),
                 wal_bytes=wal.stat().st_size if wal.exists() else 0,
                 free_bytes=_page_bytes(connection, "freelist_count"),
                 event_count=_number(connection, "SELECT count(*) FROM events"),

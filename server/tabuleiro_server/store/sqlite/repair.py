@@ -18,17 +18,24 @@ import os
 import shlex
 import sqlite3
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 import structlog
-from msgspec.structs import fields
 
-from tabuleiro.errors import DamagedRoomError, DatabaseFormatError, StorageUnavailableError, TabuleiroError, shown
+from tabuleiro.errors import DamagedRoomError, DatabaseFormatError, StorageUnavailableError
 from tabuleiro.ids import RoomCode, Seq
-from tabuleiro_server.store.port import BEFORE_FIRST, MatchRow, Replay, RoomRow, Rows, StoredEvent
+from tabuleiro_server.store.port import BEFORE_FIRST, MatchRow, Replay, Rows
+from tabuleiro_server.store.reports import (
+    Difference,
+    NamedRows,
+    RebuildReport,
+    VerifyReport,
+    by_name,
+    differences_of,
+    replayed_rows,
+)
 from tabuleiro_server.store.sqlite.admin import (
     beside_a_server,
     copy_database,
@@ -61,69 +68,7 @@ _ROOMS_IN: Final = {
 _MARKED_ROOMS: Final = "SELECT code FROM rooms WHERE next_deadline_ms = 0"
 """Those with the first schema's mark of a row that was not written with every move."""
 
-VALUE_MAX_CHARS: Final = 200
-"""The characters of a value that are told: a whole match would be pages."""
-
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One place where a query table does not say what the events say.
-
-    ``row`` is ``room`` or ``match N``. ``field`` is ``None`` when the whole row is missing (``stored`` is
-    ``None``) or should not be there (``replayed`` is ``None``).
-    """
-
-    room: RoomCode
-    row: str
-    field: str | None
-    stored: object
-    replayed: object
-
-    def __str__(self) -> str:
-        """Say it in one line.
-
-        >>> print(Difference(RoomCode("K7MQ4"), "match 2", "winner", 0, 1))
-        room K7MQ4, match 2, winner: stored 0, the events say 1
-        """
-        where = f"room {self.room}, {self.row}"
-        if self.field is not None:
-            stored, replayed = shown(self.stored, VALUE_MAX_CHARS), shown(self.replayed, VALUE_MAX_CHARS)
-            return f"{where}, {self.field}: stored {stored}, the events say {replayed}"
-        return f"{where}: " + (
-            "missing in the tables" if self.stored is None else "in the tables, not in the events"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class VerifyReport:
-    """The findings in a file. ``file_findings`` are SQLite's own."""
-
-    room_count: int
-    event_count: int
-    match_count: int
-    file_findings: list[str]
-    damaged: list[DamagedRoomError]
-    differences: list[Difference]
-
-    @property
-    def is_sound(self) -> bool:
-        """True when nothing was found."""
-        return not (self.file_findings or self.damaged or self.differences)
-
-
-@dataclass(slots=True)
-class RebuildReport:
-    """The fate of the rooms: ``removed`` had rows but no events, ``damaged`` were left as they were.
-
-    ``kept`` is a copy of the file as it was found, where it was damaged; ``None`` where it was sound.
-    """
-
-    rebuilt_count: int = 0
-    removed: list[RoomCode] = field(default_factory=list)
-    damaged: list[DamagedRoomError] = field(default_factory=list)
-    kept: Path | None = None
 
 
 async def verify(path: Path, replay: Replay) -> VerifyReport:
@@ -227,7 +172,7 @@ def _verify(connection: sqlite3.Connection, replay: Replay, promised: Mapping[Ro
             with blaming(room), reading(connection):
                 events = select_events(connection, room, BEFORE_FIRST)
                 stored = _stored_rows(connection, room)
-            replayed = _by_name(_replayed(room, events, replay))
+            replayed = by_name(replayed_rows(room, events, replay))
         except DamagedRoomError as error:
             damaged.append(error)
             continue
@@ -236,7 +181,7 @@ def _verify(connection: sqlite3.Connection, replay: Replay, promised: Mapping[Ro
         if stored is None:
             findings.append(f"the rows of room {room} in the query tables cannot be read")
         else:
-            differences.extend(_compare(room, stored, replayed))
+            differences.extend(differences_of(room, stored, replayed))
     return VerifyReport(len(rooms), event_count, match_count, findings, damaged, differences)
 
 
@@ -263,11 +208,7 @@ def _room_codes(connection: sqlite3.Connection) -> tuple[list[RoomCode], list[st
     return sorted(codes), findings
 
 
-_NamedRows = dict[str, RoomRow | MatchRow]
-"""The rows of a room by their names: ``room``, ``match 1`` and so on."""
-
-
-def _stored_rows(connection: sqlite3.Connection, room: RoomCode) -> _NamedRows | None:
+def _stored_rows(connection: sqlite3.Connection, room: RoomCode) -> NamedRows | None:
     """Return the rows of a room in the query tables, ``None`` when they are damaged there."""
     try:
         row, matches = select_room(connection, room), select_matches(connection, room)
@@ -275,35 +216,8 @@ def _stored_rows(connection: sqlite3.Connection, room: RoomCode) -> _NamedRows |
         if primary_code(error) != sqlite3.SQLITE_CORRUPT:
             raise
         return None
-    rows: _NamedRows = {} if row is None else {"room": row}
+    rows: NamedRows = {} if row is None else {"room": row}
     return rows | {f"match {match.number}": match for match in matches}
-
-
-def _by_name(rows: Rows | None) -> _NamedRows:
-    if rows is None:
-        return {}
-    return {"room": rows.room, **{f"match {row.number}": row for row in rows.matches}}
-
-
-def _replayed(room: RoomCode, events: Sequence[StoredEvent], replay: Replay) -> Rows | None:
-    if not events:
-        return None
-    try:
-        return replay(room, events)
-    except TabuleiroError as error:
-        raise DamagedRoomError(room, None, f"it cannot be replayed: {error}") from error
-
-
-def _compare(room: RoomCode, stored: _NamedRows, replayed: _NamedRows) -> Iterator[Difference]:
-    for name in stored | replayed:
-        before, after = stored.get(name), replayed.get(name)
-        if before is None or after is None:
-            yield Difference(room, name, None, before, after)
-            continue
-        for column in fields(before):
-            old, new = getattr(before, column.name), getattr(after, column.name)
-            if old != new:
-                yield Difference(room, name, column.name, old, new)
 
 
 def _rebuild_all(connection: sqlite3.Connection, replay: Replay) -> RebuildReport:
@@ -319,7 +233,7 @@ def _rebuild(connection: sqlite3.Connection, replay: Replay, rooms: Iterable[Roo
         for room in batch:
             try:
                 events = select_events(connection, room, BEFORE_FIRST)
-                replayed.append((room, len(events), _replayed(room, events, replay)))
+                replayed.append((room, len(events), replayed_rows(room, events, replay)))
             except DamagedRoomError as error:
                 report.damaged.append(error)
         written: list[tuple[RoomCode, bool]] = []
