@@ -149,3 +149,33 @@ def cluster(*, is_quick: bool = True, **settings: str) -> Iterator[Cluster]:
                 running.stop("immediate")
     finally:
         shutil.rmtree(folder)
+
+
+@contextmanager
+def pooler(running: Cluster, mode: str) -> Iterator[str]:
+    """Run PgBouncer before a PostgreSQL; yield the address of its database ``games``."""
+    folder = Path(tempfile.mkdtemp(prefix="tabuleiro-pooler-"))
+    user = _user()
+    if user is not None:
+        shutil.chown(folder, user)
+    settings = {"listen_addr": "", "unix_socket_dir": folder, "auth_type": "any", "pool_mode": mode}
+    lines = ["[databases]", f"games = host={running.folder} user={_USER}", "[pgbouncer]"]
+    lines += [f"{key} = {value}" for key, value in settings.items()]
+    (folder / "pooler.ini").write_text("\n".join(lines))
+    command = [pooler_program() or "", str(folder / "pooler.ini")]
+    process = subprocess.Popen(command, user=user, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "process up" in line:
+                break
+        yield f"postgresql:///games?host={folder}&port=6432&user={_USER}"
+    finally:
+        process.kill()
+        process.communicate()
+        shutil.rmtree(folder)
+
+
+def pooler_program() -> str | None:
+    """Return the path of PgBouncer; ``None`` if it is not installed."""
+    return shutil.which("pgbouncer", path="/usr/sbin:/usr/bin:/usr/local/bin")

@@ -88,6 +88,13 @@ class Proxy:
             if sink.can_write_eof():
                 sink.write_eof()
 
+    def swallow_answers(self) -> asyncio.Event:
+        """Pass no more answers on to the connections there are, until the event is set; new ones are as always."""
+        self.hold_answers()
+        held, self._answers = self._answers, asyncio.Event()
+        self._answers.set()
+        return held
+
     def cut_and_keep(self) -> asyncio.Event:
         """Break all connections; what was held back of them goes on to the database once the event is set."""
         held, self._requests = self._requests, asyncio.Event()

@@ -14,6 +14,7 @@ import pytest
 
 from tabuleiro.errors import (
     ConfigError,
+    ConflictError,
     DatabaseFormatError,
     DatabaseLockedError,
     StorageUnavailableError,
@@ -22,11 +23,11 @@ from tabuleiro.errors import (
 )
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import FIRST_INCARNATION
-from tabuleiro_server.store.postgres.commit import EpochOverError, Move, Node, commit_moves, remove_rooms
+from tabuleiro_server.store.postgres.commit import CHANNEL, EpochOverError, Move, Node, commit_moves, remove_rooms
 from tabuleiro_server.store.postgres.schema import MIGRATIONS, Migration
 from tabuleiro_server.store.postgres.store import PostgresStore
 from tests.patience import LIMIT_S
-from tests.postgres import Cluster, cluster, reason_to_skip
+from tests.postgres import Cluster, cluster, pooler, pooler_program, reason_to_skip
 from tests.postgres_proxy import Proxy, proxy
 
 ROOM = RoomCode("K7MQ4")
@@ -183,6 +184,26 @@ async def test_database_that_cannot_be_reached_is_named_without_the_password(
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.skipif(pooler_program() is None, reason="PgBouncer is not installed (Debian: apt install pgbouncer)")
+@pytest.mark.parametrize("mode", ["transaction", "session"])
+async def test_pooler_is_noticed_and_told_of_and_rooms_are_kept_all_the_same(
+    postgres: Cluster, database_url: str, make: Any, capsys: pytest.CaptureFixture[str], mode: str
+) -> None:
+    with pooler(postgres, mode) as url:
+        store = await PostgresStore.open(url)
+        assert "there is a pooler before the database" in capsys.readouterr().out
+        try:
+            rooms = [RoomCode(f"R{number:04}") for number in range(10)]
+            for seq in range(1, 6):
+                await asyncio.gather(*(append(store, make, room, seq, seq) for room in rooms))
+            for events in await asyncio.gather(*(store.load(room) for room in rooms)):
+                assert events == make.events(1, 5)
+        finally:
+            await store.close()
+    await (await PostgresStore.open(database_url)).close()
+    assert "pooler" not in capsys.readouterr().out
+
+
 # Owners
 
 
@@ -326,6 +347,48 @@ async def test_network_that_breaks_while_nothing_is_asked_is_not_noticed_by_anyb
     await append(remote, make, ROOM, 2, 2)
     network.cut()
     assert await remote.load(ROOM) == make.events(1, 2)
+
+
+async def test_network_that_swallows_everything_is_noticed_and_gone_around(
+    remote: PostgresStore, network: Proxy, make: Any, admin: asyncpg.Connection
+) -> None:
+    """Nothing breaks, and nothing is answered: the answers to a commit and to a guest never come."""
+    await append(remote, make, ROOM, 1, 1)
+    await remote.accounts.create(AccountId("r1"), "Rui", b"rui", TimestampMs(1))
+    remote._keeper.write_limit_s = 0.05
+    swallowed = network.swallow_answers()
+    storing = asyncio.ensure_future(append(remote, make, ROOM, 2, 4))
+    creating = asyncio.ensure_future(remote.accounts.create(AccountId("a1"), "Ana", b"ana", TimestampMs(1)))
+    await network.held()
+    remote.beat(TimestampMs(2))
+    await asyncio.gather(storing, creating)
+    assert not swallowed.is_set()
+    swallowed.set()
+    assert await remote.load(ROOM) == make.events(1, 4)
+    assert await remote.accounts.find_by_name("ana") == await creating
+
+
+async def test_readers_hear_of_a_room_after_its_commit_and_of_no_refusal(
+    store: PostgresStore, make: Any, admin: asyncpg.Connection
+) -> None:
+    """A notice is the room's code and its last event's number, and nothing else."""
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    other = await asyncpg.connect(dsn=store._database.url)
+
+    def hear(_: object, __: int, ___: str, payload: object) -> None:
+        heard.put_nowait(str(payload))
+
+    await other.add_listener(CHANNEL, hear)
+    try:
+        await append(store, make, ROOM, 1, 3)
+        with pytest.raises(ConflictError):
+            await append(store, make, ROOM, 2, 2)
+        await append(store, make, OTHER, 1, 1)
+        async with asyncio.timeout(LIMIT_S):
+            assert [await heard.get(), await heard.get()] == ["K7MQ4 3", "W2XYZ 1"]
+        assert await admin.fetchval("SELECT count(*) FROM tabuleiro.events") == 4
+    finally:
+        await other.close()
 
 
 async def test_stopping_while_an_answer_is_missing_tells_that_it_is_not_known(

@@ -22,7 +22,7 @@ T = TypeVar("T")
 Synchronous = Literal["FULL", "NORMAL"]
 
 CONNECT_LIMIT_S: Final = 5.0
-READ_LIMIT_S: Final = 60.0
+READ_LIMIT_S: Final = 20.0
 """Time for what only reads: it may be broken off. A commit may not, and has no limit here."""
 
 ATTEMPTS_COUNT: Final = 3
@@ -94,6 +94,7 @@ class Database:
         """True if there is a pooler between us and the server."""
         self._pool: asyncpg.Pool | None = None
         self._changes: set[asyncio.Task[Any]] = set()
+        self._in_use: set[Any] = set()
 
     async def connect(self) -> asyncpg.Connection:
         """Open a connection to a server that can be written to.
@@ -120,6 +121,13 @@ class Database:
 
     async def _connect_for_pool(self, *_: Any, **__: Any) -> asyncpg.Connection:
         return await self.connect()
+
+    async def renew(self) -> None:
+        """Give up all connections; who waits for an answer on one asks again on another."""
+        if self._pool is not None:
+            await self._pool.expire_connections()
+        for connection in tuple(self._in_use):
+            connection.terminate()
 
     async def close(self) -> None:
         """Close the connections, after the changes that are on their way, for which it waits a while."""
@@ -169,6 +177,7 @@ class Database:
             left_count -= 1
             try:
                 async with self._pool.acquire() as connection:
+                    self._in_use.add(connection)
                     try:
                         return await run(connection)
                     except BROKEN as error:
@@ -177,6 +186,8 @@ class Database:
                         is_lost = not (is_refusal(error, connection) or isinstance(error, TimeoutError))
                         if not ((is_lost or isinstance(error, REPEATED)) and left_count):
                             raise
+                    finally:
+                        self._in_use.discard(connection)
             except UnknownOutcomeError as error:
                 if not left_count:
                     raise StorageUnavailableError(f"{self.place}: {error}") from error

@@ -48,7 +48,7 @@ class PostgresStore(Store):
         self._database = database
         self._writer = Writer(database)
         self._accounts = PostgresAccounts(database)
-        self._keeper = Keeper(database, is_alone=is_alone)
+        self._keeper = Keeper(database, self._renew, is_alone=is_alone)
         self._last_alive_ms: int | None = None
 
     @classmethod
@@ -82,6 +82,11 @@ class PostgresStore(Store):
             await store.close()
             raise
         return store
+
+    async def _renew(self) -> None:
+        """Give up all connections: what is under way on them is found out on new ones."""
+        self._writer.renew()
+        await self._database.renew()
 
     async def stop(self, limit_ms: DurationMs = STOP_LIMIT_MS) -> None:
         """Refuse new writes and commit those that wait."""

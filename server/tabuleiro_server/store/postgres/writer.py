@@ -159,6 +159,10 @@ class Writer:
                 self._task.result()
         self._drop_connection()
 
+    def renew(self) -> None:
+        """Give up the connection. What was being committed is settled on the next one."""
+        self._drop_connection()
+
     def submit(self, write: Append | Removal) -> asyncio.Future[None]:
         """Return a future that is done when the write is stored.
 
