@@ -496,7 +496,8 @@ async def test_a_database_that_is_killed_refuses_and_comes_back_by_itself(make: 
 async def _is_refused(store: PostgresStore, make: Any) -> bool:
     try:
         store.append(ROOM, Seq(7), make.events(8, 8), make.rows(ROOM)).cancel()
-    except StorageUnavailableError:
+    except StorageUnavailableError as error:
+        assert str(error).count("storage unavailable") == 1  # noqa: PT017
         return True
     return False
 

@@ -71,9 +71,14 @@ def is_of_values(error: BaseException) -> bool:
     return isinstance(error, kinds)
 
 
+def reason_of(error: BaseException) -> str:
+    """Return what an error says, in one line; its kind if it says nothing."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
 def storage_error(error: BaseException, place: str) -> StoreError:
     """Translate a fault of a connection into an error that callers know."""
-    reason = str(error) or type(error).__name__
+    reason = reason_of(error)
     if isinstance(error, asyncpg.InvalidCatalogNameError | asyncpg.InvalidAuthorizationSpecificationError):
         return StorageUnavailableError(f"{place}: {reason}")
     if isinstance(error, asyncpg.UndefinedTableError | asyncpg.UndefinedColumnError):

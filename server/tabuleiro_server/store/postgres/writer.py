@@ -29,6 +29,7 @@ from tabuleiro_server.store.postgres.connection import (
     UnknownOutcomeError,
     is_of_values,
     is_refusal,
+    reason_of,
     storage_error,
     warned,
 )
@@ -272,7 +273,7 @@ class Writer:
             except BROKEN as error:
                 if not is_refusal(error, connection):
                     self._drop_connection()
-                    raise UnknownOutcomeError(str(error) or type(error).__name__) from error
+                    raise UnknownOutcomeError(reason_of(error)) from error
                 if isinstance(error, asyncpg.ReadOnlySQLTransactionError):
                     self._drop_connection()  # the server has become a standby, and another one the primary
                 if not (isinstance(error, REPEATED) and left_count):
@@ -290,7 +291,8 @@ class Writer:
                 held = [await _holds(connection, chain) for chain in chains]
                 break
             except (StoreError, *BROKEN) as error:
-                self._note_trouble(str(error))
+                if not isinstance(error, StoreError):  # which has been noted
+                    self._note_trouble(error)
                 await asyncio.sleep(self._retry_s)
         self._trouble = ""
         log.info("settled from the log", stored_count=sum(held), rooms_count=len(chains))
@@ -352,18 +354,17 @@ class Writer:
                 connection.terminate()
                 raise
         except (UnknownOutcomeError, *BROKEN) as error:
-            failure = storage_error(error, self._database.place)
-            self._note_trouble(str(failure))
-            raise failure from error
+            self._note_trouble(error)
+            raise storage_error(error, self._database.place) from error
         if self._trouble:
             log.info("the database is there again", place=self._database.place)
         self._trouble, self._retry_s = "", RETRY_FIRST_S
         self._node, self._connection = node, connection
         return connection
 
-    def _note_trouble(self, trouble: str) -> None:
+    def _note_trouble(self, error: BaseException) -> None:
         """Refuse what comes until the next attempt to connect is due."""
-        self._trouble = trouble
+        self._trouble = f"{self._database.place}: {reason_of(error)}"
         self._retry_at_s = asyncio.get_running_loop().time() + self._retry_s
         self._retry_s = min(2 * self._retry_s, RETRY_LIMIT_S)
 
