@@ -304,7 +304,7 @@ async def test_a_window_too_small_says_so_and_nothing_composed_is_lost(real_serv
         await pilot.resize_terminal(30, 12)
         await until(pilot, lambda: at.screen.board.layout_shown is None)
         said = " ".join(at.screen.board.render_line(y).text.strip() for y in range(3))
-        assert said == "The window is too small for this board. Make it 38 columns x 19 rows."
+        assert said == "The window is too small for this board. Make it 30 columns x 15 rows."
         await pilot.resize_terminal(120, 40)
         await until(pilot, lambda: at.screen.board.layout_shown is not None)
         assert at.screen.board.layout_shown.size == "large"

@@ -146,4 +146,9 @@ def test_the_question_before_resigning(snap_compare):
 
 
 def test_a_window_that_is_too_small(snap_compare):
-    assert snap_compare(frozen_app("minefield"), terminal_size=(40, 16))
+    assert snap_compare(frozen_app("minefield"), terminal_size=(24, 10))
+
+
+def test_a_part_of_a_board_that_is_larger_than_the_window(snap_compare):
+    actions = ["k10", "a1", "j11", "b19"]
+    assert snap_compare(frozen_app("minefield", actions, {"size": 19}), terminal_size=(60, 20))

@@ -99,6 +99,22 @@ def row_text(row: Row) -> str:
     return "".join(span.text for span in row).rstrip()
 
 
+def cut(row: Row, start: int, end: int) -> Row:
+    """Return the part of a row from column ``start`` to before ``end``.
+
+    >>> [span.text for span in cut((Span("abc"), Span("def")), 1, 4)]
+    ['bc', 'd']
+    """
+    found = []
+    column = 0
+    for span in row:
+        text = span.text[max(0, start - column) : max(0, end - column)]
+        column += len(span.text)
+        if text:
+            found.append(Span(text, span.ink))
+    return tuple(found)
+
+
 class Canvas:
     """A rectangle of characters that is written on in any order; what lies outside is cut off.
 

@@ -6,7 +6,7 @@ What is drawn comes from :mod:`tabuleiro_client.tui.present`; what a choice mean
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -21,13 +21,17 @@ from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.context import Context, context_of
 from tabuleiro_client.tui.present.glyphs import GlyphSet
 from tabuleiro_client.tui.present.ink import Row
-from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout, smallest_layout
+from tabuleiro_client.tui.present.layout import Layout, Size, fitting_layout
 from tabuleiro_client.tui.present.overlay import NOTHING, Overlay
 from tabuleiro_client.tui.present.picture import board_rows, changed_rows, some_rows
+from tabuleiro_client.tui.present.window import Window, fitting_window, least_window
 from tabuleiro_client.tui.widgets.strips import finished
 
 OverlayMaker = Callable[[Target | None, Target | None], Overlay]
 """Makes the overlay for a cursor and a hovered target."""
+
+WHEEL_ROWS: Final = 2
+"""How far the wheel of the mouse moves the window on a large board."""
 
 Picture = tuple[BoardView, Layout, Overlay, GlyphSet]
 """All that a picture is made of."""
@@ -38,7 +42,8 @@ class Board(Widget, can_focus=True):
 
     ``choose`` is called with what is clicked, or chosen by a key. Without ``can_choose`` there is nothing to
     choose, and the arrows are left to the screen. With ``is_named`` the cursor is shown without the focus.
-    ``pointed`` is called when the cursor or the mouse is somewhere else.
+    ``pointed`` is called when the cursor or the mouse is somewhere else. Of a board that is too large for the room
+    a ``window`` is shown. It follows the cursor, or the last turn where there is nothing to choose.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = list(keys.BOARD)
@@ -63,6 +68,7 @@ class Board(Widget, can_focus=True):
         self.cursor: Target | None = None
         self.hover: Target | None = None
         self.layout_shown: Layout | None = None
+        self.window: Window | None = None
         self._view: BoardView | None = None
         self._make_overlay: OverlayMaker = lambda cursor, hover: NOTHING
         self._overlay = NOTHING
@@ -71,6 +77,7 @@ class Board(Widget, can_focus=True):
         self._drawn: Picture | None = None
         self._drawn_size = self.size
         self._layout_for: tuple[object, ...] = ()
+        self._followed: Target | None = None
         self._wanted_x = 0
 
     @property
@@ -93,9 +100,13 @@ class Board(Widget, can_focus=True):
         """Draw ``view`` with what ``make_overlay`` adds for where the person points."""
         if self._view is None or len(self._view.cells) != len(view.cells):
             self.cursor = self.hover = None
+        is_new = view is not self._view
         self._view, self._make_overlay = view, make_overlay
         if self.cursor is None:
             self.cursor = self._first_cursor(view)
+            self._follow(self.cursor)
+        if is_new and not self.can_choose:
+            self._follow(next((cell.index for cell in view.cells if Mark.LAST in cell.marks), self.cursor))
         self.redraw()
 
     def redraw(self) -> None:
@@ -104,6 +115,9 @@ class Board(Widget, can_focus=True):
             return
         self._find_layout(self._view)
         self._overlay = self._make_overlay(self.cursor if self.has_focus or self.is_named else None, self.hover)
+        if self.window is not None:
+            self._redraw_window(self._view, self.window)
+            return
         before, size_before, layout = self._drawn, self._drawn_size, self.layout_shown
         picture = None if layout is None else (self._view, layout, self._overlay, self.context.glyphs)
         self._drawn, self._drawn_size = picture, self.size
@@ -115,6 +129,22 @@ class Board(Widget, can_focus=True):
             return
         self._rows, self._strips = [] if picture is None else board_rows(*picture), {}
         self.refresh()
+
+    def _redraw_window(self, view: BoardView, window: Window) -> None:
+        """Work the window on the board out, and draw those of its rows that are different."""
+        last = self._overlay.last | {cell.index for cell in view.cells if Mark.LAST in cell.marks}
+        whole = board_rows(view, window.layout, self._overlay, self.context.glyphs)
+        rows, before = window.rows(whole, last), self._rows
+        self._rows, self._drawn = rows, None
+        if len(before) != len(rows) or self.size != self._drawn_size:
+            self._drawn_size, self._strips = self.size, {}
+            self.refresh()
+            return
+        changed = [y + self._top for y, row in enumerate(rows) if row != before[y]]
+        for y in changed:
+            self._strips.pop(y, None)
+        if changed:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
 
     def _redraw_changed(self, before: Picture, picture: Picture) -> None:
         """Work only those rows out that can be different: a moved cursor must not cost a whole board."""
@@ -136,6 +166,10 @@ class Board(Widget, can_focus=True):
         if wanted != self._layout_for:
             self._layout_for = wanted
             self.layout_shown = fitting_layout(view, self.size.width, self.size.height, self.wished_size)
+            self.window = None
+            if self.layout_shown is None:
+                self.window = fitting_window(view, self.size.width, self.size.height)
+                self._follow(self._followed)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         strips = self._strips
@@ -150,7 +184,7 @@ class Board(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Line ``y`` of this widget."""
-        if self.layout_shown is None or self._view is None:
+        if self._shown_size is None or self._view is None:
             return self._word_too_small(y)
         width, base = self.size.width, self.visual_style.rich_style
         y -= self._top
@@ -159,24 +193,30 @@ class Board(Widget, can_focus=True):
         style_on = self.context.brush(is_stone="b" in self._view.piece_names).style_on
         segments = [Segment(" " * self._left, base)]
         segments += [Segment(span.text, style_on(base, span.ink)) for span in self._rows[y]]
-        left, drawn = self._left, self.layout_shown.width
+        left, drawn = self._left, self._shown_size[0]
         rest = max(0, width - left - drawn)
         return Strip([*segments, Segment(" " * rest, base)], left + drawn + rest)
 
     @property
     def _left(self) -> int:
         """The column at which the picture begins, so that it is in the middle of the room there is."""
-        return 0 if self.layout_shown is None else max(0, (self.size.width - self.layout_shown.width) // 2)
+        return 0 if self._shown_size is None else max(0, (self.size.width - self._shown_size[0]) // 2)
 
     @property
     def _top(self) -> int:
         """The line at which the picture begins, in the middle as well."""
-        return 0 if self.layout_shown is None else max(0, (self.size.height - self.layout_shown.height) // 2)
+        return 0 if self._shown_size is None else max(0, (self.size.height - self._shown_size[1]) // 2)
+
+    @property
+    def _shown_size(self) -> tuple[int, int] | None:
+        """The columns and rows of what is drawn; ``None`` when there is not even room for a window."""
+        shown = self.window or self.layout_shown
+        return None if shown is None else (shown.width, shown.height)
 
     def _word_too_small(self, y: int) -> Strip:
         lines: list[str] = []
         if self._view is not None:
-            need, window = smallest_layout(self._view), self.app.size
+            need, window = least_window(self._view), self.app.size
             columns = window.width + max(0, need.width - self.size.width)
             rows = window.height + max(0, need.height - self.size.height)
             lines = ["The window is too small", "for this board. Make it", f"{columns} columns x {rows} rows."]
@@ -187,13 +227,13 @@ class Board(Widget, can_focus=True):
 
     def target_at(self, x: int, y: int) -> Target | None:
         """Return the target at column ``x`` of row ``y`` of this widget."""
-        if self.layout_shown is None:
-            return None
-        return self.layout_shown.hit(x - self._left, y - self._top)
+        shown = self.window or self.layout_shown
+        return None if shown is None else shown.hit(x - self._left, y - self._top)
 
     def place_of(self, target: Target) -> tuple[int, int] | None:
         """Return the column and row of this widget at which ``target`` is drawn; ``None`` while it is not."""
-        place = self.layout_shown.place(target) if self.layout_shown is not None else None
+        shown = self.window or self.layout_shown
+        place = None if shown is None else shown.place(target)
         return None if place is None else (place[0] + self._left, place[1] + self._top)
 
     def on_resize(self) -> None:
@@ -216,6 +256,24 @@ class Board(Widget, can_focus=True):
             self._put_cursor(target)
             self._choose(target)
 
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self._scroll_window(event, WHEEL_ROWS)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self._scroll_window(event, -WHEEL_ROWS)
+
+    def _scroll_window(self, event: events.MouseEvent, rows: int) -> None:
+        if self.window is not None:
+            event.stop()
+            self.window = self.window.scrolled(rows)
+            self.redraw()
+
+    def _follow(self, target: Target | None) -> None:
+        """Move the window, if there is one, so that ``target`` is in it."""
+        self._followed = target
+        if self.window is not None:
+            self.window = self.window.following(target)
+
     def _hover_over(self, target: Target | None) -> None:
         if target != self.hover:
             self.hover = target
@@ -227,6 +285,7 @@ class Board(Widget, can_focus=True):
             self._wanted_x = self._view.cells[target].x
         self.cursor = target
         self.hover = None
+        self._follow(target)
         self.redraw()
         self._pointed()
 
