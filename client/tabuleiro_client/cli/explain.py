@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Annotated, cast
 
 import msgspec
 import typer
 
-from tabuleiro.protocol.messages import Explanation
-from tabuleiro.rules import State, registry
+from tabuleiro.rules import registry
 from tabuleiro_client.cli.analyse import position_before
 from tabuleiro_client.cli.export import find_record
 from tabuleiro_client.cli.options import (
@@ -25,12 +23,9 @@ from tabuleiro_client.cli.options import (
     TurnOption,
     listed_game,
 )
-from tabuleiro_client.models.analysis import load_from_bots
+from tabuleiro_client.models.analysis import Explainer, load_from_bots
 from tabuleiro_client.text.explanation import explanation_lines
 from tabuleiro_client.text.standard_output import write_data
-
-Explainer = Callable[[State, str | None, int, int], Explanation]
-"""Explain a state by a level (``None``: the report's), so many candidates of it, in so many milliseconds."""
 
 
 def explain(

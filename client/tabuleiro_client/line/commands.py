@@ -11,7 +11,6 @@ from typing import Any, Final, get_args
 
 from tabuleiro.errors import CommandError, NotationError, shown
 from tabuleiro.ids import PLAYERS, Player
-from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import OfferKind
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS
 from tabuleiro.rules import Game
@@ -21,7 +20,7 @@ from tabuleiro_client.line.reports import MatchReport, RoomAnswers
 from tabuleiro_client.line.terminal import Screen
 from tabuleiro_client.net.room import EnteredRoom
 from tabuleiro_client.text.analysis import hint_text
-from tabuleiro_client.text.explanation import explanation_lines
+from tabuleiro_client.text.explanation import explanation_lines, refusal_text
 from tabuleiro_client.text.rules import page_lines
 from tabuleiro_client.text.sentences import no_draws_text
 from tabuleiro_client.text.settings import settings_text
@@ -71,8 +70,11 @@ class CommandTable:
         self._by_name = {name: command for command in self._commands() for name in command.names}
 
     def find(self, text: str) -> tuple[RoomCommand, str] | None:
-        """Return the command that ``text`` calls and the rest after its word; ``None`` for no command."""
-        word, _, rest = text.strip().partition(" ")
+        """Return the command that ``text`` calls and the rest after its word; ``None`` for no command.
+
+        It may begin with a slash.
+        """
+        word, _, rest = text.strip().removeprefix("/").partition(" ")
         command = self._by_name.get(word.lower())
         if command is None or (split_name(text) is not None and not command.argument):
             return None  # "h 4" is a cell, not help
@@ -245,9 +247,7 @@ class RoomCommands:
         try:
             found = await self._room.explain(level, ply)
         except CommandError as error:
-            if error.code != ErrorCode.BAD_MESSAGE:
-                raise
-            self._screen.say("this server is older and cannot explain; `tabuleiro explain` does so here")
+            self._screen.say(refusal_text(error))
         else:
             self._report.say_of_cells(*explanation_lines(self._mirror.game, found))
 

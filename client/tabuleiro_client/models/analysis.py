@@ -17,8 +17,10 @@ import msgspec
 
 from tabuleiro.errors import ClientError, ConfigError, TabuleiroError
 from tabuleiro.notation.record import RecordTurn
+from tabuleiro.protocol.messages import Explanation
 from tabuleiro.rules import State, registry
 from tabuleiro.rules.analysis import Analyser, Analysis
+from tabuleiro.rules.search_tree import SearchTree, TreeGrower
 from tabuleiro_client.text.analysis import JudgedTurn, turns_of
 from tabuleiro_client.text.problems import missing_part
 
@@ -26,6 +28,14 @@ ANALYSER_GROUP: Final = "tabuleiro.analysers"
 """The entry point group that holds what the bots can tell: the search ``engine`` and others."""
 
 REPLY_MAX_BYTES: Final = 1 << 20
+
+EXPLAINED_COUNT: Final = 10
+EXPLANATION_MS: Final = 3_000
+TREE_WIDTH: Final = 5
+"""How many candidates are told, how long a level may think about them, and the branches shown of a position."""
+
+Explainer = Callable[[State, str | None, int, int], Explanation]
+"""Explain a state by a level (``None``: the report's), so many candidates of it, in so many milliseconds."""
 
 
 def load_analyser() -> Analyser:
@@ -53,19 +63,49 @@ def load_from_bots(command: str, name: str) -> object:
     raise ConfigError(command, "the engine", f"the server's side beside the client: {missing_part('bots')}")
 
 
-class SearchJob(msgspec.Struct, frozen=True):
-    """A position, by the ``actions`` that lead to it, and the ``seconds`` to search it."""
+class _Job(msgspec.Struct, frozen=True):
+    """A position, by the ``actions`` that lead to it."""
 
     game: str
     options: Mapping[str, int | str]
     actions: tuple[str, ...]
+
+
+class SearchJob(_Job, frozen=True, tag="search"):
+    """A position to be searched for so many ``seconds``."""
+
     seconds: float
 
 
+class ExplainJob(_Job, frozen=True, tag="explain"):
+    """A position to be explained as a ``level`` sees it; ``None`` for that of the game's report."""
+
+    level: str | None = None
+
+
+class TreeJob(_Job, frozen=True, tag="tree"):
+    """A position whose tree is to be grown by an engine, so many actions deep."""
+
+    engine: str
+    depth: int
+
+
+Job = SearchJob | ExplainJob | TreeJob
+
+
+class Explained(msgspec.Struct, frozen=True):
+    """An explanation, and the levels that could be asked for others."""
+
+    explanation: Explanation
+    levels: tuple[str, ...]
+
+
 class _Reply(msgspec.Struct, frozen=True):
-    """The answer to a job: an analysis, or the reason why there is none."""
+    """The answer to a job, or the reason why there is none."""
 
     analysis: Analysis | None = None
+    explained: Explained | None = None
+    tree: SearchTree | None = None
     problem: str = ""
 
 
@@ -84,6 +124,23 @@ class SearchProcess:
 
         Raises: ClientError when there is no engine, or it fails.
         """
+        found = (await self._do(job)).analysis
+        assert found is not None, "the reply to a job is what it asks for"
+        return found
+
+    async def explain(self, job: ExplainJob) -> Explained:
+        """Return an explanation of a position. Raises: as :meth:`search`; ClientError at the end of a game."""
+        found = (await self._do(job)).explained
+        assert found is not None, "the reply to a job is what it asks for"
+        return found
+
+    async def grow_tree(self, job: TreeJob) -> SearchTree:
+        """Return the tree of a position. Raises: as :meth:`explain`; ClientError for a tree that is too large."""
+        found = (await self._do(job)).tree
+        assert found is not None, "the reply to a job is what it asks for"
+        return found
+
+    async def _do(self, job: Job) -> _Reply:
         async with self._turn:
             if self._process is None:
                 self._process = await asyncio.create_subprocess_exec(
@@ -100,7 +157,7 @@ class SearchProcess:
                 await self._end()
                 raise
 
-    async def _answer(self, process: Process, job: SearchJob) -> Analysis:
+    async def _answer(self, process: Process, job: Job) -> _Reply:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -109,9 +166,9 @@ class SearchProcess:
             reply = msgspec.json.decode(await process.stdout.readline(), type=_Reply)
         except (OSError, ValueError, msgspec.DecodeError) as error:
             raise ClientError("the search has ended unexpectedly") from error
-        if reply.analysis is None:
+        if reply.problem:
             raise ClientError(reply.problem)
-        return reply.analysis
+        return reply
 
     async def close(self) -> None:
         """End the process, whatever it is doing. Closing twice is fine."""
@@ -131,22 +188,32 @@ class SearchProcess:
 def answer_jobs() -> None:
     """Answer the jobs on standard input, one a line."""
     for line in sys.stdin.buffer:
-        job = msgspec.json.decode(line, type=SearchJob)
+        job = msgspec.json.decode(line, type=Job)
         try:
-            reply = _Reply(_analysis_of(job, load_analyser()))
+            reply = _reply_to(job)
         except (TabuleiroError, ModuleNotFoundError) as error:
             reply = _Reply(problem=str(error))
         sys.stdout.buffer.write(msgspec.json.encode(reply) + b"\n")
         sys.stdout.buffer.flush()
 
 
-def _analysis_of(job: SearchJob, search: Analyser) -> Analysis:
+def _reply_to(job: Job) -> _Reply:
     game = registry.load(job.game, job.options)
     state = game.initial_state()
     for text in job.actions:
         state = state.apply(state.string_to_action(text))
-    *_, last = search(game, state, job.seconds, 1)
-    return last
+    match job:
+        case SearchJob():
+            *_, last = load_analyser()(game, state, job.seconds, 1)
+            return _Reply(analysis=last)
+        case ExplainJob():
+            explain = cast(Explainer, load_from_bots("explain", "explain"))
+            names = cast(Callable[[str], tuple[str, ...]], load_from_bots("explain", "levels"))
+            found = explain(state, job.level, EXPLAINED_COUNT, EXPLANATION_MS)
+            return _Reply(explained=Explained(found, names(job.game)))
+        case TreeJob():
+            grow = cast(TreeGrower, load_from_bots("tree", "tree"))
+            return _Reply(tree=grow(state, job.engine, job.depth, TREE_WIDTH))
 
 
 class MatchJudge:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from tabuleiro.errors import CommandError
+from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import ExplainedTerm, ExplainedTurn, Explanation
 from tabuleiro.rules import Game
 from tabuleiro.text import counted
 from tabuleiro_client.text.analysis import number_text, worth_text
+from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.search_tree import plain_number
 
 _UNITS: Final = {
@@ -16,6 +19,13 @@ _UNITS: Final = {
     "expectation": "values are from -1 (lost) to +1 (won)",
     "chance": "values are the chance to be chosen",
 }
+
+
+def refusal_text(error: CommandError) -> str:
+    """Return the reason why a server gives no explanation, for people."""
+    if error.code == ErrorCode.BAD_MESSAGE:
+        return "this server is older and cannot explain; `tabuleiro explain` does so here"
+    return problem_text(error)
 
 
 def explanation_lines(game: Game, found: Explanation) -> list[str]:

@@ -65,6 +65,7 @@ MENU_LETTERS: Final[Mapping[str, str]] = {
     "pass_turn": "p",
     "why": "w",
     "hint": "H",
+    "explain": "x",
     "chat": "t",
     "offer('draw')": "d",
     "offer('takeback')": "b",
@@ -135,6 +136,9 @@ COPY_CODE: Final = key("ctrl+k", "copy_code", "copy code", "Copy the code of the
 MUTE: Final = key("ctrl+l", "mute", "mute", "Mute somebody in this room, or let them chat again.", shown=False)
 WHY: Final = key("f3", "why", "why?", "Explain this cell (why it cannot be played).", sign="F3")
 
+_EXPLAIN: Final = "Tell what each choice is worth to a bot, and why."
+EXPLAIN: Final = key("f10,ctrl+f", "explain", "explain", _EXPLAIN, shown=False, sign="F10")
+
 MATCH: Final = (
     key("colon", "type", "type", "Any letter or digit begins a line: type cells, e.g. c3 d4.", shown=False),
     key("ctrl+e", "send", "send", "Send the actions chosen so far, before the turn is complete.", sign="^e"),
@@ -144,6 +148,7 @@ MATCH: Final = (
     REMATCH,
     RULES,
     WHY,
+    EXPLAIN,
     *CHAT,
     key("f5", "hint", "hint", "Ask for a hint, if this room gives hints; everybody is told.", sign="F5"),
     key("f6", "pass_turn", "pass", "Pass, where the game has it; you are asked first.", sign="F6"),
@@ -194,6 +199,8 @@ REPLAY: Final = (
     key("space", "autoplay", "play", "Play the record by itself, or stop.", sign="Space"),
     key("a", "evaluate", "value", "Show what the position is worth and the best turn; again: no more.", sign="a"),
     key("A", "judge", "judge", "Judge every turn: a graph, the worst ones marked; again: stop.", shown=False),
+    key("x,f10,ctrl+f", "explain", "explain", _EXPLAIN, sign="x"),
+    key("t,f12,ctrl+w", "tree", "tree", "Show the tree of a search from here.", sign="t"),
     key("plus,equals_sign", "faster(1)", "faster", "Autoplay faster.", shown=False),
     key("minus", "faster(-1)", "slower", "Autoplay slower.", shown=False),
     MENU,
@@ -210,6 +217,25 @@ REPLAY: Final = (
 SPEED: Final = (
     key("plus,equals_sign", "speed(1)", "faster", "Show what bots play faster.", sign="+"),
     key("minus", "speed(-1)", "slower", "Show what bots play slower.", sign="-"),
+)
+
+READING: Final = (
+    key("down,j", "scroll_page(1)", "down", "Scroll the page down.", shown=False),
+    key("up,k", "scroll_page(-1)", "up", "Scroll the page up.", shown=False),
+    key("space,pagedown", "scroll_page(10)", "read on", "Scroll the page on.", sign="Space"),
+    key("pageup", "scroll_page(-10)", "back up", "Scroll the page back.", shown=False),
+)
+
+THINKING: Final = (
+    key("right,tab", "choose(1)", "next", "Ask the next bot.", sign="->"),
+    key("left,shift+tab", "choose(-1)", "before", "Ask the bot before.", shown=False, sign="<-"),
+    key("colon,e", "type", "another", "Type another, e.g. alpha-beta depth=3 or minimax-2.", sign="e"),
+)
+
+TREE: Final = (
+    key("1", "grow(1)", "depth", "Show one action ahead.", sign="1 2 3"),
+    key("2", "grow(2)", "depth", "Show two actions ahead.", shown=False),
+    key("3", "grow(3)", "depth", "Show three actions ahead.", shown=False),
 )
 
 TUTORIAL: Final = (

@@ -101,10 +101,10 @@ class ReplayModel:
     @property
     def analysis(self) -> Analysis | None:
         """The result of the search for the position shown, ``None`` for nothing yet."""
-        return self._analyses.get(self._path)
+        return self._analyses.get(self.path)
 
     @property
-    def _path(self) -> tuple[str, ...]:
+    def path(self) -> tuple[str, ...]:
         """The actions that lead to the position shown."""
         return tuple(self.line.actions[: self.place])
 
@@ -119,7 +119,7 @@ class ReplayModel:
 
     def next_job(self) -> SearchJob | None:
         """Return what is to be searched next: the position shown comes first; ``None`` for nothing."""
-        record, path = self.record, self._path
+        record, path = self.record, self.path
         if self.is_evaluating and path not in self._analyses and not self.state.is_terminal:
             return SearchJob(record.game, self.game.options, path, EVALUATION_S)
         ply = self.judge.next_ply if self.is_judging else None

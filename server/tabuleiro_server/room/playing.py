@@ -59,6 +59,12 @@ def decide_explanation(room: RoomState, command: commands.Explain, now_ms: int) 
         return ()
     running = running_match(room, command.match)
     if not _is_alone(room, command.account):
+        if not (room.settings.is_casual and room.settings.hints):
+            refuse(
+                ErrorCode.NOT_ALLOWED,
+                "while a match runs, bots explain only to those who play alone with them, and in casual rooms "
+                "with hints: ask again after the end",
+            )
         return decide_hint(
             room, commands.TakeHint(command.account, command.match, command.ply, command.revision), now_ms
         )

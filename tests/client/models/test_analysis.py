@@ -10,7 +10,7 @@ from tabuleiro.errors import ClientError
 from tabuleiro.notation.record import MatchRecord, RecordPlayer, replay, turns
 from tabuleiro.rules import registry
 from tabuleiro.rules.analysis import Analysis, Candidate
-from tabuleiro_client.models.analysis import MatchJudge, SearchJob, SearchProcess
+from tabuleiro_client.models.analysis import ExplainJob, MatchJudge, SearchJob, SearchProcess, TreeJob
 from tabuleiro_client.text.analysis import evaluation_lines, graph_lines, value_bar
 
 MINEFIELD = {"size": 5, "rules": "beginner"}
@@ -126,6 +126,24 @@ async def test_what_the_process_cannot_search_is_told_and_it_goes_on():
         with pytest.raises(ClientError, match="over"):
             await process.search(SearchJob("minefield", MINEFIELD, WON, 0.1))
         assert (await process.search(JOB)).candidates
+    finally:
+        await process.close()
+
+
+@pytest.mark.slow
+async def test_the_process_explains_positions_and_grows_trees_as_the_commands_do():
+    process = SearchProcess()
+    try:
+        explained = await process.explain(ExplainJob("minefield", MINEFIELD, WON[:8], "greedy"))
+        assert explained.explanation.turns[0].actions == ("c5",)
+        assert explained.explanation.terms
+        assert "greedy" in explained.levels
+        tree = await process.grow_tree(TreeJob("minefield", MINEFIELD, WON[:8], "minimax", 1))
+        assert (tree.depth, tree.looked_at_count) == (1, 17)
+        with pytest.raises(ClientError, match="over"):
+            await process.explain(ExplainJob("minefield", MINEFIELD, WON))
+        with pytest.raises(ClientError, match="no such tree"):
+            await process.grow_tree(TreeJob("minefield", MINEFIELD, (), "greedy", 1))
     finally:
         await process.close()
 

@@ -30,6 +30,9 @@ from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.panel import Choices, Legend
 from tabuleiro_client.tui.widgets.rules_page import RulesPanel
 
+COMMAND_SIGN: Final = "/"
+"""The sign before a command that is typed on a board."""
+
 PANEL_MIN_COLUMNS: Final = 26
 PANEL_MAX_COLUMNS: Final = 44
 RULES_MAX_COLUMNS: Final = 60
@@ -97,7 +100,7 @@ class BoardScreen(Screen[None]):
 
     def on_key(self, event: events.Key) -> None:
         character = event.character or ""
-        if self.is_typed_on and character.isascii() and character.isalnum():
+        if self.is_typed_on and character.isascii() and (character.isalnum() or character == COMMAND_SIGN):
             event.stop()
             event.prevent_default()
             self.set_focus(self.board)  # what is typed is for the board, also while the rules are read

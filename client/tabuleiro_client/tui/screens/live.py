@@ -15,12 +15,14 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tabuleiro.errors import NotationError
+from tabuleiro.errors import ClientError, CommandError, NotationError, shown
 from tabuleiro.protocol.events import Said
-from tabuleiro.protocol.messages import RoomHead
+from tabuleiro.protocol.messages import Explanation, RoomHead
 from tabuleiro.rules import Game
 from tabuleiro.rules.view import BoardView, Target
+from tabuleiro_client.models.analysis import Explained
 from tabuleiro_client.net.room import Change, Happened
+from tabuleiro_client.text.explanation import refusal_text
 from tabuleiro_client.text.rooms import brief_options_text
 from tabuleiro_client.text.sentences import said as said_line
 from tabuleiro_client.text.sentences import side_glyphs
@@ -30,8 +32,9 @@ from tabuleiro_client.tui.pacing import FrameLimiter
 from tabuleiro_client.tui.present.notes import facts
 from tabuleiro_client.tui.present.overlay import Overlay
 from tabuleiro_client.tui.present.players import brief_text, player_lines
-from tabuleiro_client.tui.screens.board_screen import BoardScreen
+from tabuleiro_client.tui.screens.board_screen import COMMAND_SIGN, BoardScreen
 from tabuleiro_client.tui.screens.room_view import RoomView
+from tabuleiro_client.tui.screens.thinking import ExplainScreen
 from tabuleiro_client.tui.widgets.bars import TopBar
 from tabuleiro_client.tui.widgets.chat import Chat, Entry, EntryKind
 from tabuleiro_client.tui.widgets.panel import Moves, Players
@@ -207,6 +210,45 @@ class LiveScreen(BoardScreen, RoomView):
         super().point()
         if self.model.point(self.board.target):
             self.show_all()
+
+    @property
+    def can_explain(self) -> bool:
+        """True if there is a match to ask a bot about; whether it answers is for the server to say."""
+        return self.model.mirror.match is not None and not self.model.is_gone
+
+    def action_explain(self) -> None:
+        """Tell what each choice is worth to the bot that plays here, or to the usual one."""
+        self.explain(None)
+
+    def explain(self, level: str | None) -> None:
+        """Tell what each choice is worth to a level, in the position shown if the match is over."""
+        model = self.model
+        ply = model.ply if model.mirror.head.phase == "finished" else None
+        model.message = "asking a bot what it thinks ..."
+        self.ask(self._show_explanation(level, ply), is_quick=False)
+        self.show_all()
+
+    async def _show_explanation(self, level: str | None, ply: int | None) -> None:
+        game, room, venue = self.model.mirror.game, self.room, self.context.session.venue
+
+        async def explain(wanted: str | None) -> Explanation:
+            try:
+                return await room.explain(wanted, ply)
+            except CommandError as error:
+                raise ClientError(refusal_text(error)) from error
+
+        found = await explain(level)
+        self.say("")
+        levels = () if venue is None else venue.levels(type(game))
+        self.app.push_screen(ExplainScreen(game, Explained(found, levels), explain))
+
+    def take_command(self, text: str) -> None:
+        """Do what a line that begins with a slash asks for."""
+        word, _, rest = text.removeprefix(COMMAND_SIGN).partition(" ")
+        if word.lower() == "explain" and self.can_explain:
+            self.explain(rest.strip() or None)
+        else:
+            self.say(f"{shown(text)}: expected /explain, or /explain LEVEL; F9 lists all commands")
 
     def action_why(self) -> None:
         """Say what is known of the cell that is pointed at."""

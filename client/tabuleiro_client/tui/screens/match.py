@@ -16,6 +16,7 @@ from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer
 from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.tui import keys
 from tabuleiro_client.tui.present.players import claim_text
+from tabuleiro_client.tui.screens.board_screen import COMMAND_SIGN
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.screens.questions import ConfirmScreen, PickerScreen
 from tabuleiro_client.tui.widgets.chat import Entry, EntryKind
@@ -32,6 +33,8 @@ class MatchScreen(LiveScreen):
         phase = model.mirror.head.phase
         if action == "hint":
             return model.can_ask_for_hint
+        if action == "explain":
+            return self.can_explain
         if action.startswith("scroll") and model.composer.is_asking:
             return False
         if action == "undo":
@@ -74,7 +77,8 @@ class MatchScreen(LiveScreen):
     def begin_typing(self, character: str) -> None:
         """Open the line of actions while a match is played."""
         model = self.model
-        if model.own_seats and model.mirror.head.phase == "playing":
+        is_command = character == COMMAND_SIGN and self.can_explain
+        if is_command or (model.own_seats and model.mirror.head.phase == "playing"):
             super().begin_typing(character)
         else:
             self.say("no match is being played: F9 lists what you can do")
@@ -189,6 +193,9 @@ class MatchScreen(LiveScreen):
         """Handle a typed line: chat, a turn to look at, or actions."""
         if kind != "play":
             super().take_line(kind, text)
+            return
+        if text.startswith(COMMAND_SIGN):
+            self.take_command(text)
             return
         if not self.model.type_actions(text):
             self.query_one(Entry).refuse("play", text, self.model.refused_column)

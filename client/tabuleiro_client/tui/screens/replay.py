@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -14,10 +14,12 @@ from textual.worker import Worker
 
 from tabuleiro.errors import ClientError, NotationError, TabuleiroError
 from tabuleiro.notation.record import MatchRecord, RecordPlayer
+from tabuleiro.protocol.messages import Explanation
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options
+from tabuleiro.rules.search_tree import SearchTree
 from tabuleiro.rules.view import BoardView, Target
-from tabuleiro_client.models.analysis import SearchProcess
+from tabuleiro_client.models.analysis import Explained, ExplainJob, SearchProcess, TreeJob
 from tabuleiro_client.models.records import Match, Matches
 from tabuleiro_client.models.timeline import picture_of
 from tabuleiro_client.models.turn_composer import PASS_TEXT, ShipComposer
@@ -31,6 +33,7 @@ from tabuleiro_client.tui.replay_model import ReplayModel
 from tabuleiro_client.tui.screens.board_screen import BoardScreen
 from tabuleiro_client.tui.screens.dialogs import ExportScreen
 from tabuleiro_client.tui.screens.questions import PickerScreen
+from tabuleiro_client.tui.screens.thinking import ExplainScreen, TreeScreen
 from tabuleiro_client.tui.widgets.bars import TopBar
 from tabuleiro_client.tui.widgets.chat import Entry
 from tabuleiro_client.tui.widgets.panel import Moves
@@ -156,6 +159,8 @@ class ReplayScreen(BoardScreen):
             return self.model.branch is not None
         if action == "pass_turn":
             return self.model.composer is not None and self.model.composer.can_pass()
+        if action in ("explain", "tree"):
+            return not self.model.state.is_terminal
         if action in ("autoplay", "export"):
             return self.model.branch is None
         if action == "judge":
@@ -206,6 +211,42 @@ class ReplayScreen(BoardScreen):
         self._stop_autoplay()
         self.model.judge_match()
         self.show_all()
+
+    def action_explain(self) -> None:
+        """Tell what each choice of the position shown is worth to a bot."""
+        path, game = self.model.path, self.model.game
+
+        def explained(level: str | None) -> Awaitable[Explained]:
+            return self._search.explain(ExplainJob(game.name, game.options, path, level))
+
+        async def explain(level: str | None) -> Explanation:
+            return (await explained(level)).explanation
+
+        async def show() -> None:
+            self._say("asking a bot; the first time takes up to a minute")
+            found = await explained(None)
+            self._say("")
+            self.app.push_screen(ExplainScreen(game, found, explain))
+
+        self._stop_autoplay()
+        self.run_worker(self._told(show()), name="explain", group="explain", exclusive=True)
+
+    def action_tree(self) -> None:
+        """Show the tree of a search from the position shown."""
+        path, state = self.model.path, self.model.state
+
+        def grow(engine: str, depth: int) -> Awaitable[SearchTree]:
+            return self._search.grow_tree(TreeJob(state.game.name, state.game.options, path, engine, depth))
+
+        self._stop_autoplay()
+        self.app.push_screen(TreeScreen(state, grow))
+
+    async def _told(self, work: Awaitable[None]) -> None:
+        """Await ``work``, and say what goes wrong."""
+        try:
+            await work
+        except TabuleiroError as error:
+            self._say(problem_text(error))
 
     def look(self, ply: int) -> None:
         """Show the position after ``ply`` actions of the record."""
@@ -405,7 +446,7 @@ class ReplayScreen(BoardScreen):
             self.context.leave_screen()
 
 
-_MOVES = frozenset({"undo", "app.menu", "app.rules", "why", "type", "pass_turn"})
+_MOVES = frozenset({"undo", "app.menu", "app.rules", "why", "explain", "type", "pass_turn"})
 
 
 class TryScreen(ReplayScreen, inherit_bindings=False):

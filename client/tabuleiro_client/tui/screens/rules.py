@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from tabuleiro.rules import registry
 from tabuleiro.rules.options import Options
-from tabuleiro_client.tui.keys import key
+from tabuleiro_client.tui.keys import READING, key
 from tabuleiro_client.tui.screens.page import PageScreen
 from tabuleiro_client.tui.screens.replay import TryScreen
 from tabuleiro_client.tui.widgets.rules_page import RulesPage
@@ -36,10 +36,7 @@ class RulesScreen(PageScreen):
             "left,shift+tab", "choose_game(-1)", "game before", "Turn to the game before.", shown=False, sign="<-"
         ),
         key("t,enter", "try_game", "try it", "Try the game on a small board, both sides from here.", sign="t"),
-        key("down,j", "scroll_page(1)", "down", "Scroll the page down.", shown=False),
-        key("up,k", "scroll_page(-1)", "up", "Scroll the page up.", shown=False),
-        key("space,pagedown", "scroll_page(10)", "read on", "Scroll the page on.", sign="Space"),
-        key("pageup", "scroll_page(-10)", "back up", "Scroll the page back.", shown=False),
+        *READING,
     ]
     DEFAULT_CSS = """
     RulesScreen #games { height: 2; padding: 1 1 0 1; link-style: none; }

@@ -13,7 +13,7 @@ from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.widgets.chat import Entry
 
-_MATCH_KEYS = frozenset({"app.menu", "app.rules", "why", "chat", "copy_code", "mute"})
+_MATCH_KEYS = frozenset({"app.menu", "app.rules", "why", "explain", "chat", "copy_code", "mute"})
 
 
 class WatchScreen(LiveScreen):
@@ -57,6 +57,8 @@ class WatchScreen(LiveScreen):
             return self.model.is_behind
         if action == "mute":
             return self.can_mute()
+        if action == "explain":
+            return self.can_explain
         return action != "chat" or not self.model.is_gone
 
     def next_steps(self) -> str:

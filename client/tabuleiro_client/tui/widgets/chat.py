@@ -22,11 +22,12 @@ from tabuleiro_client.tui.keys import key
 from tabuleiro_client.tui.line_history import LineHistory
 from tabuleiro_client.tui.widgets.line_list import LineList
 
-EntryKind = Literal["say", "play", "turn"]
+EntryKind = Literal["say", "play", "turn", "bot"]
 _PLACEHOLDERS: dict[EntryKind, str] = {
     "say": "a message; Enter sends it, Esc leaves",
     "play": "cells, e.g. c3 d4; Enter plays, Esc leaves",
     "turn": "a turn, e.g. 5; an action, e.g. a34; start or end",
+    "bot": "a level or an algorithm, e.g. minimax-2; Enter asks it, Esc leaves",
 }
 
 
