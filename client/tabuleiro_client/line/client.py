@@ -19,7 +19,7 @@ from tabuleiro_client.line.match import LineMatch, Stay
 from tabuleiro_client.line.questions import Menu
 from tabuleiro_client.line.terminal import LineReader, Screen
 from tabuleiro_client.models.saved_matches import RoomMemory, SavedMatches
-from tabuleiro_client.net.files import config_folder
+from tabuleiro_client.net.files import config_folder, kept_setting
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.net.link import own_now_ms
 from tabuleiro_client.net.room import EntryRequest, enter
@@ -122,6 +122,8 @@ class LineClient:
                 signposts=venue.signposts(room.code, room.secrets, is_private=head.settings.is_private),
                 levels=venue.levels(type(room.mirror.game)),
                 is_watching=is_watching,
+                # A script says itself what it plays.
+                lays_forced=self.lines.is_terminal and kept_setting("lays_forced") is not False,
             )
             memory = RoomMemory(self.saved_matches, venue, room)
             memory.note(own_now_ms())

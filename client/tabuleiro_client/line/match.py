@@ -23,11 +23,13 @@ from tabuleiro.errors import (
     shown,
 )
 from tabuleiro.notation.actions import format_turn, parse_turn
+from tabuleiro.rules import State
 from tabuleiro_client.line.commands import CommandGroup, CommandTable, Doubt, RoomCommand, RoomCommands
 from tabuleiro_client.line.reports import MatchReport, RoomAnswers
 from tabuleiro_client.line.ships import answered, open_move, question_lines, sight_of
 from tabuleiro_client.line.terminal import Line, LineReader, Screen
 from tabuleiro_client.models.ships import ShipChoice
+from tabuleiro_client.models.turn_composer import forced_action
 from tabuleiro_client.net.mirror import Mirror
 from tabuleiro_client.net.room import (
     Change,
@@ -41,6 +43,7 @@ from tabuleiro_client.net.room import (
     Said,
 )
 from tabuleiro_client.net.server import Signposts
+from tabuleiro_client.text.board import laid_text
 from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.sentences import Notice, timed_notices
 
@@ -62,7 +65,8 @@ class Stay(Enum):
 class LineMatch:
     """A stay in ``room``; ``signposts`` are the commands that lead there, ``levels`` those of the server's bots.
 
-    With ``is_watching`` nothing can be played even if this guest holds a seat.
+    With ``is_watching`` nothing can be played even if this guest holds a seat. ``lays_forced``: a second stone of
+    Iris with one cell left is played by itself.
     """
 
     def __init__(
@@ -74,12 +78,14 @@ class LineMatch:
         signposts: Signposts,
         levels: Sequence[str] = (),
         is_watching: bool = False,
+        lays_forced: bool = False,
     ) -> None:
         self._room = room
         self._mirror = room.mirror
         self._lines = lines
         self._screen = screen
         self._way_back = signposts.back
+        self._lays_forced = lays_forced
         self._report = MatchReport(room.mirror, screen, signposts, is_watching=is_watching)
         answers = RoomAnswers(room.mirror, screen, self._report)
         self._answers = answers
@@ -356,9 +362,21 @@ class LineMatch:
         elif not actions:
             self._screen.say(NOTHING_PLAYED)
         else:
+            actions = self._completed(state, actions)
             if self._sending is None and not self._is_linked:
                 self._screen.say("not connected: your turn is sent as soon as the connection is back")
             self._send(self._room.play(format_turn(state, actions).split(" ")))
+
+    def _completed(self, state: State, actions: tuple[int, ...]) -> tuple[int, ...]:
+        """Return a turn with the stone that the rules force, which is told."""
+        after = state
+        for action in actions:
+            after = after.child(action)
+        forced = forced_action(after) if self._lays_forced and after.turn_number == state.turn_number else None
+        if forced is None:
+            return actions
+        self._screen.say(laid_text(after.action_to_string(forced)))
+        return (*actions, forced)
 
     def _send(self, sending: Coroutine[Any, Any, None]) -> None:
         if self._sending is not None:

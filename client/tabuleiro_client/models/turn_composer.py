@@ -21,6 +21,7 @@ from tabuleiro.rules.games.xero_g.state import XeroGState
 from tabuleiro.rules.view import BoardView, EdgeSide, Target
 from tabuleiro_client.models.ships import ShipChoice, Way
 from tabuleiro_client.models.timeline import changed_cells, picture_of
+from tabuleiro_client.text.board import laid_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,20 @@ PASS: Final = Choice("F6", "pass", "pass_turn")
 PASS_TEXT: Final = "pass"
 
 
+def forced_action(state: State) -> int | None:
+    """Return the second stone of Iris where the rules leave one cell for it; ``None`` elsewhere."""
+    if not isinstance(state, IrisState) or not state.actions_in_turn or state.legal_count() != 1:
+        return None
+    return state.legal_actions()[0]
+
+
 class TurnComposer:
     """The turn being composed on top of ``base``, the position that the server knows.
 
     ``state`` is the position with the actions composed so far, ``message`` what is to be said about the last
     choice (empty: nothing). ``column`` (from 1) is the place in the typed line that it is
-    about, ``None`` for none.
+    about, ``None`` for none. With ``lays_forced`` a :func:`forced_action` is composed by itself, which
+    ``has_laid`` tells of the last one.
     """
 
     def __init__(self, base: State) -> None:
@@ -53,6 +62,8 @@ class TurnComposer:
         self.actions: list[int] = []
         self.message = ""
         self.column: int | None = None
+        self.lays_forced = False
+        self.has_laid = False
 
     @property
     def view(self) -> BoardView:
@@ -94,13 +105,13 @@ class TurnComposer:
         if base == self.base:
             return False
         had_actions = bool(self.actions)
-        self.base, self.actions, self.message = base, [], ""
+        self.base, self.actions, self.message, self.has_laid = base, [], "", False
         self._replay()
         return had_actions
 
     def drop(self) -> None:
         """Forget everything composed so far."""
-        self.actions, self.message = [], ""
+        self.actions, self.message, self.has_laid = [], "", False
         self._replay()
 
     def choose(self, target: Target) -> bool:
@@ -125,11 +136,14 @@ class TurnComposer:
             return False
         self.actions.append(action)
         self.state = after
+        self._lay_forced()
         return True
 
     def add_turn(self, text: str) -> bool:
         """Add typed actions, all or none; return whether they were legal. ``message`` says why not."""
         self.message, self.column = "", None
+        if self.has_laid and text.strip().lower() == self.texts()[-1]:
+            return True  # it is there already
         try:
             actions = parse_turn(self.state, text)
         except TurnError as error:
@@ -139,14 +153,23 @@ class TurnComposer:
             self.message = f"{shown(text)}: there is no action in it"
         self.actions += actions
         self._replay()
+        self._lay_forced()
         return bool(actions)
+
+    def _lay_forced(self) -> None:
+        forced = forced_action(self.state) if self.lays_forced and self.actions and not self.is_complete else None
+        self.has_laid = forced is not None
+        if forced is not None:
+            self.actions.append(forced)
+            self._replay()
 
     def step_back(self) -> bool:
         """Undo the last choice; return whether there was one."""
         self.message = ""
         if not self.actions:
             return False
-        self.actions.pop()
+        del self.actions[-1 - self.has_laid :]
+        self.has_laid = False
         self._replay()
         return True
 
@@ -172,6 +195,8 @@ class TurnComposer:
 
     def prompt(self) -> str:
         """Return the next thing to do, as a sentence."""
+        if self.has_laid:
+            return f"{laid_text(self.texts()[-1])}. Enter sends {' '.join(self.texts())}, Backspace undoes"
         if self.is_complete:
             return f"Turn complete: {' '.join(self.texts())}. Enter sends it, Backspace undoes"
         if not self.actions:

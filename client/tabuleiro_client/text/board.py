@@ -309,6 +309,15 @@ def legend(view: BoardView, style: TextStyle) -> str:
     return ", ".join(entries)
 
 
+def laid_text(cell: str) -> str:
+    """Return the sentence about a second stone of Iris that is laid without being chosen.
+
+    >>> laid_text("i5")
+    'i5 is laid too: the rules leave no other cell'
+    """
+    return f"{cell} is laid too: the rules leave no other cell"
+
+
 def scores_text(scores: tuple[int, ...]) -> str:
     """Return the scores of one side.
 

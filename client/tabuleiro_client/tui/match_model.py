@@ -97,6 +97,7 @@ class MatchModel:
     ``None`` while it is the live one.
     With ``is_watching`` nothing can be played even if this guest holds a seat. What bots play is shown action by
     action: ``reached_ply`` is how far that has come, ``None`` when all of it is shown, ``speed`` how fast it goes.
+    ``lays_forced``: a stone for which the rules leave one cell is composed by itself.
     """
 
     def __init__(self, mirror: Mirror, style: TextStyle, *, is_watching: bool = False) -> None:
@@ -110,6 +111,7 @@ class MatchModel:
         self.reached_ply: int | None = None
         self.speed = 1.0
         self.refused_column: int | None = None
+        self.lays_forced = False
         self.timeline = Timeline(mirror.game, mirror.actions)
         self.composer: TurnComposer = composer_for(self._present)
         self._style = style
@@ -311,6 +313,7 @@ class MatchModel:
         self._reasons_of = None
         if not self._may_compose():
             return False
+        self.composer.lays_forced = self.lays_forced
         is_chosen = self.composer.choose(target)
         self._say_of(target, self.composer.message)
         return is_chosen
@@ -343,6 +346,7 @@ class MatchModel:
         except NotationError as error:
             self.message = str(error)
             return False
+        self.composer.lays_forced = self.lays_forced
         is_added = self.composer.add_turn(own)
         self.message = self.cells.shown(self.composer.message) or self._remark(text)
         self.refused_column = self.composer.column if own == text else None

@@ -45,6 +45,7 @@ _SWITCHES = {
     "is_ascii": "characters: nothing beyond ASCII",
     "shows_legal": "boards: mark what may be chosen",
     "asks_before_sending": "turns: ask before a complete one is sent",
+    "lays_forced": "Iris: lay a stone that has one cell left",
     "rings_bell": "bell on your turn",
     "changes_title": "window title on your turn",
 }

@@ -24,7 +24,8 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``theme`` is a name of :data:`tabuleiro_client.tui.themes.THEMES`. ``board_size`` ``auto`` takes the largest
     that fits. ``shows_legal``: mark what may be chosen. ``asks_before_sending``: a complete turn of several
-    actions waits for a key. ``rings_bell`` and ``changes_title``: on the own turn while nobody looks.
+    actions waits for a key. ``lays_forced``: a second stone of Iris with one cell left is laid by itself.
+    ``rings_bell`` and ``changes_title``: on the own turn while nobody looks.
     ``has_report_cells``: cells have the names of the games' reports, in rooms and replays opened from then on.
     """
 
@@ -33,6 +34,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     board_size: BoardSize = "auto"
     shows_legal: bool = True
     asks_before_sending: bool = True
+    lays_forced: bool = True
     rings_bell: bool = True
     changes_title: bool = True
     has_report_cells: bool = False

@@ -352,3 +352,24 @@ async def test_whoever_follows_the_rooms_sees_what_is_written_there(real_server,
         await ana.shows("chat:    eva: hello\n")
     following.cancel()
     await asyncio.wait([following])
+
+
+@pytest.mark.parametrize("lays", [True, False])
+async def test_the_second_stone_of_iris_is_laid_where_one_cell_is_left_unless_the_settings_say_no(
+    two_at_a_table, monkeypatch, tmp_path, lays
+):
+    monkeypatch.setenv("TABULEIRO_CONFIG_DIR", str(tmp_path / "config"))
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "settings.json").write_text(f'{{"lays_forced": {str(lays).lower()}}}')
+    async with two_at_a_table(game="iris", options={"side": 5}) as (ana, rui):
+        await ana.shows("your turn")
+        ana.type("e5")
+        await rui.shows("ana played e5")
+        rui.type("a1")
+        if lays:
+            await rui.shows("i5 is laid too: the rules leave no other cell")
+            await ana.shows("rui played a1 i5")
+        else:
+            await ana.shows("rui played a1\n")
+            rui.type("i5")
+            await ana.shows("rui played i5")

@@ -18,6 +18,7 @@ from tabuleiro_client.models.turn_composer import (
     ShipComposer,
     TurnComposer,
     composer_for,
+    forced_action,
 )
 
 SHIPS = "123123/000000/000000/000000/000000/231231 0"
@@ -254,3 +255,47 @@ def test_a_timeline_follows_undone_actions_and_knows_its_turns():
     line.follow(game, ["b4", "c3", "c1"])
     assert line.last_ply == 3
     assert line.states[-1].to_position() == Timeline(game, ["b4", "c3", "c1"]).states[-1].to_position()
+
+
+def iris_composer() -> TurnComposer:
+    state = start("iris", side=5)
+    composer = composer_for(state.apply(state.string_to_action("e5")))
+    composer.lays_forced = True
+    return composer
+
+
+def test_the_second_stone_of_iris_is_laid_where_the_rules_leave_one_cell():
+    composer = iris_composer()
+    assert choose(composer, "a1") == [True]
+    assert composer.texts() == ["a1", "i5"]
+    assert composer.is_complete
+    assert composer.prompt() == (
+        "i5 is laid too: the rules leave no other cell. Enter sends a1 i5, Backspace undoes"
+    )
+    assert composer.add_turn("i5"), "typed all the same, it is there already"
+    assert composer.texts() == ["a1", "i5"]
+    assert composer.step_back(), "both stones, or the second would come back at once"
+    assert (composer.texts(), composer.has_laid) == ([], False)
+    assert composer.add_turn("a2")
+    assert composer.texts() == ["a2", "i4"]
+
+
+def test_a_second_stone_with_a_choice_is_left_to_the_player_and_so_is_every_one_without_the_setting():
+    composer = iris_composer()
+    choose(composer, "c3")
+    assert composer.texts() == ["c3"]
+    composer.drop()
+    composer.lays_forced = False
+    choose(composer, "a1")
+    assert composer.texts() == ["a1"]
+
+
+def test_nothing_is_laid_for_a_turn_that_was_begun_before_or_in_other_games():
+    state = start(
+        "iris", side=5, position="b..../....../......./......../....b..../......../......./....../..... 0 a1 0"
+    )
+    composer = composer_for(state)
+    composer.lays_forced = True
+    assert not composer.actions
+    assert forced_action(start("virus-wars", rows=4, cols=4, steps=2)) is None
+    assert forced_action(state) == cell(composer, "i5")

@@ -89,6 +89,7 @@ class MatchScreen(LiveScreen):
         if model.can_act and model.is_live and model.composer.is_complete:
             self.action_send()
             return
+        model.lays_forced = self.context.settings.lays_forced
         model.choose(target)
         self._composed()
 
@@ -197,6 +198,7 @@ class MatchScreen(LiveScreen):
         if text.startswith(COMMAND_SIGN):
             self.take_command(text)
             return
+        self.model.lays_forced = self.context.settings.lays_forced
         if not self.model.type_actions(text):
             self.query_one(Entry).refuse("play", text, self.model.refused_column)
         self._composed()

@@ -29,7 +29,15 @@ from tabuleiro_client.tui.widgets.forms import FieldRow, FormBox, widgets_of
 
 PREVIEW_MIN_COLUMNS = 110
 _YES_NO = {YES: YES, NO: NO}
-_SWITCHES = ("is_ascii", "shows_legal", "asks_before_sending", "rings_bell", "changes_title", "has_report_cells")
+_SWITCHES = (
+    "is_ascii",
+    "shows_legal",
+    "asks_before_sending",
+    "lays_forced",
+    "rings_bell",
+    "changes_title",
+    "has_report_cells",
+)
 
 
 def setting_fields() -> list[Field]:
@@ -42,6 +50,7 @@ def setting_fields() -> list[Field]:
         Field("board_size", "size of boards", "auto: as large as fits", sizes),
         Field("shows_legal", "mark choices", "show the cells you can choose", _YES_NO, heading="Play"),
         Field("asks_before_sending", "ask to send", "a complete turn of several actions waits", _YES_NO),
+        Field("lays_forced", "forced stone", "Iris: laid by itself where one cell is left", _YES_NO),
         Field("has_report_cells", "cells as in reports", "the names that the games' reports gave them", _YES_NO),
         Field("rings_bell", "bell", "rings when it is your turn", _YES_NO, heading="In the background"),
         Field("changes_title", "window title", "says so when it is your turn", _YES_NO),
