@@ -109,6 +109,13 @@ def test_an_explanation_in_a_running_match_of_two_people_is_a_hint() -> None:
     assert playing(RoomSettings()).refused(Explain(ANA, 1, 0)) == "not-allowed"
 
 
+@pytest.mark.parametrize("settings", [RoomSettings(), RoomSettings(is_casual=False)])
+def test_where_no_explanation_is_given_the_refusal_tells_where_there_are_some(settings: RoomSettings) -> None:
+    refusal = playing(settings).refusal(Explain(ANA, 1, 0))
+    assert refusal.code == "not-allowed"
+    assert refusal.message.endswith("in casual rooms with hints: ask again after the end")
+
+
 def test_whoever_plays_alone_gets_explanations_without_hints_and_nothing_is_noted() -> None:
     for seats in ((ME, BOT), (ME, ME)):
         story = Story()

@@ -59,6 +59,7 @@ def decide_explanation(room: RoomState, command: commands.Explain, now_ms: int) 
         return ()
     running = running_match(room, command.match)
     if not _is_alone(room, command.account):
+        held_seats(room, command.account)
         if not (room.settings.is_casual and room.settings.hints):
             refuse(
                 ErrorCode.NOT_ALLOWED,

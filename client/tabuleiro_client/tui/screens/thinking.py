@@ -43,7 +43,7 @@ class ThinkingScreen(PageScreen):
 
     def __init__(self, title: str, bots: Sequence[str], bot: str | None, lines: Sequence[str] = ()) -> None:
         super().__init__(title)
-        self.bots = tuple(bots)
+        self.bots = tuple(dict.fromkeys([*bots, *([] if bot is None else [bot])]))
         self.bot = bot
         self._lines: Sequence[str] = lines
 
