@@ -375,7 +375,7 @@ class LineMatch:
         forced = forced_action(after) if self._lays_forced and after.turn_number == state.turn_number else None
         if forced is None:
             return actions
-        self._screen.say(laid_text(after.action_to_string(forced)))
+        self._report.say_of_cells(laid_text(after.action_to_string(forced)))
         return (*actions, forced)
 
     def _send(self, sending: Coroutine[Any, Any, None]) -> None:

@@ -18,6 +18,7 @@ from tabuleiro.protocol.messages import Explanation
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.search_tree import SearchTree
 from tabuleiro_client.models.analysis import Explained
+from tabuleiro_client.text.coordinates import coordinates_of
 from tabuleiro_client.text.explanation import explanation_lines
 from tabuleiro_client.text.search_tree import tree_lines
 from tabuleiro_client.tui import keys
@@ -26,6 +27,9 @@ from tabuleiro_client.tui.widgets.chat import Entry
 
 ENGINES: Final = ("alpha-beta", "minimax")
 DEPTH: Final = 2
+
+POSITION: Final = "position "
+"""The start of a line whose text is read by programs."""
 
 _HANGING: Final = "      "
 """Before the lines that a numbered candidate takes beyond its first."""
@@ -41,8 +45,11 @@ class ThinkingScreen(PageScreen):
     ThinkingScreen #thoughts { height: auto; width: 1fr; }
     """
 
-    def __init__(self, title: str, bots: Sequence[str], bot: str | None, lines: Sequence[str] = ()) -> None:
-        super().__init__(title)
+    def __init__(
+        self, game: Game, title: str, bots: Sequence[str], bot: str | None, lines: Sequence[str] = ()
+    ) -> None:
+        super().__init__(f"{game.title}: {title}")
+        self._game = game
         self.bots = tuple(dict.fromkeys([*bots, *([] if bot is None else [bot])]))
         self.bot = bot
         self._lines: Sequence[str] = lines
@@ -86,9 +93,11 @@ class ThinkingScreen(PageScreen):
         self.query_one("#names", Static).update(names)
         width = max(20, self.query_one(VerticalScroll).scrollable_content_region.width)
         shown: list[str] = []
+        cells = coordinates_of(self._game, is_report=self.context.writing.has_report_cells)
         for line in self._lines:
             indent = _HANGING if line[:2].strip().isdigit() else ""
-            shown += wrap(line, width, subsequent_indent=indent) or [""]
+            told = line if line.startswith(POSITION) else cells.shown(line)
+            shown += wrap(told, width, subsequent_indent=indent) or [""]
         self.query_one("#thoughts", Static).update("\n".join(shown))
 
     def action_choose(self, step: int) -> None:
@@ -117,8 +126,7 @@ class ExplainScreen(ThinkingScreen):
     ) -> None:
         first = found.explanation
         lines = explanation_lines(game, first)
-        super().__init__(f"{game.title}: what a bot thinks", found.levels, first.level, lines)
-        self._game = game
+        super().__init__(game, "what a bot thinks", found.levels, first.level, lines)
         self._explain = explain
 
     async def think(self, name: str | None) -> Sequence[str]:
@@ -133,7 +141,7 @@ class TreeScreen(ThinkingScreen):
     BINDINGS: ClassVar[list[BindingType]] = list(keys.TREE)
 
     def __init__(self, state: State, grow: Callable[[str, int], Awaitable[SearchTree]]) -> None:
-        super().__init__(f"{state.game.title}: the tree of a search", ENGINES, ENGINES[0])
+        super().__init__(state.game, "the tree of a search", ENGINES, ENGINES[0])
         self._state = state
         self._grow = grow
         self._depth = DEPTH
@@ -142,7 +150,7 @@ class TreeScreen(ThinkingScreen):
         wanted = name or ENGINES[0]
         tree = await self._grow(wanted, self._depth)
         self.bot = wanted
-        return tree_lines(self._state.game, self._state, tree, is_ascii=self.context.writing.ascii)
+        return tree_lines(self._game, self._state, tree, is_ascii=self.context.writing.ascii)
 
     def action_grow(self, depth: int) -> None:
         """Show so many actions ahead."""
