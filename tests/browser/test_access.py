@@ -13,6 +13,7 @@ from tabuleiro.protocol.boards import layout_of
 from tests.browser.conftest import PHONE, Served
 from tests.browser.play import (
     OVER,
+    READY,
     join,
     play_to_the_end,
     played,
@@ -107,6 +108,50 @@ def test_a_whole_match_is_played_by_the_keyboard_alone(
         assert OVER.search(page.inner_text(".status"))
         page.keyboard.press("Tab")
         tab_to(page, "Rematch")
+
+
+def walk_to(page: Any, layout: Any, name: str) -> None:
+    """Walk over the grid to a cell, or to a side of the board."""
+    if name in ("top", "bottom"):
+        for _ in range(TABS_MAX_COUNT):
+            if page.evaluate("() => document.activeElement.dataset.cell") == name:
+                return
+            page.keyboard.press("ArrowUp" if name == "top" else "ArrowDown")
+    if (here := page.evaluate("() => document.activeElement.dataset.cell")) in ("top", "bottom"):
+        page.keyboard.press("ArrowDown" if here == "top" else "ArrowUp")
+        here = page.evaluate("() => document.activeElement.dataset.cell")
+    for key in way_by_keys(layout, layout.names.index(here), layout.names.index(name)):
+        page.keyboard.press(key)
+
+
+def test_ships_are_moved_into_a_base_by_the_keyboard_alone(visit: Any) -> None:
+    page, chance = visit(), random.Random(8)
+    start(page, "xero-g")
+    layout = layout_of(position("xero-g", {"setup": "random", "seed": 1}, []))
+    with reported(page):
+        page.wait_for_selector("circle.next, rect.next")
+        tab_to(page, r"[a-z][0-9]+, ")
+        for _ in range(500):
+            page.wait_for_function(READY)
+            if OVER.search(page.inner_text(".status")):
+                break
+            if page.locator(".actions .primary").count():
+                for _ in range(TABS_MAX_COUNT):
+                    if page.evaluate("() => document.activeElement.matches('.actions .primary')"):
+                        break
+                    page.keyboard.press("Tab")
+                page.keyboard.press("Enter")
+                continue
+            names = page.eval_on_selector_all(
+                "[role=gridcell][aria-label*='can be played']", "all => all.map((each) => each.dataset.cell)"
+            )
+            if names:
+                goals = [name for name in names if name in ("top", "bottom")] or names
+                if not page.evaluate("() => Boolean(document.activeElement.dataset.cell)"):
+                    tab_to(page, r"[a-z][0-9]+, |top|bottom")
+                walk_to(page, layout, chance.choice(goals))
+                page.keyboard.press("Enter")
+        assert OVER.search(page.inner_text(".status"))
 
 
 def test_the_live_region_says_what_happens(visit: Any, served: Served) -> None:
