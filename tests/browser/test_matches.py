@@ -31,7 +31,7 @@ pytestmark = pytest.mark.browser
 GAMES = list(SMALL)
 FULL: dict[str, dict[str, str]] = {
     "virus-wars": {"rows": "7", "cols": "7", "steps": "3"},
-    "xero-g": {"setup": "chosen"},
+    "xero-g": {"setup": "manual"},
     "iris": {"side": "6"},
     "minefield": {"size": "9"},
 }
@@ -76,8 +76,13 @@ def test_cells_tapped_before_the_server_has_answered_are_taken_in_order(visit: A
         "() => { for (const cell of ['a4', 'b4']) document.querySelector(`[data-cell=${cell}]`).click(); }"
     )
     page.locator(".status", has_text="1 action left").wait_for()
-    page.get_by_role("button", name="Step back").click()
-    page.locator(".status", has_text="2 actions left").wait_for()
+    page.locator("[data-cell=c4]").evaluate("(cell) => { cell.click(); cell.click(); }")
+    page.locator(".status", has_text="a4 b4 c4: play it?").wait_for()
+    page.locator("[data-cell=c4]").evaluate("(cell) => cell.click()")
+    assert page.locator(".actions .primary").inner_text() == "Play"
+    for left in ("1 action left", "2 actions left"):
+        page.get_by_role("button", name="Step back").click()
+        page.locator(".status", has_text=left).wait_for()
     page.get_by_label("type a turn").fill("a4 b4 c4")
     page.get_by_label("type a turn").press("Enter")
     page.wait_for_function("() => document.querySelectorAll('.moves li').length >= 3")

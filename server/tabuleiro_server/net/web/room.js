@@ -261,6 +261,8 @@ export class RoomView {
     if (!this.isMyTurn || this.isSending) return;
     if (this.isConsidering) { this.queued = target; return; }
     if (this.back !== null) { this.lookBack(null); return; }
+    // A turn of several actions that is complete waits for its button, whatever is touched.
+    if (this.turn.ready && this.turn.actions.length) return;
     if (this.turn.ready) this.dropReady();
     const picked = this.turn.picked;
     if (picked.length && picked[picked.length - 1] === target) {
