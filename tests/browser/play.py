@@ -77,6 +77,8 @@ def step(page: Any, chance: random.Random, *, by_touch: bool = False) -> bool:
     for kind in (".actions .primary", ".actions .choice"):
         buttons = page.locator(kind)
         if buttons.count() and not (kind.endswith("choice") and page.evaluate(WAYS)):
+            if kind.endswith("choice") and page.locator(".actions .primary").count():
+                return True  # the turn has become complete meanwhile: that button comes first
             button = buttons.nth(chance.randrange(buttons.count()))
             button.tap() if by_touch else button.click()
             return True

@@ -3,6 +3,7 @@
 
 import { BoardPicture } from "./board.js";
 import { fill, h, secretIn } from "./dom.js";
+import { hintAt } from "./kept.js";
 import * as text from "./text.js";
 
 const BOARDS_COUNT = 50;
@@ -100,6 +101,8 @@ export class ReplayView {
     const board = this.boards.get(wanted);
     this.picture?.show({ ...board, marks: { ...board.marks, legal: [] } });
     const made = wanted ? `Action ${wanted} of ${this.length}: ${this.record.actions[wanted - 1]}.` : `The start; ${this.length} actions follow.`;
-    fill(this.status, wanted === this.length ? `${made} ${this.ending}.` : made);
+    const hint = hintAt(this.record.room, this.request.match, wanted);
+    const name = this.record.players[board.to_move ?? 0].name || "?";
+    fill(this.status, [made, wanted === this.length ? `${this.ending}.` : "", hint ? text.hintGiven(name, hint) : ""].filter(Boolean).join(" "));
   }
 }

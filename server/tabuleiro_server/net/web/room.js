@@ -3,6 +3,7 @@
 
 import { BoardPicture } from "./board.js";
 import { CHAT_LINES_COUNT, announce, confirmed, fill, h, secretIn, showLines } from "./dom.js";
+import { keepHint, laysForced, setLaysForced } from "./kept.js";
 import { Unknown } from "./link.js";
 import * as text from "./text.js";
 
@@ -78,9 +79,9 @@ export class RoomView {
     if (this.head && !this.ownSeats.length) this.link.send({ type: "leave-room", room: this.code }).catch(() => undefined);
   }
 
-  /** @returns {{actions: string[], board: any, picked: any[], ready: any, words: any[]}} */
+  /** @returns {{actions: string[], board: any, picked: any[], ready: any, words: any[], laid: string}} */
   emptyTurn() {
-    return { actions: [], board: null, picked: [], ready: null, words: [] };
+    return { actions: [], board: null, picked: [], ready: null, words: [], laid: "" };
   }
 
   makeParts() {
@@ -96,16 +97,19 @@ export class RoomView {
     const said = /** @type {HTMLInputElement} */ (h("input", { "aria-label": "chat message", placeholder: "Message", maxlength: 300, autocomplete: "off" }));
     const typing = h("form", { class: "row typed", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); this.typeTurn(typed); } },
       typed, h("button", {}, "Play"));
+    const forcing = h("label", { class: "field check" }, h("input", {
+      type: "checkbox", checked: laysForced(), onchange: (/** @type {Event} */ event) => setLaysForced(/** @type {HTMLInputElement} */ (event.target).checked),
+    }), text.LAYS_FORCED);
     const chatting = h("form", { class: "row", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); this.say(said); } },
       said, h("button", {}, "Send"));
     const heading = h("header", { class: "heading" }, parts.title, parts.facts);
     const columns = this.isEmbedded
       ? { left: h("section", { class: "left" }, heading, parts.players, parts.status, parts.board) }
       : {
-        left: h("section", { class: "left" }, heading, parts.players, parts.status, parts.board, parts.buttons, parts.offers, typing, parts.look),
+        left: h("section", { class: "left" }, heading, parts.players, parts.status, parts.board, parts.buttons, parts.offers, typing, forcing, parts.look),
         right: h("section", { class: "right" }, parts.invite, h("h2", {}, "Turns"), parts.moves, h("h2", {}, "Chat"), parts.lines, chatting),
       };
-    return { ...parts, typing, columns };
+    return { ...parts, typing, forcing, columns };
   }
 
   /** Enter, or enter again after a lost connection: with the events that were missed. */
@@ -245,6 +249,11 @@ export class RoomView {
     return this.turn.board || this.board;
   }
 
+  /** True in the game whose second stone can be forced. */
+  get hasForced() {
+    return this.head.game === "iris";
+  }
+
   get choices() {
     if (!this.isMyTurn || this.back !== null || this.isSending || this.turn.ready) return [];
     return /** @type {any[]} */ ((this.turn.board || this.board).choices || []);
@@ -327,12 +336,11 @@ export class RoomView {
     }
     this.isConsidering = true;
     try {
-      const found = await this.link.send({
-        type: "consider", room: this.code, match: match.number, ply: match.ply, revision: match.revision || 0, actions,
-      });
+      const found = await this.considered(actions);
       const now = this.head.match;
       if (now.number === match.number && now.ply === match.ply && now.revision === match.revision) {
-        this.turn = { actions: found.actions, board: found.board, picked: [], ready: found.board.choices ? null : found.actions, words: [] };
+        this.turn = { ...this.emptyTurn(), actions: found.actions, board: found.board, ready: found.board.choices ? null : found.actions, laid: found.laid };
+        if (found.laid) announce(text.laid(found.laid));
         announce(`${found.actions.join(" ")}${this.turn.ready ? ". The turn is complete." : ""}`);
       }
     } catch (error) {
@@ -344,6 +352,20 @@ export class RoomView {
     this.queued = null;
     this.show();
     if (next !== null) this.pick(next);
+  }
+
+  /**
+   * The board after actions of the own turn, and after the one that the rules leave then: it is added, and named `laid`.
+   * @param {string[]} actions @returns {Promise<{actions: string[], board: any, laid: string}>}
+   */
+  async considered(actions) {
+    const { number: match, ply, revision = 0 } = this.head.match;
+    const request = { type: "consider", room: this.code, match, ply, revision };
+    const found = await this.link.send({ ...request, actions });
+    const choices = found.board.choices || [];
+    const required = found.board.marks?.required || [];
+    if (!laysForced() || choices.length !== 1 || !required.includes(choices[0].targets[0])) return { ...found, laid: "" };
+    return { ...await this.link.send({ ...request, actions: [...found.actions, choices[0].text] }), laid: choices[0].text };
   }
 
   /** @param {string[]} actions */
@@ -378,8 +400,21 @@ export class RoomView {
     }
     this.back = null;
     this.turn = this.emptyTurn();
-    await this.play(actions);
-    if (!this.note) typed.value = "";
+    const { actions: whole, laid } = await this.completed(actions);
+    await this.play(whole);
+    if (this.note) return;
+    typed.value = "";
+    if (!laid) return;
+    this.note = `${text.laid(laid)}.`;
+    announce(this.note);
+    this.show();
+  }
+
+  /** Typed actions with the one that the rules leave; what is wrong with them is said when they are played. @param {string[]} actions */
+  async completed(actions) {
+    const asTyped = { actions, laid: "" };
+    if (!this.hasForced) return asTyped;
+    return this.considered(actions).then((found) => (found.laid ? found : asTyped), () => asTyped);
   }
 
   // Requests
@@ -414,6 +449,7 @@ export class RoomView {
     this.show();
     const found = await this.ask({ type: "take-hint", room: this.code, match: match.number, ply: match.ply, revision: match.revision || 0 });
     if (found) {
+      keepHint(this.code, match.number, match.ply, found);
       this.note = `Hint: ${found.actions.join(" ")}`;
       announce(this.note);
       this.show();
@@ -478,6 +514,7 @@ export class RoomView {
     if (wasInButtons && !parts.buttons.contains(document.activeElement)) this.picture?.focusCell();
     fill(parts.offers, ...this.offerButtons());
     parts.typing.hidden = !this.ownSeats.length || head.phase !== "playing";
+    parts.forcing.hidden = parts.typing.hidden || !this.hasForced;
     this.showInvitation();
     this.showLook();
     this.showChat();
@@ -491,7 +528,7 @@ export class RoomView {
     if (head.match?.termination) return `${this.sentence(text.ending(this.names(), head.match.winner, head.match.termination))}.`;
     if (this.isSending) return "Sending your turn ...";
     if (this.isMyTurn) {
-      if (this.turn.ready) return `${this.turn.ready.join(" ")}: play it?`;
+      if (this.turn.ready) return `${this.turn.laid ? `${text.laid(this.turn.laid)}. ` : ""}${this.turn.ready.join(" ")}: play it?`;
       if (this.turn.words.length) return "Which one?";
       if (this.turn.picked.length) return "Choose where to.";
       return `${this.sentence(text.turn(this.cast, this.turn.board || this.board, this.turn.actions.length > 0))}.`;
@@ -559,7 +596,7 @@ export class RoomView {
     if (!turn.picked.length && !turn.ready) {
       for (const choice of this.choices.filter((each) => !(each.targets || []).length)) found.push(button(choice.word || choice.text, () => this.choose(choice), "choice"));
     }
-    if (turn.actions.length && !this.isSending) found.push(button("Step back", () => this.consider(turn.actions.slice(0, -1))));
+    if (turn.actions.length && !this.isSending) found.push(button("Step back", () => this.consider(turn.actions.slice(0, turn.laid ? -2 : -1))));
     else if (turn.ready || turn.picked.length) found.push(button("Cancel", () => { this.turn = this.emptyTurn(); this.show(); }));
     if (head.phase === "waiting" && !isSeated && head.seats.some((/** @type {any} */ seat) => isOpen(seat))) {
       found.push(button("Take the seat", () => this.join(), "primary"));

@@ -89,6 +89,14 @@ export function actor(cast, player) {
   return !name || cast.own.length === 2 ? cast.sides[player] : name;
 }
 
+/** A stone that was added to a turn. @param {string} cell */
+export const laid = (cell) => `${cell} is laid too: the rules leave no other cell`;
+export const LAYS_FORCED = "Lay the second stone where one cell is left";
+
+/** A hint that was given here. @param {string} name @param {{actions: string[], value: number}} hint */
+export const hintGiven = (name, { actions, value }) =>
+  `The hint here: ${actions.join(" ")}, worth ${value > 0 ? "+" : ""}${value.toFixed(2)} to ${name} (-1 lost, +1 won).`;
+
 export const GAMES = Object.keys(TITLES_AND_SIDES);
 
 /** The marks of a board on this page, by the signs that captions use for them. @type {Record<string, string>} */
