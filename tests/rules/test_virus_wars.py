@@ -63,6 +63,18 @@ def test_a_free_first_virus_leaves_all_actions_of_the_turn_to_both_players() -> 
     assert (after.turn_number, after.view().edges) == (3, ())
 
 
+def test_the_worked_example_of_report_a_has_three_cells_for_each_and_four_pieces_after_a_turn() -> None:
+    """[VW-A]: 4 x 4, three actions. Both reach three cells; its figures show four blue pieces after turn 1."""
+    corners = start(steps=3)
+    assert [corners.accessible_to(player).bit_count() for player in (0, 1)] == [3, 3]
+    preset = {**registry.preset("virus-wars", "feup-a"), "rows": 4, "cols": 4}
+    state: State = registry.load("virus-wars", preset).initial_state()
+    for texts, piece in ((("a1", "a2", "b1", "b2"), "x"), (("d4", "c4", "d3", "c3"), "o")):
+        state = play(state, *texts)
+        assert [cell.piece for cell in state.view().cells].count(piece) == 4
+    assert (state.to_move, state.turn_number) == (0, 3)
+
+
 def test_a_player_who_enters_a_full_column_but_one_cell_is_not_blocked() -> None:
     state = play(start(steps=3, opening="edges", first_virus="free"), "a4", "b4", "c4", "d4")
     assert legal(state) == ["d1", "d2", "d3"]

@@ -35,6 +35,15 @@ class WentAway(Exception):
     """The person wants to leave the program, or the input has ended."""
 
 
+def without_stop(answer: str) -> str:
+    """Return an answer without the full stop that ends Prolog's input, where a number or a word comes before it.
+
+    >>> without_stop("10."), without_stop("1.5"), without_stop("..."), without_stop("feup-a.")
+    ('10', '1.5', '...', 'feup-a')
+    """
+    return answer[:-1] if answer[-2:-1].isalnum() and answer.endswith(".") else answer
+
+
 class Menu:
     """Asks a person at ``screen`` who answers in ``lines``. Every question raises WentBack and WentAway."""
 
@@ -52,7 +61,7 @@ class Menu:
             self._screen.say(f"  {number}  {text}")
         self._screen.say("  b  back", "  x  exit")
         while True:
-            number_text = await self._answer("number [1]: ") or "1"
+            number_text = without_stop(await self._answer("number [1]: ")) or "1"
             if number_text.isascii() and number_text.isdigit() and 1 <= int(number_text[:6]) <= len(choices):
                 return choices[int(number_text[:6]) - 1][1]
             self._screen.say(f"type a number from 1 to {len(choices)}, b to go back or x to exit")
@@ -61,7 +70,7 @@ class Menu:
         """Ask until ``read`` takes the answer; what it raises as TabuleiroError is shown."""
         shown_default = f" [{default}]" if default else ""
         while True:
-            answer = await self._answer(f"{question}{shown_default}: ") or default
+            answer = without_stop(await self._answer(f"{question}{shown_default}: ")) or default
             if answer:
                 try:
                     return read(answer)
@@ -71,7 +80,7 @@ class Menu:
     async def ask_or_skip(self, question: str, read: Callable[[str], T]) -> T | None:
         """Ask as :meth:`ask`; an empty answer gives ``None``."""
         while True:
-            answer = await self._answer(f"{question} [Enter leaves it out]: ")
+            answer = without_stop(await self._answer(f"{question} [Enter leaves it out]: "))
             if not answer:
                 return None
             try:

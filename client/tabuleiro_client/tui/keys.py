@@ -76,6 +76,7 @@ MENU_LETTERS: Final[Mapping[str, str]] = {
     "abort": "A",
     "claim": "C",
     "copy_code": "c",
+    "copy_position": "P",
     "mute": "M",
     "go_to": "g",
     "branch": "v",
@@ -133,6 +134,9 @@ ANSWERS: Final = (
 )
 REMATCH: Final = key("ctrl+r", "offer('rematch')", "rematch", "Offer a rematch once the match is over.", sign="^r")
 COPY_CODE: Final = key("ctrl+k", "copy_code", "copy code", "Copy the code of the room.", shown=False)
+COPY_POSITION: Final = key(
+    "ctrl+b", "copy_position", "copy position", "Copy the position as text, for the option position.", shown=False
+)
 MUTE: Final = key("ctrl+l", "mute", "mute", "Mute somebody in this room, or let them chat again.", shown=False)
 WHY: Final = key("f3", "why", "why?", "Explain this cell (why it cannot be played).", sign="F3")
 
@@ -157,6 +161,7 @@ MATCH: Final = (
     key("ctrl+x", "resign", "resign", "Resign the match; you are asked first.", shown=False),
     key("ctrl+a", "abort", "abort", "End a match that has hardly begun, without a result.", shown=False),
     COPY_CODE,
+    COPY_POSITION,
     MUTE,
 )
 
@@ -209,6 +214,7 @@ REPLAY: Final = (
     key("backspace", "undo", "undo", "Undo the last move tried.", shown=False, sign="Bksp"),
     replace(RULES, show=False),
     key("e", "export", "save", "Write the record into a file.", sign="e"),
+    COPY_POSITION,
     key("m", "pick_match", "match", "Look through another match of this room.", shown=False, sign="m"),
     key("less_than_sign", "other_match(-1)", "match before", "The match of this room before.", shown=False),
     key("greater_than_sign", "other_match(1)", "next match", "The next match of this room.", shown=False),

@@ -85,6 +85,8 @@ def test_a_move_that_no_answer_makes_legal_is_refused_with_the_reason(state, tex
         (["b", "B4"], "a1-b4"),
         (["reprogram c4"], "a1xb1@c4"),
         (["R", "(4,3)"], "a1xb1@c4"),
+        (["boost", "reprogram c4"], "a1xb1@c4"),
+        (["reprogram", "boost", "d2"], "a1-d2"),
         (["boost c1", "a1"], "a1xc1@a1"),
     ],
 )

@@ -299,3 +299,14 @@ def test_nothing_is_laid_for_a_turn_that_was_begun_before_or_in_other_games():
     assert not composer.actions
     assert forced_action(start("virus-wars", rows=4, cols=4, steps=2)) is None
     assert forced_action(state) == cell(composer, "i5")
+
+
+def test_a_typed_reprogram_takes_the_place_of_a_boost_and_back():
+    composer = composer_for(start("xero-g", position=BOOSTABLE))
+    assert composer.add_turn("a1 a2")
+    assert composer.add_turn("boost")
+    assert composer.ship.way == "boost"
+    assert composer.add_turn("reprogram")
+    assert composer.ship.way == "reprogram"
+    assert composer.add_turn("B")
+    assert composer.ship.way == "boost"

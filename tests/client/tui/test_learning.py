@@ -70,7 +70,7 @@ async def test_without_room_beside_the_board_the_rules_of_the_game_lie_over_it()
     ("game", "told"),
     [
         ("virus-wars", "x blue virus  X blue zombie  % asleep o red virus  O red zombie  @ asleep"),
-        ("minefield", "# black stone  O white stone"),
+        ("minefield", "B black stone  W white stone"),
     ],
 )
 async def test_the_panel_names_the_pieces_as_they_are_drawn(game, told):

@@ -18,6 +18,7 @@ from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
+from tabuleiro.rules import State
 from tabuleiro.rules.view import BoardView, Target
 from tabuleiro_client.models.turn_composer import TurnComposer
 from tabuleiro_client.tui import keys
@@ -119,6 +120,12 @@ class BoardScreen(Screen[None]):
         named = [cell.index for cell in view.cells if cell.name.lower() in words[-1:]]
         if named or self.board.is_named:
             self.board.show_named(named[0] if named else None)
+
+    def copied_position(self, state: State) -> str:
+        """Copy the text of a position and return it, as a sentence."""
+        text = state.to_position()
+        self.app.copy_to_clipboard(text)
+        return f"position (copied, if your terminal allows it): {text}"
 
     def show_choices(self, composer: TurnComposer | None, *, leaves_out: str = "") -> None:
         """Offer the choices of the turn in the making; one that has to be made takes the keys."""

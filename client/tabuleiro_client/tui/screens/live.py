@@ -349,6 +349,10 @@ class LiveScreen(BoardScreen, RoomView):
             self.say(str(error))
             self.query_one(Entry).refuse("turn", text)
 
+    def action_copy_position(self) -> None:
+        """Copy the position shown as text; it is also said, for terminals that do not let us."""
+        self.say(self.copied_position(self.model.state))
+
     def action_copy_code(self) -> None:
         """Copy the code of the room; it is also said, for terminals that do not let us."""
         self.app.copy_to_clipboard(self.room.code)

@@ -171,6 +171,11 @@ class ReplayScreen(BoardScreen):
             return self.model.composer is None or not self.model.composer.is_asking
         return True
 
+    def action_copy_position(self) -> None:
+        """Copy the position shown as text; it is also said, for terminals that do not let us."""
+        self.model.message = self.copied_position(self.model.state)
+        self.show_all()
+
     def _show_analysis(self) -> None:
         """Write what the search has found so far, and let it continue if there is more to find."""
         width = self.query_one("#panel").size.width - 2

@@ -13,7 +13,7 @@ from tabuleiro_client.tui.open_room import OpenRoom
 from tabuleiro_client.tui.screens.live import LiveScreen
 from tabuleiro_client.tui.widgets.chat import Entry
 
-_MATCH_KEYS = frozenset({"app.menu", "app.rules", "why", "explain", "chat", "copy_code", "mute"})
+_MATCH_KEYS = frozenset({"app.menu", "app.rules", "why", "explain", "chat", "copy_code", "copy_position", "mute"})
 
 
 class WatchScreen(LiveScreen):
