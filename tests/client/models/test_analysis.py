@@ -143,7 +143,7 @@ async def test_the_process_explains_positions_and_grows_trees_as_the_commands_do
         with pytest.raises(ClientError, match="over"):
             await process.explain(ExplainJob("minefield", MINEFIELD, WON))
         with pytest.raises(ClientError, match="no such tree"):
-            await process.grow_tree(TreeJob("minefield", MINEFIELD, (), "greedy", 1))
+            await process.grow_tree(TreeJob("minefield", MINEFIELD, (), "random", 1))
     finally:
         await process.close()
 
