@@ -11,11 +11,17 @@ from collections.abc import Iterator
 
 import pytest
 import structlog
+from hypothesis import HealthCheck, settings
 
 from tabuleiro.rules.games.virus_wars import VirusWars
 
 GARBAGE_THRESHOLDS = (10_000, 10, 10)
 """After how many new objects, and rounds in the younger ones, the collector looks for garbage."""
+
+
+# A busy machine is no fault of what is tested: nothing here asks how long anything takes.
+settings.register_profile("tabuleiro", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tabuleiro")
 
 
 def pytest_configure() -> None:

@@ -51,7 +51,7 @@ def iris_lead(state: Any, player: int) -> list[int]:
     return lead + [0] * (50 - len(lead))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**6),
     action_count=st.integers(0, 40),
@@ -67,7 +67,7 @@ def test_xero_g_takes_the_actions_of_the_best_value(
     assert best_actions(state, ship_progress) == best
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), action_count=st.integers(0, 58))
 def test_iris_takes_the_turns_with_the_best_scores(seed: int, action_count: int) -> None:
     state = after_random_play(start("iris", side=5), seed, action_count)
@@ -108,7 +108,7 @@ def test_iris_completes_a_turn_that_was_begun() -> None:
 
 
 @pytest.mark.parametrize("rules", ["standard", "beginner"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), action_count=st.integers(0, 30))
 def test_minefield_takes_the_actions_of_the_best_value(rules: str, seed: int, action_count: int) -> None:
     state = after_random_play(start("minefield", size=6, rules=rules), seed, action_count)

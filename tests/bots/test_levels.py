@@ -56,7 +56,7 @@ def test_no_level_thinks_about_a_finished_game(level: str) -> None:
 
 
 @every_level
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**63), opening=st.sampled_from(["corners", "edges"]), first=st.integers(1, 3))
 def test_a_game_of_whole_turns_reaches_the_end(level: str, seed: int, opening: str, first: int) -> None:
     state = small_start(opening=opening, first_turn_steps=first)

@@ -50,7 +50,7 @@ def plain_value(state: Any, evaluation: Evaluation, player: Player, depth: int) 
 
 
 @pytest.mark.parametrize("game", SMALL)
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(seed=st.integers(0, 200), depth=st.integers(1, 2))
 def test_both_find_the_values_of_the_plain_search(game: str, seed: int, depth: int) -> None:
     state, evaluation = position(game, seed), find_evaluation(game)

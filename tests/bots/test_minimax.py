@@ -63,19 +63,19 @@ def positions(draw: st.DrawFn) -> VirusWarsState:
     return state
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(state=positions(), depth=st.integers(1, 3))
 def test_best_actions_are_those_of_the_plain_search(state: VirusWarsState, depth: int) -> None:
     assert best_actions(state, depth, UNLIMITED) == plain_best_actions(state, depth)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(state=positions())
 def test_best_actions_four_deep_are_those_of_the_plain_search(state: VirusWarsState) -> None:
     assert best_actions(state, 4, UNLIMITED) == plain_best_actions(state, 4)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(state=positions())
 def test_extremes_after_one_action_are_those_of_the_states_made(state: VirusWarsState) -> None:
     children = [state.child(action) for action in state.legal_actions()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tabuleiro.clock import (
@@ -37,7 +37,6 @@ controls: st.SearchStrategy[TimeControl] = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(control=controls)
 def test_formatted_control_is_read_back(control: TimeControl) -> None:
     text = format_time_control(control)
@@ -45,14 +44,12 @@ def test_formatted_control_is_read_back(control: TimeControl) -> None:
     assert parse_time_control(f" {text.upper().replace('+', ' + ').replace('/', ' / ')} ") == control
 
 
-@settings(deadline=None)
 @given(one=controls, other=controls)
 def test_different_controls_have_different_texts_and_descriptions(one: TimeControl, other: TimeControl) -> None:
     assert (format_time_control(one) == format_time_control(other)) == (one == other)
     assert (describe_time_control(one) == describe_time_control(other)) == (one == other)
 
 
-@settings(deadline=None)
 @given(control=controls)
 def test_control_survives_json_and_msgpack(control: TimeControl) -> None:
     assert msgspec.json.decode(msgspec.json.encode(control), type=TimeControl) == control
@@ -129,7 +126,6 @@ def test_number_out_of_range_is_refused_with_the_range(text: str, expected: str)
         parse_time_control(text)
 
 
-@settings(deadline=None)
 @given(text=st.text(alphabet="0123456789hmsdx+/ turnone", max_size=12))
 def test_any_text_gives_a_control_or_a_notation_error(text: str) -> None:
     try:

@@ -171,5 +171,5 @@ class ClockMatch(RuleBasedStateMachine):
             assert has_flagged(self.control, self.clock, self.now_ms) == (left_ms == 0)
 
 
-ClockMatch.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+ClockMatch.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
 TestClockMatch = ClockMatch.TestCase

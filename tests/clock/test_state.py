@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tabuleiro.clock import (
@@ -251,7 +251,6 @@ def test_turn_broken_off_by_a_takeback_leaves_its_period_or_fixed_turn_whole() -
 # What always holds.
 
 
-@settings(deadline=None)
 @given(control=timed_controls, start_ms=st.integers(0, 10**13), lag_ms=lags_ms)
 def test_deadline_is_the_first_moment_of_the_flag(control: TimeControl, start_ms: int, lag_ms: int) -> None:
     clock = started(control, start_ms)
@@ -263,7 +262,6 @@ def test_deadline_is_the_first_moment_of_the_flag(control: TimeControl, start_ms
         assert has_flagged(control, clock, now_ms, lag_ms) == out_of_time == (now_ms == deadline_ms)
 
 
-@settings(deadline=None)
 @given(control=timed_controls, spent_ms=spans_ms)
 def test_nothing_remains_exactly_when_the_flag_has_fallen(control: TimeControl, spent_ms: int) -> None:
     clock = started(control)
@@ -274,7 +272,6 @@ def test_nothing_remains_exactly_when_the_flag_has_fallen(control: TimeControl, 
     assert total_ms(control, clock, spent_ms) == max(total_ms(control, clock, 0) - spent_ms, 0)
 
 
-@settings(deadline=None)
 @given(
     main_s=st.integers(0, 5),
     period_s=st.integers(1, 4),
@@ -294,7 +291,6 @@ def test_byo_yomi_agrees_with_counting_period_by_period(
     assert (at.stage_ms, at.periods_left) == expected
 
 
-@settings(deadline=None)
 @given(
     control=controls, thought_ms=spans_ms, away_ms=spans_ms, more_ms=spans_ms,
     end=st.sampled_from([end_turn, stop]),
@@ -310,7 +306,6 @@ def test_time_between_pause_and_resume_is_as_if_it_had_not_been(
     assert with_pause == end(control, started(control), thought_ms + more_ms)
 
 
-@settings(deadline=None)
 @given(control=controls, back_ms=st.integers(0, 10**6), lag_ms=lags_ms)
 def test_clock_of_the_machine_set_back_charges_nothing(control: TimeControl, back_ms: int, lag_ms: int) -> None:
     clock = started(control, now_ms=10**7)
@@ -320,7 +315,6 @@ def test_clock_of_the_machine_set_back_charges_nothing(control: TimeControl, bac
     assert end_turn(control, clock, earlier_ms, lag_ms) == end_turn(control, clock, 10**7)
 
 
-@settings(deadline=None)
 @given(
     control=timed_controls, spent_ms=spans_ms, ahead_ms=st.integers(-(10**6), 10**6), there_ms=spans_ms,
     back_ms=spans_ms,
@@ -339,7 +333,6 @@ def test_client_never_shows_more_than_the_server_has(
     assert there_ms or shown == there
 
 
-@settings(deadline=None)
 @given(control=controls, spent_ms=spans_ms, lag_ms=lags_ms)
 def test_compensation_spares_no_more_than_lag_quota_and_cap(
     control: TimeControl, spent_ms: int, lag_ms: int
@@ -352,7 +345,6 @@ def test_compensation_spares_no_more_than_lag_quota_and_cap(
     assert end_turn(control, clock, spent_ms, lag_ms).players[0].stage_ms == played_sooner.stage_ms
 
 
-@settings(deadline=None)
 @given(control=controls, now_ms=st.integers(0, 10**13), player=players)
 def test_clock_survives_json_and_msgpack(control: TimeControl, now_ms: int, player: object) -> None:
     clock = begin_turn(control, new_clock(control), 0 if player == 0 else 1, now_ms)

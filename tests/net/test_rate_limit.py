@@ -165,7 +165,7 @@ def test_tokens_grow_with_time_up_to_the_burst() -> None:
     assert [limiter.spend(1000.0) for _ in range(4)] == [granted] * 3 + [refused]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     rate=st.integers(1, 50),
     burst=st.integers(1, 50),

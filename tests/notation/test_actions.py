@@ -97,7 +97,7 @@ def test_writing_an_illegal_action_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", registry.names())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_what_is_written_is_read_back_in_every_game(name: str, data: st.DataObject) -> None:
     state = registry.load(name).initial_state()

@@ -179,7 +179,7 @@ BYTES = st.binary(max_size=60) | st.lists(
 ).map(b"".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(data=BYTES)
 def test_any_bytes_are_records_or_an_error_of_one_line(data: bytes) -> None:
     error = ""

@@ -123,7 +123,7 @@ def has_lone_surrogate(record: MatchRecord) -> bool:
 
 
 @pytest.mark.parametrize("name", registry.names())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_writing_reading_and_writing_again_changes_nothing(name: str, data: st.DataObject) -> None:
     record = data.draw(records(name))

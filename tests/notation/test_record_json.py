@@ -258,13 +258,13 @@ def is_read_or_refused(value: object) -> bool:
     return True
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(value=VALUES)
 def test_any_json_is_records_or_an_error_of_one_line(value: object) -> None:
     assert is_read_or_refused(value)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_a_record_in_which_anything_is_changed_is_read_or_refused(data: st.DataObject) -> None:
     value: Any = json.loads(write_record(RECORD, RecordFormat.JSON))

@@ -240,7 +240,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(text=st.lists(WORDS | st.text(max_size=3), max_size=25).map(" ".join))
 def test_any_text_is_records_or_an_error_that_names_its_place(text: str) -> None:
     lines, error = text.split("\n"), None

@@ -331,7 +331,7 @@ def test_sending_a_frame_over_the_limit_is_our_own_fault(codec: Codec) -> None:
 
 
 @codecs
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(frame=st.binary(max_size=200))
 def test_no_bytes_get_through_as_anything_but_a_message(codec: Codec, frame: bytes) -> None:
     try:

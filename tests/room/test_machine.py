@@ -414,5 +414,5 @@ class RoomMachine(RuleBasedStateMachine):
 
 TestRoomMachine = RoomMachine.TestCase
 TestRoomMachine.settings = settings(
-    max_examples=60, stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=60, stateful_step_count=60, suppress_health_check=list(HealthCheck)
 )

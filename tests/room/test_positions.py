@@ -102,7 +102,7 @@ def check(room: RoomState) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 2**32), cuts=st.lists(st.integers(0, 200), max_size=3))
 def test_earlier_positions_are_those_of_playing_again(game: str, seed: int, cuts: list[int]) -> None:
     rng = Random(seed)

@@ -61,7 +61,7 @@ every_game = pytest.mark.parametrize("name", registry.names())
 
 
 @every_game
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_every_state_of_a_match_keeps_the_promises_of_the_base(name: str, data: st.DataObject) -> None:
     game, states, actions = data.draw(playouts(name))
@@ -73,7 +73,7 @@ def test_every_state_of_a_match_keeps_the_promises_of_the_base(name: str, data: 
 
 
 @every_game
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_any_state_reads_writes_and_shows_itself(name: str, data: st.DataObject) -> None:
     game, states, _ = data.draw(playouts(name))
@@ -196,7 +196,7 @@ def check_view_shows_every_cell_once_and_the_last_action(state: State, *, is_fir
 
 
 @every_game
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(text=st.one_of(st.text(max_size=30), st.from_regex(r"[a-z(\[]?[0-9]{0,3}[-,x@]?[a-z0-9)\]]{0,6}")))
 def test_any_text_is_an_action_or_a_notation_error(name: str, text: str) -> None:
     state = start_of(name)

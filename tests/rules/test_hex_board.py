@@ -139,7 +139,7 @@ def test_spread_of_a_corner_an_edge_and_the_centre() -> None:
     assert board.spread(0) == 0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(side=st.sampled_from(SIDES), data=st.data())
 def test_components_part_a_set_into_connected_pieces_that_do_not_touch(side: int, data: st.DataObject) -> None:
     board = hex_board(side)

@@ -43,7 +43,7 @@ class Chooser:
         return self.random.choice(neutral if self.likes_neutral and neutral else actions)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(side=st.sampled_from([5, 5, 6, 7]), chooser=choosers())
 def test_random_games_agree_with_the_naive_rules(side: int, chooser: Chooser) -> None:
     state, naive = start(side), NaiveIris(side)
@@ -60,7 +60,7 @@ def test_random_games_agree_with_the_naive_rules(side: int, chooser: Chooser) ->
     assert [list(scores) for scores in state.scores()] == naive.scores()
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(side=st.sampled_from([5, 6, 7, 8]), chooser=choosers())
 def test_coloured_cells_are_always_taken_in_opposite_pairs(side: int, chooser: Chooser) -> None:
     state = start(side)
@@ -76,7 +76,7 @@ def test_coloured_cells_are_always_taken_in_opposite_pairs(side: int, chooser: C
                 assert len(pair) == 1
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(side=st.sampled_from([5, 6]), chooser=choosers(), length=st.integers(0, 91))
 def test_scores_agree_with_a_naive_counting(side: int, chooser: Chooser, length: int) -> None:
     state, naive = start(side), NaiveIris(side)
@@ -96,7 +96,7 @@ def test_scores_agree_with_a_naive_counting(side: int, chooser: Chooser, length:
         assert coloured == naive.scores()[player]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(chooser=choosers())
 def test_a_full_board_is_never_a_draw(chooser: Chooser) -> None:
     state = start(5)

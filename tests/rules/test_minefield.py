@@ -271,7 +271,7 @@ def test_bans_kept_up_to_date_equal_bans_computed_from_nothing(size: int) -> Non
         assert state.banned == areas.banned_cells(state.stones)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(random=st.randoms(use_true_random=False), size=st.integers(5, 8))
 def test_bans_stay_up_to_date_whatever_is_played(random: Random, size: int) -> None:
     areas = areas_of(size)
@@ -279,7 +279,7 @@ def test_bans_stay_up_to_date_whatever_is_played(random: Random, size: int) -> N
         assert state.banned == areas.banned_cells(state.stones)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(random=st.randoms(use_true_random=False), size=st.integers(5, 9))
 def test_legal_play_makes_no_hard_corner_and_no_switch(random: Random, size: int) -> None:
     for state in playout(random, size=size):
@@ -290,7 +290,7 @@ def test_legal_play_makes_no_hard_corner_and_no_switch(random: Random, size: int
         assert areas_of(size).find_impossible(state.stones) is None
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(random=st.randoms(use_true_random=False), size=st.integers(5, 13))
 def test_only_cells_near_the_stone_change(random: Random, size: int) -> None:
     states = playout(random, size=size)

@@ -142,7 +142,7 @@ def test_connection_distance_counts_the_stones_still_needed(rows: str, black: in
     ] == [black, white]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     random=st.randoms(use_true_random=False),
     size=st.integers(5, 8),
@@ -163,7 +163,7 @@ def test_connection_distance_agrees_with_a_naive_search(random: Random, size: in
         state = state.child(random.choice(state.legal_actions()))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(stones=st.integers(0, 2**36 - 1), more=st.integers(0, 2**36 - 1), player=st.sampled_from([0, 1]))
 def test_shortest_path_is_a_chain_from_edge_to_edge(stones: int, more: int, player: Player) -> None:
     board, own = square_board(6, 6), stones | more

@@ -33,7 +33,7 @@ def play_side_by_side(state: State, naive: NaiveMinefield | NaiveVirusWars, rand
     return states
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(
     random=st.randoms(use_true_random=False),
     size=st.integers(5, 7),
@@ -44,7 +44,7 @@ def test_minefield_agrees_with_its_naive_version(random: Random, size: int, rule
     play_side_by_side(state, NaiveMinefield(size, rules), random)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     random=st.randoms(use_true_random=False),
     rows=st.integers(4, 7),

@@ -182,7 +182,7 @@ def test_impossible_options_are_refused_with_the_reason(options: dict[str, int |
         start(**options)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(random=st.randoms(use_true_random=False), opening=st.sampled_from(["corners", "edges"]))
 def test_zombies_never_change(random: object, opening: str) -> None:
     state: State = registry.load(

@@ -51,7 +51,7 @@ def is_step(here: str, there: str, mover: int) -> bool:
     return columns + abs(int(here[1]) - int(there[1])) == 1
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(variant=variants, random=st.randoms(use_true_random=False))
 def test_there_are_twelve_ships_from_the_end_of_the_setup(variant: str, random: Random) -> None:
     state = registry.load("xero-g", {"variant": variant}).initial_state()
@@ -69,7 +69,7 @@ def test_there_are_twelve_ships_from_the_end_of_the_setup(variant: str, random: 
         state = state.child(random.choice(state.legal_actions()))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(state=states)
 def test_every_route_is_legal_step_by_step_and_shortest(state: XeroGState) -> None:
     assert state.to_move is not None
@@ -112,7 +112,7 @@ def named_targets(naive: NaiveXeroG, start: str) -> dict[str, int]:
     }
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(state=states)
 def test_landings_hold_exactly_the_legal_actions(state: XeroGState) -> None:
     actions: list[int] = []
@@ -125,7 +125,7 @@ def test_landings_hold_exactly_the_legal_actions(state: XeroGState) -> None:
     assert tuple(actions) == state.legal_actions()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(state=states)
 def test_boosts_lead_to_all_that_the_first_run_does_not(state: XeroGState) -> None:
     for square in range(36):
@@ -145,7 +145,7 @@ def test_boosts_lead_to_all_that_the_first_run_does_not(state: XeroGState) -> No
                 assert landing.target in boosted
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(variant=variants, random=st.randoms(use_true_random=False), length=st.integers(12, 120))
 def test_the_naive_version_agrees(variant: str, random: Random, length: int) -> None:
     state, naive = registry.load("xero-g", {"variant": variant}).initial_state(), NaiveXeroG(variant)
@@ -162,7 +162,7 @@ def test_the_naive_version_agrees(variant: str, random: Random, length: int) -> 
         state, naive = state.apply(state.string_to_action(text)), naive.child(text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(variant=variants, squares=st.permutations(range(36)), mover=st.sampled_from([0, 1]), crowded=st.booleans())
 def test_the_naive_version_agrees_on_any_position(
     variant: str, squares: list[int], mover: int, crowded: bool

@@ -158,7 +158,7 @@ def test_an_empty_record_has_one_place() -> None:
 
 
 @pytest.mark.parametrize("name", registry.names())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_any_commands_on_any_record_stay_inside_it(name: str, data: st.DataObject) -> None:
     state, actions = registry.load(name).initial_state(), []

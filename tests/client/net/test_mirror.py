@@ -97,7 +97,7 @@ async def test_a_game_of_a_newer_version_is_a_clear_error(room):
         Mirror(AccountId("a1"), newer)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(cuts=st.lists(st.sampled_from(["update", "missed", "again"]), min_size=1, max_size=12), data=st.data())
 def test_however_updates_get_lost_the_mirror_is_right_or_knows_that_it_is_not(cuts, data, one_room):
     room = one_room()

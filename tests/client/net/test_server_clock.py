@@ -11,7 +11,7 @@ from tabuleiro_client.net.link import ServerClock, own_now_ms
 delays = st.integers(0, 5_000)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     ahead_ms=st.integers(-(10**9), 10**9),
     exchanges=st.lists(st.tuples(st.booleans(), delays, delays, delays), max_size=12),

@@ -64,7 +64,7 @@ def test_a_cell_that_is_not_there_is_told_in_the_terms_of_the_report(name: str, 
 
 
 @pytest.mark.parametrize("name", registry.names())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(random=st.randoms(use_true_random=False))
 def test_every_action_shown_can_be_typed_back(name: str, random: object) -> None:
     game = game_of(name, **(SHIPS if name == "xero-g" else {}))
