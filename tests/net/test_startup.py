@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from tabuleiro.errors import ConfigError, DatabaseFormatError, DatabaseLockedErr
 from tabuleiro.protocol.messages import Announcement
 from tabuleiro_server.cli import serve
 from tabuleiro_server.config import Config
+from tabuleiro_server.net import server as server_module
 from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.wiring import RunningServer, running_server
@@ -49,6 +51,34 @@ async def test_a_taken_port_is_named(server: RunningServer, tmp_path: Path) -> N
 async def test_an_address_of_somebody_else_is_named(tmp_path: Path, host: str, reason: str) -> None:
     error = await failure_of(host=host, port=0, db=str(tmp_path / "rooms.db"))
     assert str(error).startswith(f"{host}:0: host and port: expected a free address of this machine: {reason}")
+
+
+async def test_a_start_that_is_given_up_leaves_no_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+    made: list[asyncio.Server] = []
+    asked, answered = asyncio.Event(), threading.Event()
+    create_server = loop.create_server
+
+    async def create_and_note(*arguments: Any, **settings: Any) -> asyncio.Server:
+        made.append(await create_server(*arguments, **settings))
+        return made[-1]
+
+    def ask_for_the_name(_: str) -> list[str]:
+        loop.call_soon_threadsafe(asked.set)
+        answered.wait(LIMIT_S)
+        return []
+
+    monkeypatch.setattr(loop, "create_server", create_and_note)
+    monkeypatch.setattr(server_module, "own_addresses", ask_for_the_name)
+    starting = asyncio.create_task(running_server(Config(port=0, db=str(tmp_path / "rooms.db"))).__aenter__())
+    async with asyncio.timeout(LIMIT_S):
+        await asked.wait()
+        assert made[0].sockets
+        starting.cancel()
+        answered.set()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+    assert not made[0].sockets
 
 
 async def test_a_database_in_use_is_named(server: RunningServer, tmp_path: Path) -> None:

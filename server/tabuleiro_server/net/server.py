@@ -65,19 +65,32 @@ class WebSocketServer:
         Raises:
             ConfigError: The address cannot be had.
         """
-        config = self._config
-        loop = asyncio.get_running_loop()
         try:
-            self._server = await loop.create_server(partial(Connection, self._shared), config.host, config.port)
+            await self._listen()
+            self.public_urls = await self._find_public_urls()
+        except BaseException:
+            if self._server is not None:
+                self._server.close()
+            raise
+
+    async def _listen(self) -> None:
+        config, loop = self._config, asyncio.get_running_loop()
+        try:
+            # In two steps: if it is cancelled while it begins to listen, the sockets are known and can be closed.
+            self._server = await loop.create_server(
+                partial(Connection, self._shared), config.host, config.port, start_serving=False
+            )
+            await self._server.start_serving()
         except (OSError, UnicodeError) as error:
             address, reason = f"{config.host}:{config.port}", _why_not_free(error)
             raise ConfigError(address, "host and port", f"a free address of this machine: {reason}") from error
-        if config.public_url:
-            self.public_urls = [parse_server_url(config.public_url)]
-        else:
-            # The name of a machine may be asked for over the network, which takes its time.
-            addresses = await asyncio.to_thread(own_addresses, config.host)
-            self.public_urls = [format_server_url(address, self.port) for address in addresses]
+
+    async def _find_public_urls(self) -> list[str]:
+        if self._config.public_url:
+            return [parse_server_url(self._config.public_url)]
+        # The name of a machine may be asked for over the network, which takes its time.
+        addresses = await asyncio.to_thread(own_addresses, self._config.host)
+        return [format_server_url(address, self.port) for address in addresses]
 
     @property
     def port(self) -> int:
