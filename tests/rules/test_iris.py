@@ -147,7 +147,7 @@ def test_a_single_stone_that_fills_the_board_ends_the_game_without_a_forfeit() -
     assert state.is_terminal
     assert state.view().notices == (
         "the board is full",
-        "white wins: the scores differ first at group 1, 24 against 0",
+        "white wins 24-0 on the largest group",
     )
     assert (state.turn_number, state.actions_in_turn) == (1, 1)
 
@@ -259,7 +259,7 @@ def test_the_group_that_decided_is_marked_where_there_is_just_one() -> None:
     assert marked(state, Mark.WINNING) == set()
     end = play(state, "pass")
     assert marked(end, Mark.WINNING) == {"a1", "i5", *CHAIN.split()}
-    assert end.view().notices[1] == "black wins: the scores differ first at group 1, 2 against 1"
+    assert end.view().notices[1] == "black wins 2-1 on the largest group"
     twins = play(start(position=position("e5 a1 i5", "", "0 - 1")), "pass")
     assert marked(twins, Mark.WINNING) == set()
 

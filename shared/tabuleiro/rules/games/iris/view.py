@@ -18,6 +18,8 @@ Scores = tuple[int, ...]
 
 PIECES: Final = (Piece("b", "black stone", 0), Piece("w", "white stone", 1))
 
+_PLACES: Final = ("largest", "second largest", "third largest")
+
 
 def turn_notes(
     board: HexBoard, first: int | None, banned: int, mover: Player, *, is_first_turn: bool
@@ -55,4 +57,5 @@ def verdict(sides: tuple[str, str], all_scores: tuple[Scores, Scores], rank: int
     black, white = (scores[rank] if rank < len(scores) else 0 for scores in all_scores)
     winner = sides[0 if black > white else 1]
     high, low = max(black, white), min(black, white)
-    return f"{winner} wins: the scores differ first at group {rank + 1}, {high} against {low}"
+    place = _PLACES[rank] if rank < len(_PLACES) else f"{rank + 1}th largest"
+    return f"{winner} wins {high}-{low} on the {place} group"
