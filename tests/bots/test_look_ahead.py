@@ -49,7 +49,9 @@ def plain_value(state: Any, evaluation: Evaluation, player: Player, depth: int) 
     return max(values) if state.to_move == player else min(values)
 
 
-@pytest.mark.parametrize("game", SMALL)
+@pytest.mark.parametrize(
+    "game", [pytest.param(game, marks=pytest.mark.slow if game == "xero-g" else ()) for game in SMALL]
+)
 @settings(max_examples=4)
 @given(seed=st.integers(0, 200), depth=st.integers(1, 2))
 def test_both_find_the_values_of_the_plain_search(game: str, seed: int, depth: int) -> None:

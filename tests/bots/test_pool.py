@@ -260,6 +260,7 @@ async def test_the_budget_of_a_worker_ends_before_the_limit_of_the_pool(stage: S
         assert budgets == [LONG_MS * 3 // 4, LONG_MS * 3 // 4, 1234, 0, 0]
 
 
+@pytest.mark.slow
 async def test_a_worker_hangs_when_it_overruns_a_short_budget_by_far(stage: Stage) -> None:
     async with open_pool(stage, think_limit_ms=100 * LONG_MS) as pool:
         task = ask(pool, request(budget_ms=0))

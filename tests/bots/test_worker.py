@@ -173,6 +173,7 @@ async def worker_whose_level(tmp_path: Path, body: str) -> Process:
     return process
 
 
+@pytest.mark.slow
 async def test_a_hung_worker_that_nobody_kills_is_ended_by_its_own_alarm(tmp_path: Path) -> None:
     process = await worker_whose_level(tmp_path, "while True: pass")
     tell(process, Job(1, request(), hang_limit_ms=1))
@@ -206,6 +207,7 @@ async def test_the_event_loop_goes_on_while_a_worker_thinks(pool: BotPool) -> No
     assert pool.counts.failures_count == 0
 
 
+@pytest.mark.slow
 async def test_a_stopped_worker_is_killed_and_a_new_one_answers() -> None:
     pool = BotPool(worker_count=1, think_limit_ms=3_000)
     await pool.start()

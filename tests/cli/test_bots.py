@@ -39,6 +39,7 @@ def run_without_a_place(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_warm_says_where_nothing_can_be_kept() -> None:
     ended = run_without_a_place("-m", "tabuleiro_client", "bots", "warm")
     assert (ended.returncode, ended.stdout) == (1, "")
@@ -46,6 +47,7 @@ def test_warm_says_where_nothing_can_be_kept() -> None:
     assert "set NUMBA_CACHE_DIR to a folder that can" in ended.stderr
 
 
+@pytest.mark.slow
 def test_kernels_are_compiled_also_where_nothing_can_be_kept() -> None:
     lines = (
         "from tabuleiro_server.bots.engine.kernels import IS_KEPT, kernel",

@@ -72,7 +72,10 @@ def get(url: str) -> tuple[int, str]:
 
 
 @needs_signals
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+@pytest.mark.parametrize(
+    "name",
+    ["SIGTERM", pytest.param("SIGINT", marks=pytest.mark.slow), pytest.param("SIGHUP", marks=pytest.mark.slow)],
+)
 async def test_the_example_config_serves_until_it_is_told_to_stop(tmp_path: Path, name: str) -> None:
     arguments = ("--config", EXAMPLE, "--port", "0", "--host", "127.0.0.1", "--db", tmp_path / "rooms.db")
     async with serving(*arguments) as (process, port, line):
@@ -146,6 +149,7 @@ async def test_a_server_under_nohup_outlives_its_terminal(tmp_path: Path) -> Non
     assert status == 0
 
 
+@pytest.mark.slow
 async def test_what_is_wrong_is_said_in_one_line(tmp_path: Path) -> None:
     """One of each kind; tests/net/test_startup.py has the others."""
     async with serving("--port", "0", "--db", tmp_path / "locked.db") as (server, port, _):

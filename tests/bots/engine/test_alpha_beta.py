@@ -81,7 +81,7 @@ def test_a_deadline_that_has_passed_still_gives_a_turn(name: str, options: dict[
     assert not is_same_turn(state, after(state, result.actions))
 
 
-@pytest.mark.parametrize("name", ["virus-wars", "xero-g"])
+@pytest.mark.parametrize("name", ["virus-wars", pytest.param("xero-g", marks=pytest.mark.slow)])
 def test_different_seeds_give_different_turns(name: str) -> None:
     state = start_of(name)
     assert len({chosen(state, seed=seed).actions for seed in range(12)}) > 1

@@ -75,7 +75,7 @@ def test_games_that_end_by_passing_agree() -> None:
     assert any(end.outcome is not None and end.outcome.winner is None for end in ends)
 
 
-@pytest.mark.parametrize(("side", "depth"), [(5, 3), (6, 3), (7, 2), (8, 2)])
+@pytest.mark.parametrize(("side", "depth"), [pytest.param(5, 3, marks=pytest.mark.slow), (6, 2), (7, 2), (8, 2)])
 def test_perft_is_that_of_the_rules(side: int, depth: int) -> None:
     state, tables = load(side)
     assert kernels.perft_iris(kernels.pack_iris(state), tables, depth) == perft(state, depth)
