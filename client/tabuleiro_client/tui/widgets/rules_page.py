@@ -30,7 +30,7 @@ class RulesPage(VerticalScroll):
     """Shows the rules of the game that :meth:`show` was given last, as wide as there is room, up to 78 columns."""
 
     DEFAULT_CSS = """
-    RulesPage { padding: 0 1; scrollbar-size-vertical: 1; }
+    RulesPage { padding: 0 1; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
     RulesPage Static { width: 1fr; height: auto; }
     """
 
