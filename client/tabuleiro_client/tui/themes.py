@@ -241,6 +241,9 @@ _STONE_16: Final[Palette] = {
     Role.HINT: "#5555ff",
 }
 
+_LABELS_ON_LIGHT_16: Final[Palette] = {Role.LABEL: "#555555", Role.LABEL_STRONG: "#000000"}
+"""Labels stand beside the board, on the ground of the screen."""
+
 _DARK_FIELD_256: Final[Palette] = {
     Role.GROUND: "#1c1c1c",
     Role.GROUND_ALT: "#262626",
@@ -396,6 +399,8 @@ class Brush:
         self._palette: Palette = {}
         if 0 < colour_count <= 16:
             self._palette = _STONE_16 if is_stone else _FIELD_16
+            if not theme.ui.dark:
+                self._palette = {**self._palette, **_LABELS_ON_LIGHT_16}
         elif colour_count:
             self._palette = theme.stone if is_stone else theme.field
         if colour_count == 256:

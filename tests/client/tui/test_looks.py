@@ -52,6 +52,17 @@ def test_pieces_stand_out_from_every_ground_in_every_theme(theme, is_stone, coun
             assert contrast(rounded(brush.style(Ink(Role[piece], Role[ground])), count)) >= 2, (piece, ground)
 
 
+@pytest.mark.parametrize("theme", list(THEMES))
+@pytest.mark.parametrize("count", [16, 256, 1 << 24])
+def test_labels_stand_out_from_the_ground_of_the_screen(theme, count):
+    """With 16 colours those of the cursor's row and column were white on white."""
+    ground = Color.parse(THEMES[theme].ui.background)
+    for is_stone in (False, True):
+        brush = Brush(THEMES[theme], is_stone=is_stone, colour_count=count)
+        for role in (Role.LABEL, Role.LABEL_STRONG):
+            assert contrast(Style(color=brush.style(Ink(role)).color, bgcolor=ground)) >= 4, role
+
+
 @pytest.mark.parametrize("is_stone", [False, True], ids=["field", "stone"])
 @pytest.mark.parametrize("count", [256, 1 << 24])
 def test_with_high_contrast_small_signs_stand_out_as_well(is_stone, count):
