@@ -9,7 +9,7 @@ from tabuleiro.rules.view import BoardView, CellView, Mark
 from tabuleiro_client.tui.present.glyphs import FILL, UNICODE, GlyphSet
 from tabuleiro_client.tui.present.layout import TALL_SIZES, Layout, Size
 
-EMPTY = frozenset(" .·+*-")
+EMPTY = frozenset(" .·+*-#")  # the last one on boards of ASCII
 """What an empty cell may show: nothing, that it may be chosen, must be, or is forbidden."""
 
 
