@@ -63,7 +63,7 @@ async def open_slowly(config: Config) -> Store:
 def main() -> None:
     """Serve until told to stop."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--db", type=Path, required=True)
+    parser.add_argument("--db", required=True)
     parser.add_argument("--port", type=int, required=True)
     arguments = parser.parse_args()
     serve.RunClock = UnsteadyClock  # type: ignore[misc]
