@@ -21,8 +21,9 @@ from tabuleiro.errors import (
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.port import Rows
 from tabuleiro_server.store.sqlite.admin import back_up, read_events, read_stats, vacuum
-from tabuleiro_server.store.sqlite.schema import MIGRATIONS, Migration
+from tabuleiro_server.store.sqlite.schema import MIGRATIONS
 from tabuleiro_server.store.sqlite.store import SqliteStore
+from tabuleiro_server.store.tables import Migration
 
 ROOM = RoomCode("K7MQ4")
 NEWER = (*MIGRATIONS, Migration(MIGRATIONS[-1].number + 1, "a note", ("ALTER TABLE rooms ADD COLUMN note TEXT",)))

@@ -22,8 +22,9 @@ from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUn
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.sqlite.admin import serving_nobody, vacuum
 from tabuleiro_server.store.sqlite.repair import rebuild
-from tabuleiro_server.store.sqlite.schema import MIGRATIONS, Migration
+from tabuleiro_server.store.sqlite.schema import MIGRATIONS
 from tabuleiro_server.store.sqlite.store import SqliteStore
+from tabuleiro_server.store.tables import Migration
 from tests.store.replays import no_replay
 
 LIMIT_S = 10.0

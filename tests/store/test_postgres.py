@@ -24,8 +24,9 @@ from tabuleiro.errors import (
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import FIRST_INCARNATION
 from tabuleiro_server.store.postgres.commit import CHANNEL, EpochOverError, Move, Node, commit_moves, remove_rooms
-from tabuleiro_server.store.postgres.schema import MIGRATIONS, Migration
+from tabuleiro_server.store.postgres.schema import MIGRATIONS
 from tabuleiro_server.store.postgres.store import PostgresStore
+from tabuleiro_server.store.tables import Migration
 from tests.patience import LIMIT_S
 from tests.postgres import Cluster, cluster, pooler, pooler_program, reason_to_skip
 from tests.postgres_proxy import Proxy, proxy

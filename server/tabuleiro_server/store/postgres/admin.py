@@ -24,7 +24,7 @@ from tabuleiro_server.store.postgres.queries import (
     select_room,
     write_rows,
 )
-from tabuleiro_server.store.postgres.schema import MIGRATIONS, check_version, schema_version
+from tabuleiro_server.store.postgres.schema import MIGRATIONS, schema_version
 from tabuleiro_server.store.reports import (
     Difference,
     RebuildReport,
@@ -34,6 +34,7 @@ from tabuleiro_server.store.reports import (
     differences_of,
     replayed_rows,
 )
+from tabuleiro_server.store.tables import check_version
 
 T = TypeVar("T")
 

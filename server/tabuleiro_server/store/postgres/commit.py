@@ -15,9 +15,9 @@ from typing import Any, Final
 import asyncpg
 
 from tabuleiro.ids import RoomCode, Seq
-from tabuleiro_server.store.checksums import checksum
 from tabuleiro_server.store.port import Incarnation, MatchRow, RoomRow, StoredEvent
 from tabuleiro_server.store.postgres.queries import match_values, player_values
+from tabuleiro_server.store.tables import checksum
 
 CHANNEL: Final = "tabuleiro"
 """The channel of notices; each is a room's code and its last event's number."""

@@ -8,16 +8,15 @@ from typing import Any, Final
 import asyncpg
 
 from tabuleiro.ids import RoomCode, Seq, TimestampMs
-from tabuleiro_server.store.checksums import checked_events, is_whole
 from tabuleiro_server.store.port import (
     FIRST_INCARNATION,
     Incarnation,
     MatchRow,
-    PlayerRow,
     RoomRow,
     Rows,
     StoredEvent,
 )
+from tabuleiro_server.store.tables import checked_events, is_whole, match_row
 
 _ROOM_COLUMNS: Final = "code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary"
 _SELECT_MATCHES: Final = """
@@ -80,23 +79,7 @@ async def select_newest_ms(connection: asyncpg.Connection) -> TimestampMs | None
 
 async def select_matches(connection: asyncpg.Connection, room: RoomCode) -> list[MatchRow]:
     """Return the room's matches by number."""
-    return [_match_row(values) for values in await connection.fetch(_SELECT_MATCHES, room)]
-
-
-def _match_row(values: Sequence[Any]) -> MatchRow:
-    room, number, game, options_json, started_at_ms, ended_at_ms, winner, termination, action_count = values[:9]
-    return MatchRow(
-        room=room,
-        number=number,
-        game=game,
-        options_json=options_json,
-        players=(PlayerRow(*values[9:12]), PlayerRow(*values[12:15])),
-        started_at_ms=started_at_ms,
-        ended_at_ms=ended_at_ms,
-        winner=winner,
-        termination=termination,
-        action_count=action_count,
-    )
+    return [match_row(values) for values in await connection.fetch(_SELECT_MATCHES, room)]
 
 
 async def raise_incarnation(connection: asyncpg.Connection, room: RoomCode) -> Incarnation:

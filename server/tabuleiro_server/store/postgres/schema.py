@@ -8,24 +8,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import asyncpg
 
 from tabuleiro.errors import DatabaseFormatError
+from tabuleiro_server.store.tables import Migration, check_version
 
 MIGRATING: Final = 0x7461_6262
 """The key of the advisory lock: of several servers that start at once, one migrates."""
-
-
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """One step of the schema. ``number`` counts from 1 without gaps; ``statements`` run in order."""
-
-    number: int
-    name: str
-    statements: tuple[str, ...]
 
 
 MIGRATIONS: Final[tuple[Migration, ...]] = (
@@ -118,18 +109,6 @@ async def schema_version(connection: asyncpg.Connection) -> int:
         return 0
     number: int = await connection.fetchval("SELECT coalesce(max(number), 0) FROM tabuleiro.migrations")
     return number
-
-
-def check_version(version: int, place: str, newest: int) -> None:
-    """Check that this program, which knows versions up to ``newest``, can work with a schema.
-
-    Raises: DatabaseFormatError when a newer tabuleiro made it.
-    """
-    if version > newest:
-        reason = (
-            f"written by a newer tabuleiro (schema {version}, this one knows up to {newest}); install that one"
-        )
-        raise DatabaseFormatError(place, reason)
 
 
 async def migrate(connection: asyncpg.Connection, place: str, migrations: Sequence[Migration]) -> None:

@@ -34,8 +34,9 @@ from tabuleiro_server.store.postgres.connection import (
     storage_error,
 )
 from tabuleiro_server.store.postgres.keeper import Keeper
-from tabuleiro_server.store.postgres.schema import MIGRATIONS, Migration, migrate
+from tabuleiro_server.store.postgres.schema import MIGRATIONS, migrate
 from tabuleiro_server.store.postgres.writer import Append, Removal, Writer
+from tabuleiro_server.store.tables import Migration
 
 log = structlog.get_logger(__name__)
 

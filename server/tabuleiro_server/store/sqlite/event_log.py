@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from tabuleiro.errors import DamagedRoomError
 from tabuleiro.ids import RoomCode, Seq
-from tabuleiro_server.store.checksums import checked_events, checksum, is_whole
 from tabuleiro_server.store.port import StoredEvent
 from tabuleiro_server.store.sqlite.connection import insert_rows, primary_code
+from tabuleiro_server.store.tables import checked_events, checksum, is_whole
 
 _INSERT_EVENTS: Final = "INSERT INTO events (room, seq, at_ms, version, payload, checksum)"
 _LAST_SEQS: Final = (

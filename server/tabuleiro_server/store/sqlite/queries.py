@@ -11,8 +11,9 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from tabuleiro.ids import RoomCode, TimestampMs
-from tabuleiro_server.store.port import MatchRow, PlayerRow, RoomRow
+from tabuleiro_server.store.port import MatchRow, RoomRow
 from tabuleiro_server.store.sqlite.connection import insert_rows
+from tabuleiro_server.store.tables import match_row
 
 _UPSERT_ROOMS: Final = (
     "INSERT INTO rooms (code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary)",
@@ -139,23 +140,7 @@ def select_newest_ms(connection: sqlite3.Connection) -> TimestampMs | None:
 def select_matches(connection: sqlite3.Connection, room: RoomCode) -> list[MatchRow]:
     """Return the room's matches by number."""
     found = connection.execute(f"{_SELECT_MATCHES} WHERE matches.room = ? ORDER BY number", (room,))
-    return [_match_row(values) for values in found.fetchall()]
-
-
-def _match_row(values: Sequence[Any]) -> MatchRow:
-    room, number, game, options_json, started_at_ms, ended_at_ms, winner, termination, action_count = values[:9]
-    return MatchRow(
-        room=room,
-        number=number,
-        game=game,
-        options_json=options_json,
-        players=(PlayerRow(*values[9:12]), PlayerRow(*values[12:15])),
-        started_at_ms=started_at_ms,
-        ended_at_ms=ended_at_ms,
-        winner=winner,
-        termination=termination,
-        action_count=action_count,
-    )
+    return [match_row(values) for values in found.fetchall()]
 
 
 def delete_rows_of(connection: sqlite3.Connection, room: RoomCode) -> None:

@@ -11,22 +11,13 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from tabuleiro.errors import DatabaseFormatError
+from tabuleiro_server.store.tables import Migration, check_version
 
 APPLICATION_ID: Final = 0x7461626C
 """The ``PRAGMA application_id`` of our files: "tabl" in ASCII."""
-
-
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """One step of the schema. ``number`` counts from 1 without gaps; ``statements`` run in order."""
-
-    number: int
-    name: str
-    statements: tuple[str, ...]
 
 
 MIGRATIONS: Final[tuple[Migration, ...]] = (
@@ -128,11 +119,7 @@ def check_format(connection: sqlite3.Connection, path: str, newest: int) -> int:
     if application_id != APPLICATION_ID and not is_empty:
         raise DatabaseFormatError(path, "this is the database of another program; choose another file")
     version = schema_version(connection)
-    if version > newest:
-        raise DatabaseFormatError(
-            path,
-            f"written by a newer tabuleiro (schema {version}, this one knows up to {newest}); install that one",
-        )
+    check_version(version, path, newest)
     return version
 
 

@@ -49,12 +49,12 @@ from tabuleiro_server.store.sqlite.queries import (
 from tabuleiro_server.store.sqlite.repair import mend_query_tables, take_up_marked_rows
 from tabuleiro_server.store.sqlite.schema import (
     MIGRATIONS,
-    Migration,
     apply_migrations,
     check_format,
     schema_version,
 )
 from tabuleiro_server.store.sqlite.writer import Append, Writer
+from tabuleiro_server.store.tables import Migration
 
 TAKEN_OVER_COUNT: Final = 10_000
 """Rooms whose owners are known; the last owner of one that was taken over before those is no longer checked."""
