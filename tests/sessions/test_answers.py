@@ -27,6 +27,7 @@ class Asker:
 
     def __init__(self, stage: Any, name: str, codes: list[str], chance: random.Random) -> None:
         self.client = stage.client(name)
+        self.asked_count = 0
         self._stage = stage
         self._codes = codes
         self._chance = chance
@@ -38,7 +39,13 @@ class Asker:
             if not isinstance(example, messages.Hello)
         ]
 
+    @property
+    def hinted_count(self) -> int:
+        """How many hints it got."""
+        return sum(isinstance(said, Ok) and said.result == HINT for said in self.client.heard)
+
     async def ask(self, request_id: int) -> None:
+        self.asked_count += 1
         message = replace(self._next(), id=request_id)
         if isinstance(message, messages.CreateRoom | messages.QuickPlay):
             message = replace(message, settings=RoomSettings(hints=True))
@@ -89,8 +96,9 @@ async def test_each_request_has_exactly_one_answer(open_stage: Any, seed: int) -
         askers = [Asker(stage, name, codes, chance) for name in ("ana", "ana", "rui")]
 
         async def ask_all(asker: Asker) -> None:
-            for request_id in range(REQUESTS_COUNT):
-                await asker.ask(request_id)
+            # Most hints are overtaken by what the others do: it goes on until one has reached its asker.
+            while asker.asked_count < REQUESTS_COUNT or not any(other.hinted_count for other in askers):
+                await asker.ask(asker.asked_count)
                 # Room for hints to be found, and flood limits to pass, between any two requests.
                 stage.now_ms += chance.choice((0, 200, 6_000))
                 if stage.hints._pending and chance.random() < 0.3:
@@ -101,12 +109,10 @@ async def test_each_request_has_exactly_one_answer(open_stage: Any, seed: int) -
             await asyncio.gather(*map(ask_all, askers))
             await stage.hints.stop()
         kinds: Counter[str] = Counter()
-        hinted_count = 0
         for asker in askers:
             answers = [said for said in asker.client.heard if isinstance(said, Ok | Error)]
-            assert Counter(answer.id for answer in answers) == dict.fromkeys(range(REQUESTS_COUNT), 1)
+            assert Counter(answer.id for answer in answers) == dict.fromkeys(range(asker.asked_count), 1)
             assert asker.client.faults == []
-            hinted_count += sum(isinstance(answer, Ok) and answer.result == HINT for answer in answers)
             kinds.update(answer.code if isinstance(answer, Error) else "ok" for answer in answers)
         assert kinds["ok"] > REQUESTS_COUNT / 4
-        assert hinted_count
+        assert sum(asker.hinted_count for asker in askers)
