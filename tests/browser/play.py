@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from playwright.sync_api import Error
+
 from tabuleiro.rules import State, registry
 
 LIMIT_MS = 20_000
@@ -69,19 +71,33 @@ def point(page: Any, x: float, y: float, *, by_touch: bool) -> None:
         page.mouse.click(x, y)
 
 
+def next_button(page: Any, chance: random.Random) -> Any | None:
+    """The button that completes the turn, or one of the choices where the board itself offers no way."""
+    primary = page.query_selector(".actions .primary")
+    if primary is not None or page.evaluate(WAYS):
+        return primary
+    choices = page.query_selector_all(".actions .choice")
+    return chance.choice(choices) if choices else None
+
+
+def press(button: Any, *, by_touch: bool) -> None:
+    """Press a button; one that the page has replaced meanwhile needs no press."""
+    try:
+        button.tap() if by_touch else button.click()
+    except Error:
+        if button.evaluate("button => button.isConnected"):
+            raise
+
+
 def step(page: Any, chance: random.Random, *, by_touch: bool = False) -> bool:
     """Do one thing in the own turn by pointing; return False once the match is over."""
     page.wait_for_function(READY, timeout=LIMIT_MS)
     if OVER.search(page.inner_text(".status")):
         return False
-    for kind in (".actions .primary", ".actions .choice"):
-        buttons = page.locator(kind)
-        if buttons.count() and not (kind.endswith("choice") and page.evaluate(WAYS)):
-            if kind.endswith("choice") and page.locator(".actions .primary").count():
-                return True  # the turn has become complete meanwhile: that button comes first
-            button = buttons.nth(chance.randrange(buttons.count()))
-            button.tap() if by_touch else button.click()
-            return True
+    button = next_button(page, chance)
+    if button is not None:
+        press(button, by_touch=by_touch)
+        return True
     page.evaluate("() => document.querySelector('svg.board').scrollIntoView({block: 'center'})")
     ways = page.evaluate(WAYS)
     if ways:
