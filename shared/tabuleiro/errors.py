@@ -164,11 +164,26 @@ class RemoteProtocolError(ProtocolError):
 
 
 class CommandError(TabuleiroError):
-    """A refused command. ``code`` is one of :class:`tabuleiro.protocol.codes.ErrorCode`, for programs."""
+    """A refused command. ``code`` is one of :class:`tabuleiro.protocol.codes.ErrorCode`, for programs.
 
-    def __init__(self, code: str, message: str) -> None:
+    ``node_url``, ``room`` and ``follow`` come with the code ``elsewhere``: as in
+    :class:`tabuleiro.protocol.messages.Error`.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        node_url: str | None = None,
+        room: str | None = None,
+        follow: bool = False,
+    ) -> None:
         self.code = code
         self.message = message
+        self.node_url = node_url
+        self.room = room
+        self.follow = follow
         super().__init__(message)
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tabuleiro.clock import ByoYomi, Fischer
 from tabuleiro.errors import LocalProtocolError, RemoteProtocolError
+from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.codec import CLIENT_FRAME_MAX_BYTES, Codec, JsonCodec, MsgpackCodec, codec_for
 from tabuleiro.protocol.messages import (
     Abort,
@@ -40,6 +41,7 @@ from tabuleiro.protocol.messages import (
     Play,
     QuickPlay,
     Resign,
+    RoomGone,
     Say,
     SayInLobby,
     SeatBot,
@@ -63,7 +65,7 @@ EXAMPLES: tuple[ClientMessage, ...] = (
     SayInLobby(id=30, text="a game, anybody?"),
     ListRooms(id=3, phases=("playing",)),
     JoinRoom(id=4, room="ABCDE", seat=1),
-    WatchRoom(id=5, room="ABCDE", since=3),
+    WatchRoom(id=5, room="ABCDE", since=3, follow=True),
     LeaveRoom(id=6, room="ABCDE"),
     Play(id=7, room="ABCDE", match=1, ply=0, actions=("a1", "b2")),
     Resign(id=8, room="ABCDE", match=1),
@@ -115,10 +117,30 @@ def test_client_messages_round_trip(codec: Codec, message: ClientMessage) -> Non
 @codecs
 @pytest.mark.parametrize(
     "message",
-    [Ok(1), Ok(2, HintGiven(("c3",), 0.25, turns_to_end=2)), Error(None, "busy", "wait"), Announcement("hello")],
+    [
+        Ok(1),
+        Ok(2, HintGiven(("c3",), 0.25, turns_to_end=2)),
+        Error(None, "busy", "wait"),
+        Error(3, "elsewhere", "room ABCDE is there", "wss://b.example.org", RoomCode("ABCDE"), follow=True),
+        RoomGone(RoomCode("ABCDE"), "it moved", "wss://b.example.org"),
+        Announcement("hello"),
+    ],
 )
 def test_server_messages_round_trip(codec: Codec, message: ServerMessage) -> None:
     assert codec.decode_server(codec.encode(message)) == message
+
+
+@codecs
+def test_fields_that_older_programs_do_not_know_are_left_out_unless_they_are_used(codec: Codec) -> None:
+    """A server refuses unknown fields, and one of before there were nodes knows no ``follow``."""
+    told: tuple[ClientMessage | ServerMessage, ...] = (
+        WatchRoom(id=5, room="ABCDE"),
+        Error(5, "busy", "wait"),
+        RoomGone(RoomCode("ABCDE"), "it is closed"),
+    )
+    for message in told:
+        assert b"follow" not in codec.encode(message)
+        assert b"node_url" not in codec.encode(message)
 
 
 @codecs

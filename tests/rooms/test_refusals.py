@@ -1,10 +1,11 @@
-"""What the log says of a disk that refuses: enough, and not so much that it fills another one."""
+"""Refusals for rooms on other nodes; and what the log says of a disk that refuses: enough, and not too much."""
 
 from __future__ import annotations
 
 from structlog.testing import capture_logs
 
-from tabuleiro_server.rooms.refusals import COMPLAINT_EVERY_S, StorageComplaints
+from tabuleiro.ids import RoomCode
+from tabuleiro_server.rooms.refusals import COMPLAINT_EVERY_S, StorageComplaints, elsewhere
 
 
 def test_the_same_reason_is_told_once_in_a_while_with_how_often_it_was_not() -> None:
@@ -26,3 +27,16 @@ def test_another_reason_is_told_at_once() -> None:
         for reason in ("full", "full", "locked", "full"):
             complaints.note(reason)
     assert [line["reason"] for line in lines] == ["full", "locked", "full"]
+
+
+def test_the_refusal_for_a_room_on_another_node_tells_people_and_programs_where_it_is() -> None:
+    error = elsewhere(RoomCode("K7MQ4"), "wss://play.example.org/node/b")
+    assert (error.code, error.node_url, error.room, error.follow) == (
+        "elsewhere",
+        "wss://play.example.org/node/b",
+        "K7MQ4",
+        False,
+    )
+    assert str(error) == (
+        "room K7MQ4 is at wss://play.example.org/node/b now; newer versions of this client go there by themselves"
+    )

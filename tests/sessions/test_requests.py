@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from structlog.testing import capture_logs
 
 from tabuleiro.errors import StorageUnavailableError
+from tabuleiro.ids import RoomCode
 from tabuleiro.protocol import messages
 from tabuleiro.protocol.events import ActionsPlayed, RoomClosed, SeatDisconnected, Withheld
 from tabuleiro.protocol.messages import Ok, RoomEntered, SeatRequest, Update
 from tabuleiro.settings import LateBot, RoomSettings
+from tabuleiro_server.rooms.refusals import elsewhere
 
 IN_A_ROOM: tuple[tuple[Any, dict[str, Any]], ...] = (
     (messages.Play, {"match": 1, "ply": 0, "actions": ("a3",)}),
@@ -47,6 +50,22 @@ async def test_whoever_acts_in_a_room_has_entered_it(match_of: Any, make: Any, f
 @entered_only
 async def test_requests_for_no_room_are_refused(stage: Any, make: Any, fields: Any) -> None:
     assert (await stage.client("ana").ask(make, room="ABCDE", **fields)).code == "no-such-room"
+
+
+@pytest.mark.parametrize("make", [messages.JoinRoom, messages.WatchRoom, messages.Consider])
+async def test_whoever_asks_for_a_room_of_another_node_is_told_its_address(
+    stage: Any, monkeypatch: pytest.MonkeyPatch, make: Any
+) -> None:
+    refused = elsewhere(RoomCode("K7MQ4"), "wss://play.example.org/node/b", follow=True)
+    monkeypatch.setattr(stage.directory, "find", AsyncMock(side_effect=refused))
+    fields = {"match": 1, "ply": 0} if make is messages.Consider else {}
+    error = await stage.client("ana").ask(make, room="k7mq4", **fields)
+    assert (error.code, error.node_url, error.room, error.follow) == (
+        "elsewhere",
+        "wss://play.example.org/node/b",
+        "K7MQ4",
+        True,
+    )
 
 
 async def test_requests_reach_the_room(match_of: Any) -> None:

@@ -628,7 +628,9 @@ def _refusal(message: Error) -> CommandError:
     """Return the error for a refusal. What is wrong in the form of a request is told in the words of a library."""
     told = _for_people(message.message)
     if message.code != ErrorCode.BAD_MESSAGE:
-        return CommandError(message.code, told)
+        return CommandError(
+            message.code, told, node_url=message.node_url, room=message.room, follow=message.follow
+        )
     error = CommandError(
         message.code, "the server does not understand this: part of it is too long, or the server is an older one"
     )

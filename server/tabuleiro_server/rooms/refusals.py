@@ -36,6 +36,12 @@ def no_such_room(text: str) -> CommandError:
     return CommandError(ErrorCode.NO_SUCH_ROOM, f"there is no room {text[:20]!a}")
 
 
+def elsewhere(code: RoomCode, node_url: str, *, follow: bool = False) -> CommandError:
+    """Return the refusal for a room that another node has, or with ``follow`` is to be watched there."""
+    message = f"room {code} is at {node_url} now; newer versions of this client go there by themselves"
+    return CommandError(ErrorCode.ELSEWHERE, message, node_url=node_url, room=code, follow=follow)
+
+
 class StorageComplaints:
     """Log lines about a failing disk: one in a while for each reason, however often it fails.
 

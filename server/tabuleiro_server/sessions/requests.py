@@ -21,7 +21,6 @@ from tabuleiro.protocol.events import RoomSecrets
 from tabuleiro.protocol.messages import (
     ClientMessage,
     Considered,
-    Error,
     Explanation,
     GameList,
     HintGiven,
@@ -45,7 +44,7 @@ from tabuleiro_server.rooms.live_room import LiveRoom, Missed, new_chance
 from tabuleiro_server.sessions.levels import levels_in
 from tabuleiro_server.sessions.lobby import RoomFilter
 from tabuleiro_server.sessions.services import Services
-from tabuleiro_server.sessions.session import Answering, Session
+from tabuleiro_server.sessions.session import Answering, Session, refusal
 
 log = structlog.get_logger(__name__)
 
@@ -311,7 +310,7 @@ class Requests:
     def _advise(self, session: Session, room: LiveRoom, command: Wish, request_id: int) -> None:
         def answer(found: HintGiven | Explanation | CommandError) -> None:
             if isinstance(found, CommandError):
-                session.send(Error(request_id, found.code, found.message))
+                session.send(refusal(request_id, found))
             else:
                 session.send(Ok(request_id, found))
 

@@ -30,6 +30,12 @@ Answering = asyncio.Future[Any] | Coroutine[Any, Any, None]
 Answerer = Callable[["Session", ClientMessage], Answering]
 
 
+def refusal(request_id: int, error: CommandError) -> Error:
+    """Return the answer to a request that is refused."""
+    room = None if error.room is None else RoomCode(error.room)
+    return Error(request_id, error.code, error.message, error.node_url, room, error.follow)
+
+
 class Outbox:
     """A queue of frames in front of a connection. Putting never waits.
 
@@ -165,7 +171,7 @@ class Session:
 
     def _refuse(self, message: ClientMessage, error: CommandError) -> None:
         self._metrics.count(message, error.code)
-        self.send(Error(message.id, error.code, error.message))
+        self.send(refusal(message.id, error))
 
     def refuse_unread(self, reason: str) -> None:
         """Answer a frame that is not read because a limit is reached, which ``reason`` names."""

@@ -21,6 +21,8 @@ class ErrorCode(StrEnum):
     UNKNOWN_LEVEL = "unknown-level"
     """No bot of this level plays this game."""
     NO_SUCH_ROOM = "no-such-room"
+    ELSEWHERE = "elsewhere"
+    """Another node has the room: ask there."""
     SEAT_TAKEN = "seat-taken"
     """The wanted seat, or every seat, is taken."""
     NOT_SEATED = "not-seated"

@@ -153,17 +153,19 @@ class JoinRoom(Request, frozen=True, tag="join-room"):
     boards: WantsBoards = msgspec.UNSET
 
 
-class WatchRoom(Request, frozen=True, tag="watch-room"):
+class WatchRoom(Request, frozen=True, tag="watch-room", omit_defaults=True):
     """Enter a room without asking for a seat; a held seat stays held.
 
     ``since`` is the last ``seq`` the client has: then only the events after it are sent. ``None`` asks for a
-    snapshot. ``secret`` is the invite or the watch secret of a private room, ``None`` otherwise.
+    snapshot. ``secret`` is the invite or the watch secret of a private room, ``None`` otherwise. With ``follow``
+    the room is only watched, on this node, also if another node has it.
     """
 
     room: RoomText
     since: Counter | None = None
     secret: ShortText | None = None
     boards: WantsBoards = msgspec.UNSET
+    follow: bool = False
 
 
 class LeaveRoom(Request, frozen=True, tag="leave-room"):
@@ -648,12 +650,19 @@ class Ok(BaseServerMessage, frozen=True, tag="ok", omit_defaults=True):
     seq: Seq | None = None
 
 
-class Error(BaseServerMessage, frozen=True, tag="error"):
-    """The request was refused and changed nothing. ``id`` is ``None`` when it could not be read."""
+class Error(BaseServerMessage, frozen=True, tag="error", omit_defaults=True):
+    """The request was refused and changed nothing. ``id`` is ``None`` when it could not be read.
+
+    ``node_url``, ``room`` and ``follow`` come with ``elsewhere``: the address of the node to ask in its place, the
+    room, and whether to ask there with ``follow``.
+    """
 
     id: int | None
     code: str
     message: str
+    node_url: str | None = None
+    room: RoomCode | None = None
+    follow: bool = False
 
 
 class Update(BaseServerMessage, frozen=True, tag="update"):
@@ -668,11 +677,15 @@ class Update(BaseServerMessage, frozen=True, tag="update"):
     board: Board | msgspec.UnsetType = msgspec.UNSET
 
 
-class RoomGone(BaseServerMessage, frozen=True, tag="room-gone"):
-    """This connection is no longer in the room; ``reason`` is for people."""
+class RoomGone(BaseServerMessage, frozen=True, tag="room-gone", omit_defaults=True):
+    """This connection is no longer in the room; ``reason`` is for people.
+
+    ``node_url`` is the address of the node that has the room now, ``None`` if there is none or it is not known.
+    """
 
     room: RoomCode
     reason: str
+    node_url: str | None = None
 
 
 class LobbyUpdate(BaseServerMessage, frozen=True, tag="lobby-update", omit_defaults=True):
