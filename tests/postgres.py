@@ -64,6 +64,23 @@ class Cluster:
         self._run(
             "initdb", "--no-sync", "--no-instructions", "-A", "trust", "-U", _USER, "-E", "UTF8", "--locale=C"
         )
+        self._write_settings()
+
+    def make_standby(self, primary: Cluster) -> None:
+        """Make its files again, as a copy of another that follows it once it is started."""
+        if self._data.exists():
+            shutil.rmtree(self._data)
+        self._run(
+            *("pg_basebackup", "--checkpoint=fast", "--no-sync", "--write-recovery-conf"),
+            *("-h", str(primary.folder), "-U", _USER, "-D", str(self._data)),
+        )
+        self._write_settings()
+
+    def promote(self) -> None:
+        """Let a standby become a primary, and wait until it takes what is to be written."""
+        self._run("pg_ctl", "promote", "--silent", "-w")
+
+    def _write_settings(self) -> None:
         lines = [f"{key} = '{value}'\n" for key, value in self._settings.items()]
         (self._data / "postgresql.conf").write_text("".join(lines))
 
@@ -95,9 +112,10 @@ class Cluster:
         (self._data / "postmaster.pid").unlink()
         (self.folder / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
 
-    def url(self, database: str) -> str:
-        """Return the address of a database."""
-        return f"postgresql:///{database}?host={self.folder}&user={_USER}"
+    def url(self, database: str, *others: Cluster) -> str:
+        """Return the address of a database, here or at one of the others."""
+        hosts = ",".join(str(each.folder) for each in (self, *others))
+        return f"postgresql:///{database}?host={hosts}&user={_USER}"
 
     def sql(self, statement: str, database: str = "postgres") -> str:
         """Run a statement and return what it prints."""
@@ -132,15 +150,18 @@ def _runs(pid: int) -> bool:
 
 
 @contextmanager
-def cluster(*, is_quick: bool = True, **settings: str) -> Iterator[Cluster]:
-    """Run a PostgreSQL; with ``is_quick`` it does not wait for the disk."""
+def cluster(*, is_quick: bool = True, primary: Cluster | None = None, **settings: str) -> Iterator[Cluster]:
+    """Run a PostgreSQL, or a standby of ``primary``; with ``is_quick`` it does not wait for the disk."""
     folder = Path(tempfile.mkdtemp(prefix="tabuleiro-pg-"))
     user = _user()
     if user is not None:
         shutil.chown(folder, user)
     try:
         running = Cluster(folder, **(_QUICK if is_quick else {}), **settings)
-        running.make()
+        if primary is None:
+            running.make()
+        else:
+            running.make_standby(primary)
         running.start()
         try:
             yield running

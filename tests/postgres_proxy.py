@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -21,10 +22,11 @@ class Proxy:
     """
 
     def __init__(self, folder: Path, url: str) -> None:
-        parts = urlsplit(url)
-        (self._target,) = parse_qs(parts.query)["host"]
-        self.url = url.replace(self._target, str(folder))
-        self._folder = folder
+        (hosts,) = parse_qs(urlsplit(url).query)["host"]
+        self._targets = {folder / str(number): host for number, host in enumerate(hosts.split(","))}
+        self.url = url.replace(hosts, ",".join(map(str, self._targets)))
+        self._servers: list[asyncio.Server] = []
+        self._is_away = False
         self._answers = asyncio.Event()
         self._requests = asyncio.Event()
         self._answers.set()
@@ -50,6 +52,7 @@ class Proxy:
 
     def release(self) -> None:
         """Pass on what was held back, and all that comes."""
+        self._is_away = False
         self._answers.set()
         self._requests.set()
 
@@ -59,13 +62,33 @@ class Proxy:
             client.transport.abort()
         self._clients.clear()
 
-    def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Pass on one connection until either side ends it."""
-        self._tasks.add(asyncio.create_task(self._take(reader, writer)))
+    def refuse(self) -> None:
+        """Break all connections, and every new one, until `release`."""
+        self._is_away = True
+        self.cut()
 
-    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def start(self) -> None:
+        """Take connections."""
+        for folder, target in self._targets.items():
+            folder.mkdir(exist_ok=True)
+            take = partial(self._take, target)
+            self._servers.append(await asyncio.start_unix_server(take, path=str(folder / _SOCKET)))
+
+    def _take(self, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._pass_on(target, reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _pass_on(self, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Pass on one connection until either side ends it."""
+        try:
+            if self._is_away:
+                raise ConnectionResetError
+            from_database, to_database = await asyncio.open_unix_connection(f"{target}/{_SOCKET}")
+        except OSError:
+            writer.transport.abort()
+            return
         self._clients.add(writer)
-        from_database, to_database = await asyncio.open_unix_connection(f"{self._target}/{_SOCKET}")
         try:
             async with asyncio.TaskGroup() as both:
                 both.create_task(self._pass(reader, to_database, self._requests))
@@ -104,18 +127,20 @@ class Proxy:
 
     async def stop(self) -> None:
         """End all connections."""
-        for task in self._tasks:
+        for server in self._servers:
+            server.close()
+        tasks = tuple(self._tasks)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @asynccontextmanager
 async def proxy(folder: Path, url: str) -> AsyncIterator[Proxy]:
-    """Run a network before the database at ``url``; ``folder`` gets its socket."""
+    """Run a network before the database at ``url``; ``folder`` gets a socket for each host of it."""
     network = Proxy(folder, url)
-    listener = await asyncio.start_unix_server(network.take, path=str(folder / _SOCKET))
     try:
+        await network.start()
         yield network
     finally:
-        listener.close()
         await network.stop()

@@ -23,7 +23,9 @@ from tabuleiro.errors import (
 )
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import FIRST_INCARNATION
+from tabuleiro_server.store.postgres import connection
 from tabuleiro_server.store.postgres.commit import CHANNEL, EpochOverError, Move, Node, commit_moves, remove_rooms
+from tabuleiro_server.store.postgres.connection import Database
 from tabuleiro_server.store.postgres.schema import MIGRATIONS
 from tabuleiro_server.store.postgres.store import PostgresStore
 from tabuleiro_server.store.tables import Migration
@@ -492,6 +494,52 @@ async def test_a_database_that_is_killed_refuses_and_comes_back_by_itself(make: 
                 assert await store.load(RoomCode(f"R{number:04}")) == make.events(1, seq)
         finally:
             await store.close()
+
+
+@pytest.mark.slow
+async def test_promoted_standby_has_all_that_was_acknowledged_and_takes_more(make: Any) -> None:
+    if reason := reason_to_skip():
+        pytest.skip(reason)
+    with cluster(synchronous_standby_names="*") as first, cluster(primary=first) as second:
+        first.sql("CREATE DATABASE games")
+        store = await PostgresStore.open(first.url("games", second))
+        try:
+            over = asyncio.Event()
+            floods = [asyncio.ensure_future(_flood(store, make, RoomCode(f"R{n:04}"), over)) for n in range(5)]
+            primary, standby = first, second
+            for round_count in range(1, 4):
+                await until(partial(_has_grown, store, 50 * round_count))
+                primary.kill()
+                standby.promote()
+                primary, standby = standby, primary
+                standby.make_standby(primary)
+                standby.start()
+            await until(partial(_has_grown, store, 200))
+            over.set()
+            for number, seq in enumerate(await asyncio.gather(*floods)):
+                assert await store.load(RoomCode(f"R{number:04}")) == make.events(1, seq)
+        finally:
+            await store.close()
+
+
+async def test_host_that_answers_nothing_is_passed_over_for_the_next_one_and_then_asked_last(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "CONNECT_LIMIT_S", 0.2)
+    asked_count = 0
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal asked_count
+        asked_count += 1
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_unix_server(say_nothing, path=str(tmp_path / ".s.PGSQL.5432")):
+        database = Database(database_url.replace("host=", f"host={tmp_path},"))
+        for _ in range(2):
+            found = await database.connect()
+            await found.close()
+    assert asked_count == 1
 
 
 async def _is_refused(store: PostgresStore, make: Any) -> bool:

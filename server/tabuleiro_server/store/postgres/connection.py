@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final, Literal, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import asyncpg
 import structlog
@@ -22,6 +23,7 @@ T = TypeVar("T")
 Synchronous = Literal["FULL", "NORMAL"]
 
 CONNECT_LIMIT_S: Final = 5.0
+"""Time for one host: a machine that is lost answers nothing, and the next one in the address is to be asked."""
 READ_LIMIT_S: Final = 20.0
 """Time for what only reads: it may be broken off. A commit may not, and has no limit here."""
 
@@ -88,13 +90,45 @@ def storage_error(error: BaseException, place: str) -> StoreError:
     return StorageUnavailableError(f"{place}: {reason}")
 
 
+def hosts_of(url: str) -> list[tuple[str | None, int | None]]:
+    """Return the hosts and ports in an address that names several; ``None`` for what is left to the library.
+
+    Raises: ValueError.
+
+    >>> hosts_of("postgresql://ana@db1,db2:5433/games")
+    [('db1', None), ('db2', 5433)]
+    >>> hosts_of("postgresql:///games?host=/run/db1,/run/db2&port=5433&user=ana")
+    [('/run/db1', 5433), ('/run/db2', 5433)]
+    >>> hosts_of("postgresql://ana@db1/games")
+    [(None, None)]
+    """
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query))
+    hosts = (unquote(parts.netloc.rpartition("@")[2]) or query.get("host", "")).split(",")
+    if len(hosts) == 1:
+        return [(None, None)]
+    ports = query.get("port", "").split(",")
+    found: list[tuple[str | None, int | None]] = []
+    for host, port in zip(hosts, ports if len(ports) > 1 else ports * len(hosts), strict=True):
+        name, colon, own_port = host.rpartition(":")
+        if not colon or host.endswith("]"):
+            name, own_port = host, ""
+        number = port or own_port
+        found.append((name.removeprefix("[").removesuffix("]"), int(number) if number else None))
+    return found
+
+
 class Database:
     """One database: its address, and a few connections for reading and for small changes."""
 
     def __init__(self, url: str) -> None:
-        """Note the address; nothing is connected yet."""
+        """Note the address; nothing is connected yet. Raises: ConfigError for a bad one."""
         self.url = url
         self.place = shown_database(url)
+        try:
+            self._hosts = hosts_of(url)
+        except ValueError as error:
+            raise ConfigError("db", self.place, f"an address of PostgreSQL: {error}") from error
         self.is_pooled = False
         """True if there is a pooler between us and the server."""
         self._pool: asyncpg.Pool | None = None
@@ -102,13 +136,21 @@ class Database:
         self._in_use: set[Any] = set()
 
     async def connect(self) -> asyncpg.Connection:
-        """Open a connection to a server that can be written to.
+        """Open a connection to a server that can be written to: of several hosts to the first that is one.
 
-        Raises: ConfigError for a bad address; any of ``BROKEN``.
+        Raises: ConfigError for a bad address; any of ``BROKEN``, for the last host.
         """
+        for host in self._hosts[:-1]:
+            with contextlib.suppress(*BROKEN):
+                return await self._connect_to(host)
+        return await self._connect_to(self._hosts[-1])
+
+    async def _connect_to(self, host: tuple[str | None, int | None]) -> asyncpg.Connection:
         try:
-            return await asyncpg.connect(
+            connection = await asyncpg.connect(
                 self.url,
+                host=host[0],
+                port=host[1],
                 timeout=CONNECT_LIMIT_S,
                 server_settings={"application_name": "tabuleiro"},
                 target_session_attrs="read-write",
@@ -116,6 +158,9 @@ class Database:
             )
         except (asyncpg.ClientConfigurationError, ValueError) as error:
             raise ConfigError("db", self.place, f"an address of PostgreSQL: {error}") from error
+        # The primary is asked first the next time: one that is lost would take its whole limit again and again.
+        self._hosts = sorted(self._hosts, key=lambda each: each != host)
+        return connection
 
     async def open(self) -> None:
         """Make the connections for reading ready to be opened when they are needed."""
