@@ -8,7 +8,7 @@ know what a room is: events and summaries are bytes to it. ``sqlite`` is an adap
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from typing import Final, NewType, Protocol
 
 import msgspec
@@ -161,8 +161,25 @@ class Accounts(Protocol):
         """
 
 
+class Peers(Protocol):
+    """What the servers on one store know of each other. Nothing is done while nobody asks."""
+
+    def changes(self) -> AsyncGenerator[Mapping[RoomCode, Seq]]:
+        """Yield batches of rooms that other servers have changed, with their last events.
+
+        The first batch is empty and comes at once. Whatever is changed behind it is in a later one, within a
+        second and mostly within a quarter of that, the shortest time between two. A room of this server may come
+        too. While the storage is away nothing comes, and afterwards what was missed. One caller at a time has
+        this, and closes it.
+        """
+
+
 class Store(Protocol):
     """The events of all rooms and what follows from them, with the guests."""
+
+    @property
+    def peers(self) -> Peers | None:
+        """The other servers on the same data; ``None`` where there can be none."""
 
     @property
     def accounts(self) -> Accounts:

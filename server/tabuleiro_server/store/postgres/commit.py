@@ -38,7 +38,8 @@ WITH {_IS_OURS}, wanted AS MATERIALIZED (
 ), moved AS (
     UPDATE tabuleiro.rooms SET seq = wanted.seq, phase = wanted.phase, is_listed = wanted.is_listed,
         created_at_ms = wanted.created_at_ms, updated_at_ms = wanted.updated_at_ms,
-        next_deadline_ms = wanted.next_deadline_ms, summary = wanted.summary
+        next_deadline_ms = wanted.next_deadline_ms, summary = wanted.summary,
+        changed_in = pg_current_xact_id()
     FROM wanted
     WHERE rooms.code = wanted.code AND rooms.seq = expected AND rooms.incarnation = wanted.incarnation
         AND rooms.code IN (SELECT code FROM locked)

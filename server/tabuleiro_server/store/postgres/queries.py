@@ -71,6 +71,16 @@ async def select_due_rooms(connection: asyncpg.Connection, before_ms: TimestampM
     return [code for (code,) in await connection.fetch(query, before_ms)]
 
 
+async def select_changes(connection: asyncpg.Connection, mark: int | None) -> tuple[int, dict[RoomCode, Seq]]:
+    """Return a new mark, and the last events of the rooms changed since ``mark``; of none without one."""
+    query = (
+        "SELECT pg_snapshot_xmin(pg_current_snapshot())::text, code, seq FROM (SELECT) AS always"
+        " LEFT JOIN tabuleiro.rooms ON changed_in >= $1::text::xid8"
+    )
+    found = await connection.fetch(query, None if mark is None else str(mark))
+    return int(found[0][0]), {code: seq for _, code, seq in found if code is not None}
+
+
 async def select_newest_ms(connection: asyncpg.Connection) -> TimestampMs | None:
     """Return the time of the newest event of any room, ``None`` before the first."""
     newest_ms: TimestampMs | None = await connection.fetchval("SELECT max(updated_at_ms) FROM tabuleiro.rooms")
@@ -112,7 +122,7 @@ async def write_rows(connection: asyncpg.Connection, rows: Rows, seq: Seq) -> No
         " summary) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (code) DO UPDATE SET seq = excluded.seq,"
         " phase = excluded.phase, is_listed = excluded.is_listed, created_at_ms = excluded.created_at_ms,"
         " updated_at_ms = excluded.updated_at_ms, next_deadline_ms = excluded.next_deadline_ms,"
-        " summary = excluded.summary",
+        " summary = excluded.summary, changed_in = excluded.changed_in",
         *(row.code, seq, row.phase, row.is_listed, row.created_at_ms, row.updated_at_ms, row.next_deadline_ms),
         row.summary,
     )

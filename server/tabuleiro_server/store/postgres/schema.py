@@ -100,6 +100,16 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
             "CREATE INDEX looks_by_account ON tabuleiro.looks (account_id)",
         ),
     ),
+    Migration(
+        number=2,
+        name="what servers tell each other",
+        statements=(
+            # By the transaction that wrote a row last a server finds what it has not seen yet. Those of a database
+            # that was dumped and restored are far ahead: `migrate` sets them back.
+            "ALTER TABLE tabuleiro.rooms ADD COLUMN changed_in xid8 NOT NULL DEFAULT pg_current_xact_id()",
+            "CREATE INDEX rooms_by_change ON tabuleiro.rooms (changed_in)",
+        ),
+    ),
 )
 
 
@@ -129,6 +139,10 @@ async def migrate(connection: asyncpg.Connection, place: str, migrations: Sequen
                 await connection.execute(statement)
             record = (migration.number, migration.name, time.time_ns() // 1_000_000)
             await connection.execute("INSERT INTO tabuleiro.migrations VALUES ($1, $2, $3)", *record)
+        # Only after a restore: transactions are counted anew there.
+        await connection.execute(
+            "UPDATE tabuleiro.rooms SET changed_in = pg_current_xact_id() WHERE changed_in > pg_current_xact_id()"
+        )
 
 
 async def _make_schema(connection: asyncpg.Connection, place: str) -> None:

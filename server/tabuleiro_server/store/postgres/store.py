@@ -34,6 +34,7 @@ from tabuleiro_server.store.postgres.connection import (
     storage_error,
 )
 from tabuleiro_server.store.postgres.keeper import Keeper
+from tabuleiro_server.store.postgres.peers import PostgresPeers
 from tabuleiro_server.store.postgres.schema import MIGRATIONS, migrate
 from tabuleiro_server.store.postgres.writer import Append, Removal, Writer
 from tabuleiro_server.store.tables import Migration
@@ -49,6 +50,7 @@ class PostgresStore(Store):
         self._database = database
         self._writer = Writer(database)
         self._accounts = PostgresAccounts(database)
+        self._peers = PostgresPeers(database, lambda backend: backend == self._writer.backend)
         self._keeper = Keeper(database, self._renew, is_alone=is_alone)
         self._last_alive_ms: int | None = None
 
@@ -87,6 +89,7 @@ class PostgresStore(Store):
     async def _renew(self) -> None:
         """Give up all connections: what is under way on them is found out on new ones."""
         self._writer.renew()
+        self._peers.notices.renew()
         await self._database.renew()
 
     async def stop(self, limit_ms: DurationMs = STOP_LIMIT_MS) -> None:
@@ -104,6 +107,11 @@ class PostgresStore(Store):
     def accounts(self) -> PostgresAccounts:
         """The guests."""
         return self._accounts
+
+    @property
+    def peers(self) -> PostgresPeers:
+        """The other servers on the database."""
+        return self._peers
 
     @property
     def metrics(self) -> CommitMetrics:
@@ -176,7 +184,7 @@ async def _prepare(
         log.warning(
             "there is a pooler before the database",
             place=database.place,
-            hint="connect to PostgreSQL itself, or let the pooler give each connection a session of its own",
+            hint="connect to PostgreSQL itself: behind a pooler what other servers do is seen a second later",
         )
     await check_durability(connection, database.place, synchronous)
     await migrate(connection, database.place, migrations)

@@ -138,6 +138,12 @@ class Writer:
         assert self._node is not None
         return self._node.id
 
+    @property
+    def backend(self) -> int | None:
+        """The number of PostgreSQL's process that commits for this server now."""
+        pid: int | None = None if self._connection is None else self._connection.get_server_pid()
+        return pid
+
     async def start(self) -> None:
         """Connect, and start taking writes. Raises: StoreError."""
         await self._connect()

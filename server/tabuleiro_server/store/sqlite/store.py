@@ -150,6 +150,10 @@ class SqliteStore(Store):
         return self._accounts
 
     @property
+    def peers(self) -> None:
+        """No other server has the file."""
+
+    @property
     def metrics(self) -> CommitMetrics:
         """Counts of commits, group sizes and durations."""
         return self.writer.metrics
