@@ -105,7 +105,7 @@ class Client:
         self.faults: list[Exception] = []
         requests = stage.requests
         answer, farewell, fault = requests.answer, requests.farewell, self.faults.append
-        self.session = Session(self.codec, self, answer, farewell, fault, address=address)
+        self.session = Session(self.codec, self, answer, farewell, fault, lambda: None, address=address)
         self.name = name
         self.account = AccountId(f"{name}-id")
         self.heard: list[Any] = []

@@ -65,6 +65,7 @@ class Handler:
             requests.answer,
             requests.farewell,
             self._end_by_fault,
+            self._go_on,
             requests.metrics,
             address,
             public_url,
@@ -164,18 +165,14 @@ class Handler:
         else:
             session.lag_ms = self._connection.lag_ms
             try:
-                underway = session.receive(data)
+                self._underway = session.receive(data)
             except RemoteProtocolError as error:
                 self._end_by_client(CloseCode(error.close_code or CloseCode.PROTOCOL_ERROR), error.message)
             except Exception as error:
                 # A fault of ours in answering one client must not keep anything of it behind.
                 self._end_by_fault(error)
-            else:
-                self._underway = underway
-                if underway is not None:
-                    underway.add_done_callback(self._go_on)
 
-    def _go_on(self, _: asyncio.Future[Any]) -> None:
+    def _go_on(self) -> None:
         self._underway = None
         while self._waiting and self._underway is None:
             data, is_text, is_refused = self._waiting.popleft()

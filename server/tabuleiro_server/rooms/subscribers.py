@@ -40,7 +40,7 @@ class Subscribers:
         self._subscribers: dict[Subscriber, None] = {}
         self._accounts: frozenset[AccountId] | None = frozenset()
         self._entering: AccountId | None = None
-        self._groups: dict[tuple[str, bool], list[Subscriber]] | None = None
+        self._groups: dict[tuple[str, Viewer], list[Subscriber]] | None = None
         self._grouped_for: tuple[Seats, bool] | None = None
         self._counted: tuple[frozenset[AccountId], Seats] | None = None
         self._watchers_count = 0
@@ -120,8 +120,7 @@ class Subscribers:
 
     def publish(self, room: RoomState, head: RoomHead, events: tuple[SequencedEvent, ...]) -> None:
         """Notify every connection of the events, as far as its viewer may see them."""
-        for (_, is_playing), subscribers in self._grouped(room).items():
-            viewer = Viewer.PLAYER if is_playing else Viewer.WATCHER
+        for (_, viewer), subscribers in self._grouped(room).items():
             seen = tuple([event_for(event, viewer) for event in events])
             frame = subscribers[0].codec.encode(Update(head, seen))
             for subscriber in subscribers:
@@ -144,7 +143,7 @@ class Subscribers:
                 frames[key] = subscriber.codec.encode(Update(head, seen, board))
             subscriber.send_frame(frames[key])
 
-    def _grouped(self, room: RoomState) -> dict[tuple[str, bool], list[Subscriber]]:
+    def _grouped(self, room: RoomState) -> dict[tuple[str, Viewer], list[Subscriber]]:
         """Return the connections by codec and kind of viewer; kept until somebody enters, leaves or sits down."""
         seats, is_playing = room.seats, room.phase == "playing"
         last = self._grouped_for
@@ -153,8 +152,7 @@ class Subscribers:
             for subscriber in self._subscribers:
                 if subscriber in self._with_boards:
                     continue
-                viewer = viewer_of(room, subscriber.account_id)
-                key = (subscriber.codec.subprotocol, viewer is Viewer.PLAYER)
+                key = (subscriber.codec.subprotocol, viewer_of(room, subscriber.account_id))
                 self._groups.setdefault(key, []).append(subscriber)
         return self._groups
 

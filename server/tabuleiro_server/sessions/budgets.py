@@ -39,6 +39,8 @@ class Budget:
     def __init__(self, per_hour_count: int, burst_count: int, now_s: Callable[[], float] = time.monotonic) -> None:
         self._interval_s = HOUR_MS / 1000 / per_hour_count
         self._burst_s = burst_count * self._interval_s
+        self._longest_debt_s = self._burst_s - self._interval_s + ROUNDING_S
+        """A bucket that takes longer to be full has no token."""
         self._now_s = now_s
         self._full_at_s: dict[str, float] = {}
 
@@ -61,7 +63,7 @@ class Budget:
         """Take ``count`` tokens if there is one; return True if they were taken."""
         now_s = self._now_s()
         full_at_s = self._full_at_s.get(key, now_s)
-        if full_at_s - now_s + self._interval_s - self._burst_s > ROUNDING_S:
+        if full_at_s - now_s > self._longest_debt_s:
             return False
         self._note(key, full_at_s, count, now_s)
         return True

@@ -67,6 +67,8 @@ RoomRequest = (
 ENDING_REQUESTS: Final = (messages.LeaveRoom, messages.Resign, messages.Abort, messages.ClaimWin)
 """Requests that end something: they are granted to whoever has had too much stored already."""
 
+_NAMING_LEVELS: Final = (messages.SeatBot, messages.ChangeSettings)
+
 ACTIONS_PER_EVENT_COUNT: Final = 16
 """Actions of one move that take about as much to store as another event."""
 
@@ -342,7 +344,7 @@ class Requests:
         actions_count = len(message.actions) if isinstance(message, messages.Play) else 0
         self._spend_event(session, message, 1 + actions_count // ACTIONS_PER_EVENT_COUNT)
         bot_levels: tuple[str, ...] = ()
-        if isinstance(message, messages.SeatBot | messages.ChangeSettings):
+        if isinstance(message, _NAMING_LEVELS):
             message, bot_levels = self._with_bot_levels(session, room.state.game.name, message)
         command = _command(session, message, bot_levels)
         return room.perform(command, lambda state: session.send(Ok(message.id, seq=state.seq)))
@@ -383,12 +385,12 @@ class Requests:
 
 def _command(session: Session, message: RoomRequest, bot_levels: tuple[str, ...]) -> commands.Command:
     """Return the command of a request: its fields, and what only the server knows."""
+    if isinstance(message, messages.Play):  # nearly always: the others take longer to tell apart
+        return commands.Play(
+            session.account_id, message.match, message.ply, message.actions, message.revision, session.lag_ms
+        )
     account = session.account_id
     match message:
-        case messages.Play():
-            return commands.Play(
-                account, message.match, message.ply, message.actions, message.revision, session.lag_ms
-            )
         case messages.Undo():
             return commands.Undo(account, message.match, message.ply)
         case messages.Resign():

@@ -93,9 +93,9 @@ class Session:
     """One client. Requests are taken one by one, so answers come in the order of the requests.
 
     ``answer`` does what a request asks for. ``on_close`` is called once, with a session that was welcomed.
-    ``on_fault`` is called when an answer fails by a fault of ours. ``lag_ms`` is the one-way lag as measured by
-    the owner of the connection. ``address`` is what counts as one address in limits, ``public_url`` the
-    address for this client's invitations, ``None`` for its own.
+    ``on_fault`` is called when an answer fails by a fault of ours, ``on_answered`` after an answer that had to be
+    awaited. ``lag_ms`` is the one-way lag as measured by the owner of the connection. ``address`` is what counts
+    as one address in limits, ``public_url`` the address for this client's invitations, ``None`` for its own.
     """
 
     def __init__(
@@ -105,6 +105,7 @@ class Session:
         answer: Answerer,
         on_close: Callable[[Session], None],
         on_fault: Callable[[Exception], None],
+        on_answered: Callable[[], None],
         metrics: RequestMetrics | None = None,
         address: str = "",
         public_url: str | None = None,
@@ -121,6 +122,7 @@ class Session:
         self._answer = answer
         self._on_close = on_close
         self._on_fault = on_fault
+        self._on_answered = on_answered
         self._rooms: dict[RoomCode, LiveRoom] = {}
 
     @property
@@ -132,7 +134,8 @@ class Session:
         """Take one frame and answer it.
 
         Returns:
-            What has to be awaited before the next frame, or ``None``.
+            ``None`` if the frame has been answered; otherwise what is being waited for. ``on_answered`` is called
+            after that answer, and then the next frame may be taken.
 
         Raises:
             RemoteProtocolError: The connection has to end, with this close code.
@@ -155,8 +158,14 @@ class Session:
         elif answering.done():
             self._note_answer(message, answering)
             return None
-        answering.add_done_callback(partial(self._note_answer, message))
+        answering.add_done_callback(partial(self._go_on, message))
         return answering
+
+    def _go_on(self, message: ClientMessage, answering: asyncio.Future[Any]) -> None:
+        try:
+            self._note_answer(message, answering)
+        finally:
+            self._on_answered()
 
     def _note_answer(self, message: ClientMessage, answering: asyncio.Future[Any]) -> None:
         if answering.cancelled():
