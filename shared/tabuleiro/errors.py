@@ -20,6 +20,7 @@
     │   ├── DatabaseFormatError      not a database that this program can use
     │   ├── StorageUnavailableError  disk full, locked, I/O error: nothing was stored, later may do
     │   ├── ConflictError            the room's log has moved on
+    │   ├── ElsewhereError           another node has the room
     │   ├── TakenOverError           the room has another owner now
     │   ├── DamagedRoomError         the stored events of a room are not those that were written
     │   └── NameTakenError           another account has this name
@@ -237,6 +238,15 @@ class TakenOverError(StoreError):
     def __init__(self, room: str) -> None:
         self.room = room
         super().__init__(f"room {room} has been taken over by another owner; load it again")
+
+
+class ElsewhereError(StoreError):
+    """Another node has the room, and is told as alive; ``node_url`` is the address at which clients reach it."""
+
+    def __init__(self, room: str, node_url: str) -> None:
+        self.room = room
+        self.node_url = node_url
+        super().__init__(f"room {room} is at {node_url}")
 
 
 class DamagedRoomError(StoreError):

@@ -161,14 +161,14 @@ async def test_a_room_behind_a_log_that_cannot_be_read_tries_again(match_of: Any
 async def test_a_room_that_another_server_took_over_is_dropped_and_loaded_again(match_of: Any) -> None:
     stage, ana, rui, code = match_of
     room = await stage.room(code)
-    incarnation = await stage.store.take_over(code)
+    incarnation = (await stage.store.take_over(code)).incarnation
     events, row = await stage.store.load(code), await stage.store.room(code)
     assert (await ana.play(code, 0, "a3", "a2")).code == "storage-unavailable"
     for client in (ana, rui):
         assert (await client.hear_gone()).reason == "another server has taken over this room"
     await room.unloaded()
     assert (await stage.store.load(code), await stage.store.room(code)) == (events, row)
-    assert await stage.store.take_over(code) > incarnation
+    assert (await stage.store.take_over(code)).incarnation > incarnation
     for client in (ana, rui):
         assert (await client.watch(code)).head.seq == len(events)
     assert await ana.play(code, 0, "a3", "a2") is None

@@ -18,6 +18,7 @@ from tabuleiro_server.store.postgres.store import PostgresStore
 from tabuleiro_server.store.sqlite.store import SqliteStore
 from tests.patience import LIMIT_S
 from tests.postgres import Cluster, cluster, reason_to_skip
+from tests.store.nodes import HERE
 from tests.store.replays import no_replay
 
 
@@ -201,7 +202,7 @@ def open_any(adapter: str, tmp_path: Path, request: pytest.FixtureRequest) -> Op
 
     async def open_store() -> Store:
         if url:
-            return await PostgresStore.open(url, is_alone=False)
+            return await PostgresStore.open(url, address=HERE)
         return await SqliteStore.open(tmp_path / "rooms.db", no_replay)
 
     @asynccontextmanager

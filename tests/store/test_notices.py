@@ -15,6 +15,7 @@ from tabuleiro_server.store.port import Store
 from tabuleiro_server.store.postgres.store import PostgresStore
 from tests.patience import LIMIT_S
 from tests.postgres import Cluster, pooler, pooler_program
+from tests.store.nodes import HERE
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
@@ -41,7 +42,7 @@ async def stores(database_url: str) -> AsyncIterator[tuple[PostgresStore, Postgr
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[PostgresStore]:
     """Open a store that waits between no batches and never looks by itself."""
-    store = await PostgresStore.open(url, is_alone=False)
+    store = await PostgresStore.open(url, address=HERE)
     store.peers.notices.interval_s = 0
     store.peers.notices.look_s = NEVER_S
     try:

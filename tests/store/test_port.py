@@ -225,8 +225,8 @@ async def test_append_of_an_owner_whose_room_was_taken_over_is_refused(
     """Also when the new owner has written nothing yet, and the number of the event is free."""
     mine, others = owners
     await mine.append(ROOM, Seq(0), make.events(1, 3), make.rows(ROOM))
-    old = await mine.take_over(ROOM)
-    new = await others.take_over(ROOM)
+    old = (await mine.take_over(ROOM)).incarnation
+    new = (await others.take_over(ROOM)).incarnation
     theirs = make.events(4, 3 + written_count, b"theirs")
     if theirs:
         await others.append(ROOM, Seq(3), theirs, make.rows(ROOM), new)
@@ -247,9 +247,9 @@ async def test_append_of_an_owner_whose_room_was_taken_over_is_refused(
 async def test_owner_who_takes_a_room_back_finds_what_others_wrote_and_goes_on(owners: Owners, make: Any) -> None:
     mine, others = owners
     await mine.append(ROOM, Seq(0), make.events(1, 1), make.rows(ROOM))
-    theirs = await others.take_over(ROOM)
+    theirs = (await others.take_over(ROOM)).incarnation
     await others.append(ROOM, Seq(1), make.events(2, 2), make.rows(ROOM), theirs)
-    again = await mine.take_over(ROOM)
+    again = (await mine.take_over(ROOM)).incarnation
     assert again > theirs > FIRST_INCARNATION
     assert await mine.load(ROOM) == make.events(1, 2)
     await mine.append(ROOM, Seq(2), make.events(3, 3), make.rows(ROOM), again)
@@ -262,7 +262,7 @@ async def test_takeover_of_one_room_leaves_all_others_alone(owners: Owners, make
     mine, others = owners
     for code in (ROOM, OTHER):
         await mine.append(code, Seq(0), make.events(1, 1), make.rows(code))
-    new = await others.take_over(ROOM)
+    new = (await others.take_over(ROOM)).incarnation
 
     async def append_late() -> None:
         await mine.append(ROOM, Seq(1), make.events(2, 2), make.rows(ROOM))
@@ -278,7 +278,7 @@ async def test_takeover_of_one_room_leaves_all_others_alone(owners: Owners, make
 
 async def test_rooms_that_nobody_has_made_are_taken_over_as_new_ones(owners: Owners, make: Any) -> None:
     mine, others = owners
-    incarnation = await mine.take_over(ROOM)
+    incarnation = (await mine.take_over(ROOM)).incarnation
     assert incarnation == FIRST_INCARNATION
     await others.append(ROOM, Seq(0), make.events(1, 1, b"theirs"), make.rows(ROOM))
     with pytest.raises(ConflictError):
@@ -297,11 +297,11 @@ async def test_append_whose_answer_was_lost_is_found_in_the_log_or_can_be_made_a
     for _ in range(10):
         before = await mine.load(ROOM)
         last = len(before)
-        owner = await mine.take_over(ROOM)
+        owner = (await mine.take_over(ROOM)).incarnation
         lost = mine.append(ROOM, Seq(last), make.events(last + 1, last + 3), make.rows(ROOM), owner)
         await asyncio.sleep(0)  # the group is on its way
         lost.cancel()
-        new = await others.take_over(ROOM)
+        new = (await others.take_over(ROOM)).incarnation
         found = await others.load(ROOM)
         assert found in (before, make.events(1, last + 3))
         again = others.append(ROOM, Seq(last), make.events(last + 1, last + 3), make.rows(ROOM), new)

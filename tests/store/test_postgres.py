@@ -32,6 +32,7 @@ from tabuleiro_server.store.tables import Migration
 from tests.patience import LIMIT_S
 from tests.postgres import Cluster, cluster, pooler, pooler_program, reason_to_skip
 from tests.postgres_proxy import Proxy, proxy
+from tests.store.nodes import HERE
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
@@ -85,7 +86,7 @@ async def append(store: PostgresStore, make: Any, room: RoomCode, first: int, la
 
 
 async def test_servers_that_start_at_one_moment_make_the_tables_once(database_url: str, make: Any) -> None:
-    stores = await asyncio.gather(*(PostgresStore.open(database_url, is_alone=False) for _ in range(4)))
+    stores = await asyncio.gather(*(PostgresStore.open(database_url, address=HERE) for _ in range(4)))
     try:
         await append(stores[0], make, ROOM, 1, 2)
         assert await stores[3].load(ROOM) == make.events(1, 2)
@@ -215,10 +216,11 @@ async def test_pooler_is_noticed_and_told_of_and_rooms_are_kept_all_the_same(
 
 
 async def test_takeover_waits_for_the_append_before_it_and_refuses_the_one_behind(
-    store: PostgresStore, database_url: str, make: Any
+    database_url: str, make: Any
 ) -> None:
     """Appends and takeovers of two servers at full speed: each log is what one owner after the other has added."""
-    other = await PostgresStore.open(database_url, is_alone=False)
+    store = await PostgresStore.open(database_url, address=HERE)
+    other = await PostgresStore.open(database_url, address=HERE)
     rooms = [RoomCode(f"R{number:04}") for number in range(6)]
     try:
         for room in rooms:
@@ -234,12 +236,13 @@ async def test_takeover_waits_for_the_append_before_it_and_refuses_the_one_behin
             assert len(stored) > 20
     finally:
         await other.close()
+        await store.close()
 
 
 async def _own(store: PostgresStore, make: Any, room: RoomCode, name: bytes, written: dict[int, bytes]) -> None:
     """Take the room over again and again, and add events for as long as it is ours."""
     for number in range(20):
-        incarnation = await store.take_over(room)
+        incarnation = (await store.take_over(room)).incarnation
         last = len(await store.load(room))
         payload = name + b"%d" % number
         try:

@@ -190,7 +190,7 @@ class Directory:
         if code in self._damaged:
             raise damaged(code)
         try:
-            incarnation = await self._context.journal.take_over(code)
+            incarnation = (await self._context.journal.take_over(code)).incarnation
             state = await self._context.journal.load(code)
         except DamagedRoomError as error:
             raise self._quarantined(code) from error

@@ -27,6 +27,7 @@ from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.store.port import (
     Incarnation,
     MatchRow,
+    Ownership,
     PlayerRow,
     RoomRow,
     Rows,
@@ -94,8 +95,8 @@ class Journal:
         )
         return Appended(after, deadline, stored)
 
-    async def take_over(self, code: RoomCode) -> Incarnation:
-        """Become the room's owner, before it is loaded. Raises: StoreError."""
+    async def take_over(self, code: RoomCode) -> Ownership:
+        """Become the room's owner, before it is loaded. Raises: ElsewhereError; StoreError."""
         return await self._store.take_over(code)
 
     async def load(self, code: RoomCode) -> RoomState | None:

@@ -27,6 +27,34 @@ FIRST_INCARNATION: Final = Incarnation(0)
 
 STOP_LIMIT_MS: Final = DurationMs(5_000)
 
+NodeId = NewType("NodeId", int)
+"""A run of a server, of several that share a store."""
+
+
+class NodeRow(msgspec.Struct, frozen=True, gc=False):
+    """A node that is alive. ``url`` is where clients reach it; ``rooms_count`` are those that it has in memory.
+
+    A node that ``is_draining`` is about to end, and wants no more rooms.
+    """
+
+    id: NodeId
+    name: str
+    url: str
+    rooms_count: int
+    is_draining: bool
+
+
+class Ownership(msgspec.Struct, frozen=True, gc=False):
+    """A room that was taken over.
+
+    When its owner before died, ``silent_ms`` is the time since that one's last sign of life, and ``free_ms`` the
+    time for which the room could have been taken over already; otherwise both are 0.
+    """
+
+    incarnation: Incarnation
+    silent_ms: DurationMs = DurationMs(0)
+    free_ms: DurationMs = DurationMs(0)
+
 
 class StoredEvent(msgspec.Struct, frozen=True, gc=False):
     """An event of a room. ``version`` is the version of the payload's format; ``payload`` is opaque here."""
@@ -193,8 +221,20 @@ class Store(Protocol):
     def last_alive_ms(self) -> int | None:
         """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new store."""
 
-    def beat(self, now_ms: TimestampMs) -> None:
-        """Note that the store is being served now; cheap, and not on the way of any commit. Raises: OSError."""
+    def beat(self, now_ms: TimestampMs, rooms_count: int = 0) -> None:
+        """Note that the store is being served now, with ``rooms_count`` rooms in memory.
+
+        It is cheap, and not on the way of any commit. Raises: OSError.
+        """
+
+    async def other_nodes(self) -> list[NodeRow]:
+        """Return the other nodes that are alive, by id; none where one process has the store to itself.
+
+        Raises: StorageUnavailableError.
+        """
+
+    async def begin_draining(self) -> None:
+        """Have other nodes know that this one wants no more rooms. Raises: StorageUnavailableError."""
 
     async def newest_ms(self) -> TimestampMs | None:
         """Return the time of the newest event of any room, ``None`` before the first.
@@ -202,12 +242,24 @@ class Store(Protocol):
         Raises: StorageUnavailableError.
         """
 
-    async def take_over(self, room: RoomCode) -> Incarnation:
+    async def take_over(self, room: RoomCode) -> Ownership:
         """Become the owner of a room, before reading its log: all earlier owners can add nothing any more.
 
-        Returns: the incarnation to append with; the first one when there is no such room.
+        A room can be taken over that nobody owns, that this node owns already, or whose owner has ended, or died a
+        while ago.
 
-        Raises: StorageUnavailableError.
+        Returns: also the incarnation to append with; the first one when there is no such room.
+
+        Raises: ElsewhereError when another node has it; StorageUnavailableError.
+        """
+
+    def release(self, room: RoomCode, incarnation: Incarnation) -> None:
+        """Own a room no more, soon and without a wait: any node may take it over then. Append to it no more."""
+
+    async def hand_over(self, room: RoomCode, incarnation: Incarnation, node: NodeId) -> None:
+        """Make another node the owner of a room. Its appends have to be done.
+
+        Raises: TakenOverError when somebody else has taken it over meanwhile; StorageUnavailableError.
         """
 
     def append(
@@ -260,6 +312,8 @@ class Store(Protocol):
     async def due_rooms(self, before_ms: TimestampMs) -> list[RoomCode]:
         """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first.
 
+        Rooms that other nodes have are left out.
+
         Raises: StorageUnavailableError.
         """
 
@@ -270,4 +324,4 @@ class Store(Protocol):
         """Refuse new writes and commit those that wait, for ``limit_ms`` at most. A second call does nothing."""
 
     async def close(self) -> None:
-        """Give everything back that the store holds; stop it before. A second call does nothing."""
+        """Give everything back that the store holds, its rooms too; stop it before. A second call does nothing."""

@@ -46,8 +46,8 @@ WITH {_IS_OURS}, wanted AS MATERIALIZED (
     RETURNING rooms.code, rooms.seq
 ), made AS (
     INSERT INTO tabuleiro.rooms (code, seq, incarnation, phase, is_listed, created_at_ms, updated_at_ms,
-        next_deadline_ms, summary)
-    SELECT code, seq, incarnation, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary
+        next_deadline_ms, summary, owner)
+    SELECT code, seq, incarnation, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary, $1
     FROM wanted WHERE expected = 0 AND incarnation = 0 ORDER BY code
     ON CONFLICT (code) DO NOTHING RETURNING code, seq
 ), stored AS (

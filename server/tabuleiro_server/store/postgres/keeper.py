@@ -1,8 +1,9 @@
-"""The connection that lasts as long as the server: its lock on the database, and its signs of life.
+"""The connection that lasts as long as the server: its lock on the database, its lease and its signs of life.
 
-Until rooms know which server of several has them, one server at a time works on a database. The lock is an
-advisory one of PostgreSQL, which ends with the connection that took it, however that ends. It makes finding a
-second server quick; incarnations make what it stores safe.
+A server with an address of its own is a node, one of several; a server without one works on its database alone. So
+the lock is shared by nodes, and held against everybody by the others. It is an advisory one of PostgreSQL, which
+ends with the connection that took it, however that ends. It makes finding another server quick; incarnations make
+what it stores safe.
 
 A network that swallows everything breaks no connection. It shows here, where something is written every second and
 waits for nobody: then all connections are given up, and what was being committed is settled on new ones.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 
 import asyncpg
@@ -23,7 +25,7 @@ from tabuleiro.ids import TimestampMs
 from tabuleiro_server.store.postgres.connection import BROKEN, Database
 
 SERVING: Final = 0x7461_6263
-"""The key of the advisory lock of the one server that works on a database."""
+"""The key of the advisory lock of those who work on a database."""
 
 _SOON_GONE: Final = (
     "SELECT set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),"
@@ -31,28 +33,68 @@ _SOON_GONE: Final = (
 )
 """Has the lock of a machine that is lost freed within half a minute, and not after PostgreSQL's two hours."""
 
+LEASE_S: Final = 3.0
+"""Time from a sign of life for which a node keeps its rooms."""
+
+RENEWALS_COUNT: Final = 3
+"""Signs of life in the time of one lease."""
+
 RETRY_S: Final = 1.0
 WRITE_LIMIT_S: Final = 5.0
+
+_RENEW: Final = """
+INSERT INTO tabuleiro.signs_of_life AS life
+    (node, alive_ms, name, url, rooms_count, is_draining, has_left, lease_until, steady_since, started_at)
+SELECT id, $2, $3, $4, $5, $6, $7, now() + make_interval(secs => $8), now(), now()
+FROM tabuleiro.nodes WHERE id = $1
+ON CONFLICT (node) DO UPDATE SET alive_ms = excluded.alive_ms, rooms_count = excluded.rooms_count,
+    is_draining = excluded.is_draining, has_left = excluded.has_left, seen_at = now(),
+    lease_until = excluded.lease_until,
+    steady_since = CASE WHEN $9 OR life.lease_until < now() THEN now() ELSE life.steady_since END
+"""
 
 log = structlog.get_logger(__name__)
 
 
-class Keeper:
-    """Keeps one connection open, and opens it again when it breaks.
+@dataclass(frozen=True, slots=True)
+class NodeAddress:
+    """A server as others know it: its name, and the ``url`` at which clients reach it. Without one it is alone."""
 
-    With ``is_alone`` it holds the database against other servers. ``on_silence`` is called when no answer comes.
+    name: str
+    url: str
+
+
+ALONE: Final = NodeAddress("", "")
+"""A server that keeps all others out."""
+
+
+class Keeper:
+    """Keeps one connection open, and opens it again when it breaks; renews the lease by it.
+
+    ``on_silence`` is called when no answer comes. ``node_id`` returns the number of this server in the database.
     """
 
-    def __init__(self, database: Database, on_silence: Callable[[], Awaitable[None]], *, is_alone: bool) -> None:
+    def __init__(
+        self,
+        database: Database,
+        on_silence: Callable[[], Awaitable[None]],
+        node_id: Callable[[], int],
+        address: NodeAddress,
+        lease_s: float,
+    ) -> None:
+        self.is_draining = False
+        self.write_limit_s = WRITE_LIMIT_S
         self._database = database
         self._on_silence = on_silence
-        self._is_alone = is_alone
-        self._node_id = 0
-        self.write_limit_s = WRITE_LIMIT_S
+        self._node_id = node_id
+        self._address = address
+        self._lease_s = lease_s
+        self._rooms_count = 0
         self._alive_ms: TimestampMs | None = None
         self._connection: asyncpg.Connection | None = None
+        self._is_steady = False
+        """True once something was written by the present connection."""
         self._task: asyncio.Task[None] | None = None
-        self._beaten = asyncio.Event()
         self._stopping = asyncio.Event()
 
     async def connect(self) -> asyncpg.Connection:
@@ -63,31 +105,37 @@ class Keeper:
         self._connection = connection = await self._connect()
         return connection
 
-    async def start(self, node_id: int) -> int | None:
-        """Begin to note signs of life; return the last one of any server before. Raises: any of ``BROKEN``."""
-        assert self._connection is not None
-        connection, self._node_id = self._connection, node_id
-        last_ms: int | None = await connection.fetchval("SELECT max(alive_ms) FROM tabuleiro.signs_of_life")
+    async def start(self) -> int | None:
+        """Begin to note signs of life; return the last one of any server before, ``None`` while another one lives.
+
+        Raises: any of ``BROKEN``.
+        """
+        connection = self._connection
+        assert connection is not None
+        query = (
+            "SELECT max(alive_ms), coalesce(bool_or(lease_until > now() AND NOT has_left AND url <> $1), false)"
+            " FROM tabuleiro.signs_of_life"
+        )
+        last_ms, is_served = await connection.fetchrow(query, self._address.url)
+        self._alive_ms = None if last_ms is None else TimestampMs(last_ms)
+        await self._write(connection)
         # Of servers that have been silent for long nothing can come any more; what they knew goes on in this one.
         await connection.execute(
             "DELETE FROM tabuleiro.nodes USING tabuleiro.signs_of_life"
-            " WHERE node = id AND id <> $1 AND seen_at < now() - interval '1 day'",
-            node_id,
+            " WHERE node = id AND id <> $1 AND (has_left OR seen_at < now() - interval '1 day')",
+            self._node_id(),
         )
-        self._alive_ms = None if last_ms is None else TimestampMs(last_ms)
-        await self._write(connection, last_ms)
         self._task = asyncio.create_task(self._keep(), name="store-keeper")
-        return last_ms
+        return None if is_served else last_ms
 
-    def beat(self, now_ms: TimestampMs) -> None:
-        """Have it noted that the server lives, soon and without waiting for it."""
+    def beat(self, now_ms: TimestampMs, rooms_count: int) -> None:
+        """Have it noted with the next sign of life that the server does its work, with so many rooms in memory."""
         self._alive_ms = now_ms
-        self._beaten.set()
+        self._rooms_count = rooms_count
 
     async def stop(self) -> None:
-        """Note the last sign of life, and give the connection back. A second call does nothing."""
+        """Say goodbye, so that our rooms are free, and give the connection back. A second call does nothing."""
         self._stopping.set()
-        self._beaten.set()
         task, self._task = self._task, None
         if task is not None:
             # Never cancelled in the middle of a statement, each of which has a limit.
@@ -98,12 +146,11 @@ class Keeper:
 
     async def _keep(self) -> None:
         while not self._stopping.is_set():
-            await self._beaten.wait()
-            self._beaten.clear()
+            await self._pause(self._lease_s / RENEWALS_COUNT)
             try:
                 if self._connection is None or self._connection.is_closed():
                     self._connection = await self._connect()
-                await self._write(self._connection, self._alive_ms)
+                await self._write(self._connection)
             except (StoreError, *BROKEN) as error:
                 if isinstance(error, DatabaseLockedError):
                     log.error("another connection holds the lock on the database", place=error.path)
@@ -111,29 +158,35 @@ class Keeper:
                     log.warning("the database is silent", place=self._database.place)
                     self._connection.terminate()
                     await self._on_silence()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(RETRY_S):
-                        await self._stopping.wait()
+                await self._pause(RETRY_S)
+
+    async def _pause(self, limit_s: float) -> None:
+        """Wait, but no longer than until the stop."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await self._stopping.wait()
 
     async def _connect(self) -> asyncpg.Connection:
         connection = await self._database.connect()
+        lock = "pg_try_advisory_lock_shared" if self._address.url else "pg_try_advisory_lock"
         try:
             await connection.execute(_SOON_GONE)
-            if self._is_alone and not await connection.fetchval("SELECT pg_try_advisory_lock($1)", SERVING):
+            if not await connection.fetchval(f"SELECT {lock}($1)", SERVING):
                 raise DatabaseLockedError(self._database.place, None)
         except BaseException:
             connection.terminate()
             raise
+        self._is_steady = False
         return connection
 
-    async def _write(self, connection: asyncpg.Connection, alive_ms: int | None) -> None:
+    async def _write(self, connection: asyncpg.Connection) -> None:
+        has_left = self._stopping.is_set()
         async with asyncio.timeout(self.write_limit_s), connection.transaction():
             # Losing the last of them in a crash is no harm, and nothing is to wait for a standby here.
             await connection.execute("SET LOCAL synchronous_commit = off")
             await connection.execute(
-                "INSERT INTO tabuleiro.signs_of_life (node, alive_ms)"
-                " SELECT id, $2 FROM tabuleiro.nodes WHERE id = $1"
-                " ON CONFLICT (node) DO UPDATE SET alive_ms = excluded.alive_ms, seen_at = now()",
-                self._node_id,
-                alive_ms,
+                _RENEW,
+                *(self._node_id(), self._alive_ms, self._address.name, self._address.url, self._rooms_count),
+                *(self.is_draining, has_left, 0.0 if has_left else self._lease_s, not self._is_steady),
             )
+        self._is_steady = True

@@ -8,14 +8,7 @@ from typing import Any, Final
 import asyncpg
 
 from tabuleiro.ids import RoomCode, Seq, TimestampMs
-from tabuleiro_server.store.port import (
-    FIRST_INCARNATION,
-    Incarnation,
-    MatchRow,
-    RoomRow,
-    Rows,
-    StoredEvent,
-)
+from tabuleiro_server.store.port import Incarnation, MatchRow, RoomRow, Rows, StoredEvent
 from tabuleiro_server.store.tables import checked_events, is_whole, match_row
 
 _ROOM_COLUMNS: Final = "code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary"
@@ -65,12 +58,6 @@ async def select_room(connection: asyncpg.Connection, code: RoomCode) -> RoomRow
     return None if found is None else RoomRow(*found)
 
 
-async def select_due_rooms(connection: asyncpg.Connection, before_ms: TimestampMs) -> list[RoomCode]:
-    """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first."""
-    query = "SELECT code FROM tabuleiro.rooms WHERE next_deadline_ms <= $1 ORDER BY next_deadline_ms, code"
-    return [code for (code,) in await connection.fetch(query, before_ms)]
-
-
 async def select_changes(connection: asyncpg.Connection, mark: int | None) -> tuple[int, dict[RoomCode, Seq]]:
     """Return a new mark, and the last events of the rooms changed since ``mark``; of none without one."""
     query = (
@@ -90,13 +77,6 @@ async def select_newest_ms(connection: asyncpg.Connection) -> TimestampMs | None
 async def select_matches(connection: asyncpg.Connection, room: RoomCode) -> list[MatchRow]:
     """Return the room's matches by number."""
     return [match_row(values) for values in await connection.fetch(_SELECT_MATCHES, room)]
-
-
-async def raise_incarnation(connection: asyncpg.Connection, room: RoomCode) -> Incarnation:
-    """Raise the room's incarnation and return it; the first one when there is no such room."""
-    query = "UPDATE tabuleiro.rooms SET incarnation = incarnation + 1 WHERE code = $1 RETURNING incarnation"
-    raised: int | None = await connection.fetchval(query, room)
-    return FIRST_INCARNATION if raised is None else Incarnation(raised)
 
 
 async def select_places(

@@ -110,6 +110,24 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
             "CREATE INDEX rooms_by_change ON tabuleiro.rooms (changed_in)",
         ),
     ),
+    Migration(
+        number=3,
+        name="owners of rooms, leases of nodes",
+        statements=(
+            # The node, which may be gone; nobody for NULL. No reference: it would lock the node's row.
+            "ALTER TABLE tabuleiro.rooms ADD COLUMN owner bigint",
+            # A node is alive until its lease runs out, or it has left. It has renewed without a break since...
+            """ALTER TABLE tabuleiro.signs_of_life
+                ADD COLUMN name text NOT NULL DEFAULT '',
+                ADD COLUMN url text NOT NULL DEFAULT '',
+                ADD COLUMN rooms_count integer NOT NULL DEFAULT 0,
+                ADD COLUMN is_draining boolean NOT NULL DEFAULT false,
+                ADD COLUMN has_left boolean NOT NULL DEFAULT false,
+                ADD COLUMN lease_until timestamptz NOT NULL DEFAULT '-infinity',
+                ADD COLUMN steady_since timestamptz NOT NULL DEFAULT now(),
+                ADD COLUMN started_at timestamptz NOT NULL DEFAULT now()""",
+        ),
+    ),
 )
 
 

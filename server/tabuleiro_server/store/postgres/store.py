@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Collection, Sequence
+from functools import partial
 
 import asyncpg
 import structlog
 
+from tabuleiro.errors import StoreError
 from tabuleiro.ids import DurationMs, RoomCode, Seq, TimestampMs
 from tabuleiro_server.metrics import CommitMetrics
 from tabuleiro_server.store.port import (
@@ -17,23 +19,27 @@ from tabuleiro_server.store.port import (
     STOP_LIMIT_MS,
     Incarnation,
     MatchRow,
+    NodeId,
+    NodeRow,
+    Ownership,
     RoomRow,
     Rows,
     Store,
     StoredEvent,
     check_numbers,
 )
-from tabuleiro_server.store.postgres import queries
+from tabuleiro_server.store.postgres import ownership, queries
 from tabuleiro_server.store.postgres.accounts import PostgresAccounts
 from tabuleiro_server.store.postgres.connection import (
     BROKEN,
+    CLOSE_LIMIT_S,
     Database,
     Synchronous,
     check_durability,
     has_pooler,
     storage_error,
 )
-from tabuleiro_server.store.postgres.keeper import Keeper
+from tabuleiro_server.store.postgres.keeper import ALONE, LEASE_S, Keeper, NodeAddress
 from tabuleiro_server.store.postgres.peers import PostgresPeers
 from tabuleiro_server.store.postgres.schema import MIGRATIONS, migrate
 from tabuleiro_server.store.postgres.writer import Append, Removal, Writer
@@ -45,14 +51,17 @@ log = structlog.get_logger(__name__)
 class PostgresStore(Store):
     """A database; see :class:`.Store` for what each method promises."""
 
-    def __init__(self, database: Database, *, is_alone: bool) -> None:
+    def __init__(self, database: Database, address: NodeAddress, lease_s: float) -> None:
         """Wrap a database that is ready. Use :meth:`open`."""
         self._database = database
-        self._writer = Writer(database)
+        self._lease_s = lease_s
+        self._writer = writer = Writer(database)
         self._accounts = PostgresAccounts(database)
-        self._peers = PostgresPeers(database, lambda backend: backend == self._writer.backend)
-        self._keeper = Keeper(database, self._renew, is_alone=is_alone)
+        self._peers = PostgresPeers(database, lambda backend: backend == writer.backend)
+        self._keeper = Keeper(database, self._renew, lambda: writer.node_id, address, lease_s)
         self._last_alive_ms: int | None = None
+        self._released: dict[RoomCode, Incarnation] = {}
+        self._releasing: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(
@@ -60,24 +69,26 @@ class PostgresStore(Store):
         url: str,
         *,
         synchronous: Synchronous = "FULL",
-        is_alone: bool = True,
+        address: NodeAddress = ALONE,
+        lease_s: float = LEASE_S,
         migrations: Sequence[Migration] = MIGRATIONS,
     ) -> PostgresStore:
         """Bring the database to the newest schema, and open it.
 
-        With ``is_alone`` other servers are kept out of it. ``synchronous`` NORMAL allows a database that may lose
-        what it has answered as committed.
+        Servers with an ``address`` share it, one without keeps all others out; ``lease_s`` is the time for which
+        a node that is silent keeps its rooms. ``synchronous`` NORMAL allows a database that may lose what it has
+        answered as committed.
 
         Raises: DatabaseLockedError when another server has it; DatabaseFormatError when its tables are not ours or
         newer than this program, or it promises too little; ConfigError for a bad address; StorageUnavailableError.
         """
         database = Database(url)
-        store = cls(database, is_alone=is_alone)
+        store = cls(database, address, lease_s)
         try:
             await _prepare(database, await store._keeper.connect(), synchronous, migrations)
             await database.open()
             await store._writer.start()
-            store._last_alive_ms = await store._keeper.start(store._writer.node_id)
+            store._last_alive_ms = await store._keeper.start()
         except BROKEN as error:
             await store.close()
             raise storage_error(error, database.place) from error
@@ -97,11 +108,13 @@ class PostgresStore(Store):
         await self._writer.stop(limit_ms)
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; the rooms that this node owns are free."""
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(self._database.close)
             stack.push_async_callback(self._keeper.stop)
             await self.stop()
+            if self._releasing is not None:
+                await asyncio.wait({self._releasing}, timeout=CLOSE_LIMIT_S)
 
     @property
     def accounts(self) -> PostgresAccounts:
@@ -120,20 +133,60 @@ class PostgresStore(Store):
 
     @property
     def last_alive_ms(self) -> int | None:
-        """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new database."""
+        """The last sign of life of a server, in milliseconds since 1970 UTC.
+
+        ``None`` for a new database, and for one on which another node works.
+        """
         return self._last_alive_ms
 
-    def beat(self, now_ms: TimestampMs) -> None:
+    def beat(self, now_ms: TimestampMs, rooms_count: int = 0) -> None:
         """Note that the database is being served now."""
-        self._keeper.beat(now_ms)
+        self._keeper.beat(now_ms, rooms_count)
+
+    async def other_nodes(self) -> list[NodeRow]:
+        """Return the other nodes that are alive, by id."""
+        node_id = self._writer.node_id
+        return await self._database.read(lambda connection: ownership.select_other_nodes(connection, node_id))
+
+    async def begin_draining(self) -> None:
+        """Have other nodes know that this one wants no more rooms."""
+        self._keeper.is_draining = True
+        node_id = self._writer.node_id
+        await self._database.change(lambda connection: ownership.note_draining(connection, node_id))
 
     async def newest_ms(self) -> TimestampMs | None:
         """Return the time of the newest event of any room, ``None`` before the first."""
         return await self._database.read(queries.select_newest_ms)
 
-    async def take_over(self, room: RoomCode) -> Incarnation:
+    async def take_over(self, room: RoomCode) -> Ownership:
         """Become the owner of a room."""
-        return await self._database.change(lambda connection: queries.raise_incarnation(connection, room))
+        node_id, lease_s = self._writer.node_id, self._lease_s
+        return await self._database.change(
+            lambda connection: ownership.claim_room(connection, node_id, lease_s, room)
+        )
+
+    def release(self, room: RoomCode, incarnation: Incarnation) -> None:
+        """Own a room no more: all that are released at one moment are written in one go."""
+        self._released[room] = incarnation
+        if self._releasing is None:
+            self._releasing = asyncio.create_task(self._release(), name="store-release")
+
+    async def _release(self) -> None:
+        try:
+            while self._released:
+                released, self._released = self._released, {}
+                await self._database.change(partial(ownership.release_rooms, rooms=released))
+        except StoreError as error:
+            # They stay this node's, which has them again when they are asked for.
+            log.warning("rooms not released", rooms_count=len(released), reason=str(error))
+        finally:
+            self._releasing = None
+
+    async def hand_over(self, room: RoomCode, incarnation: Incarnation, node: NodeId) -> None:
+        """Make another node the owner of a room."""
+        await self._database.change(
+            lambda connection: ownership.hand_room_over(connection, room, incarnation, node)
+        )
 
     def append(
         self,
@@ -169,7 +222,10 @@ class PostgresStore(Store):
 
     async def due_rooms(self, before_ms: TimestampMs) -> list[RoomCode]:
         """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first."""
-        return await self._database.read(lambda connection: queries.select_due_rooms(connection, before_ms))
+        node_id, lease_s = self._writer.node_id, self._lease_s
+        return await self._database.read(
+            lambda connection: ownership.select_due_rooms(connection, node_id, lease_s, before_ms)
+        )
 
     async def matches(self, room: RoomCode) -> list[MatchRow]:
         """Return the room's matches by number."""

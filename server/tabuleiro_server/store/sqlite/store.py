@@ -11,7 +11,7 @@ from typing import Final
 
 import structlog
 
-from tabuleiro.errors import DatabaseFormatError, StoreError, TakenOverError
+from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError, StoreError, TakenOverError
 from tabuleiro.ids import DurationMs, RoomCode, Seq, TimestampMs
 from tabuleiro_server.metrics import CommitMetrics
 from tabuleiro_server.store.port import (
@@ -20,6 +20,9 @@ from tabuleiro_server.store.port import (
     STOP_LIMIT_MS,
     Incarnation,
     MatchRow,
+    NodeId,
+    NodeRow,
+    Ownership,
     Replay,
     RoomRow,
     Rows,
@@ -163,7 +166,7 @@ class SqliteStore(Store):
         """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new file."""
         return self._lock.last_alive_ms
 
-    def beat(self, now_ms: TimestampMs) -> None:
+    def beat(self, now_ms: TimestampMs, rooms_count: int = 0) -> None:
         """Note on the lock file that the database is being served now."""
         if self.writer.latest_seqs != self._lock.promised:
             self._promise()
@@ -178,16 +181,30 @@ class SqliteStore(Store):
         """Return the time of the newest event of any room, ``None`` before the first."""
         return await self.reader.read(select_newest_ms)
 
-    async def take_over(self, room: RoomCode) -> Incarnation:
+    async def other_nodes(self) -> list[NodeRow]:
+        """Return the other nodes that are alive: there can be none."""
+        return []
+
+    async def begin_draining(self) -> None:
+        """Do nothing: there is nobody to know."""
+
+    async def take_over(self, room: RoomCode) -> Ownership:
         """Become the owner of a room."""
         if await self.room(room) is None:
-            return FIRST_INCARNATION
+            return Ownership(FIRST_INCARNATION)
         self._takeovers_count += 1
         self._incarnations.pop(room, None)
         self._incarnations[room] = incarnation = Incarnation(self._takeovers_count)
         while len(self._incarnations) > TAKEN_OVER_COUNT:
             del self._incarnations[next(iter(self._incarnations))]
-        return incarnation
+        return Ownership(incarnation)
+
+    def release(self, room: RoomCode, incarnation: Incarnation) -> None:
+        """Do nothing: there is nobody else to take the room over."""
+
+    async def hand_over(self, room: RoomCode, incarnation: Incarnation, node: NodeId) -> None:
+        """Refuse: there is nobody to take the room over. Raises: StorageUnavailableError."""
+        raise StorageUnavailableError(f"room {room} cannot be moved: one server has this file to itself")
 
     def append(
         self,

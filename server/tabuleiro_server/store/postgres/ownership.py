@@ -1,0 +1,117 @@
+"""Nodes and the rooms that they own, as functions on a connection.
+
+A room has one owner or none. Whoever takes it over raises its incarnation, and from then on the owner before can
+write nothing. That keeps the log whole; the lease keeps the peace: a node takes no room from another one that
+renews its lease. When a lease has run out, its rooms are free only for a node that has renewed its own for as long
+as a lease without a break: after an outage of the database everybody has that time to come back.
+
+All times are by the clock of the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import asyncpg
+
+from tabuleiro.errors import ElsewhereError, TakenOverError
+from tabuleiro.ids import DurationMs, RoomCode, TimestampMs
+from tabuleiro_server.store.port import FIRST_INCARNATION, Incarnation, NodeId, NodeRow, Ownership
+
+_WITH_LIVES: Final = """
+    LEFT JOIN tabuleiro.signs_of_life AS life ON life.node = owner
+    LEFT JOIN tabuleiro.signs_of_life AS me ON me.node = $1
+"""
+"""The node that owns a room, and node $1, which asks."""
+
+# Two runs at one address are one after the other: the later one takes what the earlier one has left.
+_IS_FREE: Final = """(
+    owner IS NULL OR owner = $1 OR life.node IS NULL OR life.has_left OR life.url = me.url
+    OR (life.lease_until < now() AND me.lease_until > now()
+        AND me.steady_since + make_interval(secs => $2) < now())
+)"""
+"""Whether the asking node may take a room over; $2 is the length of a lease in seconds."""
+
+_CLAIM: Final = f"""
+WITH room AS MATERIALIZED (
+    SELECT code, owner FROM tabuleiro.rooms WHERE code = $3 FOR NO KEY UPDATE
+), asked AS MATERIALIZED (
+    SELECT code, {_IS_FREE} AS is_free, life.url, owner <> $1 AND NOT life.has_left AS has_died,
+        now() - life.seen_at AS silent,
+        now() - CASE WHEN life.url = me.url THEN me.started_at
+            ELSE greatest(life.lease_until, me.started_at + make_interval(secs => $2)) END AS free
+    FROM room {_WITH_LIVES}
+), claimed AS (
+    UPDATE tabuleiro.rooms SET incarnation = incarnation + 1, owner = $1
+    FROM asked WHERE rooms.code = asked.code AND is_free RETURNING incarnation
+)
+SELECT (SELECT incarnation FROM claimed) AS incarnation, url, has_died,
+    (1000 * extract(epoch FROM silent))::bigint AS silent_ms, (1000 * extract(epoch FROM free))::bigint AS free_ms
+FROM asked
+"""
+
+_DUE: Final = f"""
+SELECT code FROM tabuleiro.rooms {_WITH_LIVES} WHERE next_deadline_ms <= $3 AND {_IS_FREE}
+ORDER BY next_deadline_ms, code
+"""
+
+
+async def claim_room(connection: asyncpg.Connection, node: int, lease_s: float, room: RoomCode) -> Ownership:
+    """Make a node the owner of a room and raise the room's incarnation, if the node may have it.
+
+    Raises: ElsewhereError.
+    """
+    found = await connection.fetchrow(_CLAIM, node, lease_s, room)
+    if found is None:
+        return Ownership(FIRST_INCARNATION)
+    if found["incarnation"] is None:
+        raise ElsewhereError(room, found["url"])
+    incarnation = Incarnation(found["incarnation"])
+    if not found["has_died"]:
+        return Ownership(incarnation)
+    silent_ms, free_ms = max(found["silent_ms"], 0), max(found["free_ms"], 0)
+    return Ownership(incarnation, DurationMs(silent_ms), DurationMs(free_ms))
+
+
+async def select_due_rooms(
+    connection: asyncpg.Connection, node: int, lease_s: float, before_ms: TimestampMs
+) -> list[RoomCode]:
+    """Return the rooms that a node may have with a deadline at ``before_ms`` or earlier, the earliest first."""
+    return [code for (code,) in await connection.fetch(_DUE, node, lease_s, before_ms)]
+
+
+async def release_rooms(connection: asyncpg.Connection, rooms: Mapping[RoomCode, Incarnation]) -> None:
+    """Leave rooms without an owner that nobody has taken over since."""
+    await connection.execute(
+        "UPDATE tabuleiro.rooms SET owner = NULL WHERE code IN (SELECT rooms.code"
+        " FROM unnest($1::text[], $2::int[]) AS mine (code, incarnation) JOIN tabuleiro.rooms USING (code)"
+        " WHERE rooms.incarnation = mine.incarnation ORDER BY rooms.code FOR NO KEY UPDATE OF rooms)",
+        *(list(rooms), list(rooms.values())),
+    )
+
+
+async def hand_room_over(
+    connection: asyncpg.Connection, room: RoomCode, incarnation: Incarnation, node: NodeId
+) -> None:
+    """Make another node the owner. It may run again after it was committed. Raises: TakenOverError."""
+    query = (
+        "UPDATE tabuleiro.rooms SET owner = $3, incarnation = $2 + 1"
+        " WHERE code = $1 AND (incarnation = $2 OR (incarnation = $2 + 1 AND owner = $3)) RETURNING code"
+    )
+    if await connection.fetchval(query, room, incarnation, node) is None:
+        raise TakenOverError(room)
+
+
+async def select_other_nodes(connection: asyncpg.Connection, node: int) -> list[NodeRow]:
+    """Return the nodes that are alive but for ``node``, by id."""
+    query = (
+        "SELECT node, name, url, rooms_count, is_draining FROM tabuleiro.signs_of_life"
+        " WHERE node <> $1 AND NOT has_left AND lease_until > now() ORDER BY node"
+    )
+    return [NodeRow(*values) for values in await connection.fetch(query, node)]
+
+
+async def note_draining(connection: asyncpg.Connection, node: int) -> None:
+    """Have it known that a node wants no more rooms."""
+    await connection.execute("UPDATE tabuleiro.signs_of_life SET is_draining = true WHERE node = $1", node)

@@ -1,0 +1,219 @@
+"""Several nodes on one PostgreSQL: which of them has a room, and when another one may take it over."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tabuleiro.errors import DatabaseLockedError, ElsewhereError, TakenOverError
+from tabuleiro.ids import RoomCode, Seq, TimestampMs
+from tabuleiro_server.store.port import NodeRow, Ownership, Rows
+from tabuleiro_server.store.postgres.keeper import NodeAddress
+from tabuleiro_server.store.postgres.store import PostgresStore
+from tests.patience import LIMIT_S
+from tests.postgres_proxy import Proxy, proxy
+
+ROOM = RoomCode("K7MQ4")
+OTHER = RoomCode("W2XYZ")
+SHORT_S = 0.3
+"""A lease that tests can wait for."""
+
+Open = Callable[..., Awaitable[PostgresStore]]
+
+
+@pytest.fixture
+async def open_node(database_url: str) -> AsyncIterator[Open]:
+    """``await open_node("a")``: a node of this name, until the end of the test."""
+    async with AsyncExitStack() as stack:
+
+        async def opened(name: str, url: str = database_url, **settings: Any) -> PostgresStore:
+            address = NodeAddress(name, url_of(name))
+            store = await PostgresStore.open(url, address=address, **settings)
+            stack.push_async_callback(store.close)
+            return store
+
+        yield opened
+
+
+@pytest.fixture
+async def network(database_url: str) -> AsyncIterator[Proxy]:
+    with tempfile.TemporaryDirectory(prefix="tabuleiro-net-") as folder:
+        async with proxy(Path(folder), database_url) as running:
+            yield running
+            running.release()
+
+
+def url_of(name: str) -> str:
+    return f"wss://play.example.org/node/{name}"
+
+
+async def make_room(store: PostgresStore, make: Any, code: str = ROOM, deadline_ms: int | None = None) -> None:
+    rows = Rows(make.room(code, deadline_ms=deadline_ms))
+    await store.append(RoomCode(code), Seq(0), make.events(1, 3), rows)
+
+
+async def take_over_at_last(store: PostgresStore, room: RoomCode = ROOM) -> Ownership:
+    """Ask until the room can be taken over."""
+    async with asyncio.timeout(LIMIT_S):
+        while True:
+            try:
+                return await store.take_over(room)
+            except ElsewhereError:
+                await asyncio.sleep(0)
+
+
+async def test_room_of_another_node_is_refused_with_its_address(open_node: Open, make: Any) -> None:
+    first, second = await open_node("a"), await open_node("b")
+    await make_room(first, make)
+    with pytest.raises(ElsewhereError) as caught:
+        await second.take_over(ROOM)
+    assert (caught.value.room, caught.value.node_url) == (ROOM, url_of("a"))
+    await first.append(ROOM, Seq(3), make.events(4, 4), make.rows(ROOM))
+    again = await first.take_over(ROOM)
+    with pytest.raises(ElsewhereError):
+        await second.take_over(ROOM)
+    await first.append(ROOM, Seq(4), make.events(5, 5), make.rows(ROOM), again.incarnation)
+
+
+async def test_rooms_of_a_node_that_has_ended_are_free_at_once(open_node: Open, make: Any) -> None:
+    first, second = await open_node("a"), await open_node("b")
+    await make_room(first, make)
+    await first.close()
+    assert await second.take_over(ROOM) == Ownership((await second.take_over(ROOM)).incarnation - 1)
+    third = await open_node("c")
+    with pytest.raises(ElsewhereError):
+        await third.take_over(ROOM)
+    await second.close()
+    await third.take_over(ROOM)
+
+
+async def test_released_room_is_free_and_one_taken_over_since_stays_with_its_owner(
+    open_node: Open, make: Any
+) -> None:
+    first, second = await open_node("a"), await open_node("b")
+    await make_room(first, make)
+    owned = (await first.take_over(ROOM)).incarnation
+    first.release(ROOM, owned)
+    taken = await take_over_at_last(second)
+    first.release(ROOM, owned)
+    await make_room(first, make, OTHER)
+    first.release(OTHER, (await first.take_over(OTHER)).incarnation)
+    await take_over_at_last(second, OTHER)
+    with pytest.raises(ElsewhereError):
+        await first.take_over(ROOM)
+    await second.append(ROOM, Seq(3), make.events(4, 4), make.rows(ROOM), taken.incarnation)
+
+
+async def test_room_that_is_handed_over_belongs_to_the_other_node(open_node: Open, make: Any) -> None:
+    first, second, third = [await open_node(name) for name in "abc"]
+    await make_room(first, make)
+    owned = (await first.take_over(ROOM)).incarnation
+    target = {node.url: node.id for node in await first.other_nodes()}[url_of("c")]
+    await first.hand_over(ROOM, owned, target)
+    with pytest.raises(TakenOverError):
+        await first.append(ROOM, Seq(3), make.events(4, 4), make.rows(ROOM), owned)
+    for store in (first, second):
+        with pytest.raises(ElsewhereError) as caught:
+            await store.take_over(ROOM)
+        assert caught.value.node_url == url_of("c")
+    incarnation = (await third.take_over(ROOM)).incarnation
+    await third.append(ROOM, Seq(3), make.events(4, 4), make.rows(ROOM), incarnation)
+    with pytest.raises(TakenOverError):
+        await first.hand_over(ROOM, owned, target)
+
+
+async def test_room_of_a_silent_node_is_taken_over_after_its_lease_and_the_zombie_is_refused(
+    open_node: Open, network: Proxy, make: Any
+) -> None:
+    zombie, second = await open_node("a", network.url, lease_s=SHORT_S), await open_node("b", lease_s=SHORT_S)
+    await make_room(zombie, make)
+    old = (await zombie.take_over(ROOM)).incarnation
+    network.hold_requests()
+    late = zombie.append(ROOM, Seq(3), make.events(4, 6, b"late"), make.rows(ROOM), old)
+    taken = await take_over_at_last(second)
+    assert taken.silent_ms > taken.free_ms >= 0
+    network.release()
+    with pytest.raises(TakenOverError):
+        await late
+    with pytest.raises(TakenOverError):
+        await zombie.append(ROOM, Seq(3), make.events(4, 4, b"late"), make.rows(ROOM), old)
+    await second.append(ROOM, Seq(3), make.events(4, 4), make.rows(ROOM), taken.incarnation)
+    assert await second.load(ROOM) == make.events(1, 4)
+
+
+async def test_nobody_takes_a_room_over_before_being_steady_for_a_lease(
+    open_node: Open, network: Proxy, make: Any
+) -> None:
+    """After an outage of the database all leases have run out, and everybody has to have the time to come back."""
+    silent, steady = await open_node("a", network.url, lease_s=SHORT_S), await open_node("b", lease_s=SHORT_S)
+    for code in (ROOM, OTHER):
+        await make_room(silent, make, code, deadline_ms=1)
+    network.hold_requests()
+    await take_over_at_last(steady)
+    new = await open_node("c", lease_s=LIMIT_S)
+    with pytest.raises(ElsewhereError) as caught:
+        await new.take_over(OTHER)
+    assert caught.value.node_url == url_of("a")
+    assert await new.due_rooms(TimestampMs(1)) == []
+    await steady.take_over(OTHER)
+
+
+async def test_next_server_at_the_same_address_takes_over_at_once(
+    open_node: Open, network: Proxy, make: Any
+) -> None:
+    killed = await open_node("a", network.url)
+    await make_room(killed, make)
+    network.hold_requests()
+    assert (await (await open_node("a")).take_over(ROOM)).incarnation == 1
+
+
+async def test_due_rooms_are_those_that_a_node_may_have(open_node: Open, make: Any) -> None:
+    first, second = await open_node("a"), await open_node("b")
+    for number, store in enumerate((first, second, first)):
+        await make_room(store, make, f"R{number:04}", deadline_ms=number)
+    assert await first.due_rooms(TimestampMs(9)) == ["R0000", "R0002"]
+    assert await second.due_rooms(TimestampMs(9)) == ["R0001"]
+    await first.close()
+    assert await second.due_rooms(TimestampMs(9)) == ["R0000", "R0001", "R0002"]
+
+
+async def test_nodes_know_of_each_other_for_as_long_as_they_live(open_node: Open) -> None:
+    first, second = await open_node("a", lease_s=SHORT_S), await open_node("b")
+    (node,) = await second.other_nodes()
+    assert node == NodeRow(node.id, "a", url_of("a"), 0, is_draining=False)
+    first.beat(TimestampMs(1), 7)
+    await first.begin_draining()
+    async with asyncio.timeout(LIMIT_S):
+        while not (node.is_draining and node.rooms_count == 7):
+            (node,) = await second.other_nodes()
+    await first.close()
+    assert await second.other_nodes() == []
+
+
+async def test_node_that_joins_another_one_finds_no_downtime(open_node: Open) -> None:
+    first = await open_node("a")
+    first.beat(TimestampMs(1_767_225_600_123))
+    second = await open_node("b")
+    assert second.last_alive_ms is None
+    await second.close()
+    await first.close()
+    assert (await open_node("b")).last_alive_ms == 1_767_225_600_123
+
+
+async def test_server_without_an_address_keeps_all_others_out_and_is_kept_out_by_nodes(
+    open_node: Open, database_url: str
+) -> None:
+    node = await open_node("a")
+    with pytest.raises(DatabaseLockedError):
+        await PostgresStore.open(database_url)
+    await node.close()
+    alone = await PostgresStore.open(database_url)
+    with pytest.raises(DatabaseLockedError):
+        await open_node("a")
+    await alone.close()
