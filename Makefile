@@ -5,7 +5,7 @@ VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(call version,$(PYTHON)))
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow test-browser test-browser-long browser-tools torture fairness swarm check format bench bench-rules bench-tui bench-page older structure trace strength picture page-pictures dist clean always
+.PHONY: play test test-slow test-browser test-browser-long browser-tools torture torture-cluster fairness swarm check format bench bench-rules bench-tui bench-page older structure trace strength picture page-pictures dist clean always
 
 # Needs no tools of the developers: those come with what they are for.
 play:
@@ -46,6 +46,12 @@ browser-tools: $(STAMP)
 
 torture: $(STAMP)
 	$(BIN)/python -m tests.e2e.torture --kills $(KILLS)
+
+ROUNDS ?= 200
+
+# Nodes and databases fail one after the other while they are played on; ROUNDS=6 has each fault once.
+torture-cluster: $(STAMP)
+	$(BIN)/python -m tests.e2e.torture_cluster --rounds $(ROUNDS)
 
 fairness: $(STAMP)
 	$(BIN)/python -m tests.e2e.fairness --matches 100

@@ -1,4 +1,4 @@
-"""What clients were told by a server, and whether its file says the same. It knows no network.
+"""What clients were told by servers, and whether their database says the same. It knows no network.
 
 Facts carry the time at which the server made them, so a fact that was told, lost and made again after a restart
 is a difference, even if it says the same.
@@ -13,6 +13,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+import asyncpg
 
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.protocol.events import (
@@ -28,10 +31,16 @@ from tabuleiro.protocol.events import (
 )
 from tabuleiro.rules import Game, State, registry
 from tabuleiro_server.rooms.journal import read_events, rows_of
+from tabuleiro_server.store.postgres.admin import on_database
+from tabuleiro_server.store.postgres.admin import verify as verify_database
+from tabuleiro_server.store.postgres.queries import select_events as select_postgres_events
 from tabuleiro_server.store.sqlite.event_log import select_events
 from tabuleiro_server.store.sqlite.repair import verify
 
 MatchKey = tuple[RoomCode, int]
+
+ROOMS_AT_ONCE_COUNT: Final = 200
+"""Rooms that are read and replayed before the next are: all positions of all rooms would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +55,7 @@ class Move:
 
 
 class StoredRooms:
-    """The rooms in a copy of a file, replayed by the rules with every action checked.
+    """The rooms in a database, replayed by the rules with every action checked.
 
     ``positions`` are those after each event; ``lines`` has, for each match, the positions it went through, a new
     line from the start for every undo and takeback, and ``played`` the actions of each line.
@@ -68,6 +77,18 @@ class StoredRooms:
             for (code,) in connection.execute("SELECT DISTINCT room FROM events").fetchall():
                 if code not in passed_over:
                     stored.replay(code, read_events(code, select_events(connection, code, Seq(0))))
+        return stored
+
+    @classmethod
+    async def read_database(cls, url: str, rooms: Collection[RoomCode]) -> StoredRooms:
+        """Read and replay rooms in a PostgreSQL database."""
+        stored = cls()
+
+        async def read(connection: asyncpg.Connection) -> None:
+            for code in rooms:
+                stored.replay(code, read_events(code, await select_postgres_events(connection, code, Seq(0))))
+
+        await on_database(url, read)
         return stored
 
     def replay(self, code: RoomCode, events: Sequence[SequencedEvent]) -> None:
@@ -123,6 +144,15 @@ class StoredRooms:
         return played == [state.string_to_action(text) for state, text in zip(states, move.actions, strict=True)]
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How much had been told at a moment: the last event of each room, and what was acknowledged."""
+
+    told: dict[RoomCode, Seq]
+    acknowledged_count: int
+    said_count: int
+
+
 class Ledger:
     """Everything that was told to any client."""
 
@@ -165,38 +195,71 @@ class Ledger:
                 shutil.copyfile(db.with_name(db.name + suffix), target)
         passed_over = frozenset() if is_thorough else frozenset(self._settled)
         stored = StoredRooms.read(copy, passed_over)
-        self._check_events(stored, passed_over)
-        for move in self.acknowledged:
-            assert move.room in passed_over or stored.holds(move), f"acknowledged and lost: {move}"
-        for move in self.refused:
-            assert not stored.holds(move), f"refused and played: {move}"
-        for room, text in self.said:
-            count = stored.sayings[text]
-            assert room in passed_over or count == 1, f"acknowledged, and there {count} times: {text}"
-        for text in self.unsaid:
-            assert stored.sayings[text] == 0, f"refused and said: {text}"
-        assert not stored.sayings or max(stored.sayings.values()) == 1, "something was said twice"
+        self._compare(stored, self.mark(), self._rooms() - passed_over)
         if is_thorough:
             report = await verify(copy, rows_of)
             assert report.is_sound, f"{report.file_findings} {report.damaged} {report.differences}"
         self._settled |= {room for room, _ in stored.ended}
         return stored
 
-    def _check_events(self, stored: StoredRooms, passed_over: Collection[RoomCode]) -> None:
-        for room, told in self.announced.items():
-            if room in passed_over:
-                continue
+    async def check_database(self, url: str, *, is_thorough: bool) -> dict[MatchKey, MatchEnded]:
+        """Compare with what a PostgreSQL database holds, as :meth:`check`; return the matches that have ended.
+
+        Servers may be at work on it: what clients are told meanwhile is left for the next time.
+        """
+        mark = self.mark()
+        rooms = sorted(self._rooms() - (set() if is_thorough else self._settled))
+        ended: dict[MatchKey, MatchEnded] = {}
+        for first in range(0, len(rooms), ROOMS_AT_ONCE_COUNT):
+            some = rooms[first : first + ROOMS_AT_ONCE_COUNT]
+            stored = await StoredRooms.read_database(url, some)
+            self._compare(stored, mark, set(some))
+            ended |= stored.ended
+        if is_thorough:
+            report = await verify_database(url, rows_of)
+            assert report.is_sound, f"{report.file_findings} {report.damaged} {report.differences}"
+        self._settled |= {room for room, _ in ended}
+        return ended
+
+    def mark(self) -> Mark:
+        """Note how much has been told by now."""
+        told: dict[RoomCode, Seq] = {}
+        for seqs in (self.announced, self.digests, self.withheld):
+            for room, numbers in seqs.items():
+                told[room] = max(told.get(room, Seq(0)), *numbers)
+        return Mark(told, len(self.acknowledged), len(self.said))
+
+    def _rooms(self) -> set[RoomCode]:
+        told = {*self.announced, *self.digests, *self.withheld}
+        return told | {move.room for move in self.acknowledged} | {room for room, _ in self.said}
+
+    def _compare(self, stored: StoredRooms, mark: Mark, rooms: Collection[RoomCode]) -> None:
+        """Compare what was told up to ``mark`` in some rooms, which were read after it."""
+        self._compare_events(stored, mark, rooms)
+        for move in self.acknowledged[: mark.acknowledged_count]:
+            assert move.room not in rooms or stored.holds(move), f"acknowledged and lost: {move}"
+        for move in self.refused:
+            assert not stored.holds(move), f"refused and played: {move}"
+        for room, text in self.said[: mark.said_count]:
+            count = stored.sayings[text]
+            assert room not in rooms or count == 1, f"acknowledged, and there {count} times: {text}"
+        for text in self.unsaid:
+            assert stored.sayings[text] == 0, f"refused and said: {text}"
+        assert not stored.sayings or max(stored.sayings.values()) == 1, "something was said twice"
+
+    def _compare_events(self, stored: StoredRooms, mark: Mark, rooms: Collection[RoomCode]) -> None:
+        for room in rooms:
             by_seq = {event.seq: event for event in stored.events.get(room, ())}
-            for seq, event in told.items():
-                assert by_seq.get(seq) == event, f"room {room}: told {event}, stored is {by_seq.get(seq)}"
-            for seq in self.withheld[room]:
-                hidden = by_seq[seq].event
-                assert isinstance(hidden, Said), f"room {room}: withheld {hidden}"
-                assert hidden.is_hidden, f"room {room}: withheld {hidden}"
-        for room, digests in self.digests.items():
-            if room in passed_over:
-                continue
-            for seq, digest in digests.items():
-                position = stored.positions[room].get(seq)
-                assert position is not None, f"room {room}: a client is at event {seq}, which is lost"
-                assert position.digest() == digest, f"room {room}: a client holds another position at {seq}"
+            last = mark.told.get(room, Seq(0))
+            for seq, event in self.announced.get(room, {}).items():
+                assert seq > last or by_seq.get(seq) == event, f"room {room}: told {event}, not {by_seq.get(seq)}"
+            for seq in self.withheld.get(room, ()):
+                if seq <= last:
+                    hidden = by_seq[seq].event
+                    assert isinstance(hidden, Said), f"room {room}: withheld {hidden}"
+                    assert hidden.is_hidden, f"room {room}: withheld {hidden}"
+            for seq, digest in self.digests.get(room, {}).items():
+                if seq <= last:
+                    position = stored.positions[room].get(seq)
+                    assert position is not None, f"room {room}: a client is at event {seq}, which is lost"
+                    assert position.digest() == digest, f"room {room}: a client holds another position at {seq}"

@@ -20,7 +20,7 @@ async def test_what_was_acknowledged_or_announced_survives_ten_kills(tmp_path: P
     print(f"seed {seed}")
     torture = Torture(tmp_path, seed, SHORT_KILL_COUNT)
     async with asyncio.timeout(300):
-        stored = await torture.run()
+        stored = await torture.play()
     assert sum(torture.kills.values()) == SHORT_KILL_COUNT
-    assert torture.ledger.acknowledged
+    assert torture.run.ledger.acknowledged
     assert stored.ended
