@@ -14,6 +14,7 @@ import structlog
 from hypothesis import HealthCheck, settings
 
 from tabuleiro.rules.games.virus_wars import VirusWars
+from tests.postgres import Cluster, cluster, reason_to_skip
 
 GARBAGE_THRESHOLDS = (10_000, 10, 10)
 """After how many new objects, and rounds in the younger ones, the collector looks for garbage."""
@@ -64,3 +65,20 @@ def logs_as_they_were() -> Iterator[None]:
 def draws_in_virus_wars(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a draw be offered in Virus Wars, whose short matches the tests of all offers play."""
     monkeypatch.setattr(VirusWars, "has_draws", True)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Cluster]:
+    """One PostgreSQL for all tests of a process."""
+    if reason := reason_to_skip():
+        pytest.skip(reason)
+    with cluster() as running:
+        running.sql("CREATE DATABASE games")
+        yield running
+
+
+@pytest.fixture
+def database_url(postgres: Cluster) -> Iterator[str]:
+    """The address of an empty database."""
+    yield postgres.url("games")
+    postgres.sql("DROP SCHEMA IF EXISTS tabuleiro CASCADE", "games")

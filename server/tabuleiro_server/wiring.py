@@ -29,6 +29,7 @@ from tabuleiro_server.net.page import Page
 from tabuleiro_server.net.pictures import Pictures, can_draw
 from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
+from tabuleiro_server.rooms.change_feed import ChangeFeed
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
@@ -39,6 +40,7 @@ from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.levels import Levels
 from tabuleiro_server.sessions.lifecycle import Janitor, Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
+from tabuleiro_server.sessions.peers import LobbyPeers
 from tabuleiro_server.sessions.requests import Requests
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.store.port import Store
@@ -165,6 +167,9 @@ async def running_server(
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
         stack.callback(services.lobby.stop)
+        at_the_end(services.feed.stop, "changes by other servers")
+        await services.lobby_peers.start()
+        at_the_end(services.lobby_peers.stop, "the lobby of other servers")
         probe = LoopLagProbe()
         probe.start()
         stack.callback(probe.stop)
@@ -210,7 +215,7 @@ async def _rooms(
 ) -> Services:
     """Put together the parts that sessions use."""
     journal = Journal(store)
-    lobby = Lobby(await journal.summaries())
+    lobby = Lobby() if store.peers else Lobby(await journal.summaries())
     quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
 
     def on_change(room: LiveRoom) -> None:
@@ -226,11 +231,15 @@ async def _rooms(
     now_ms = clock.now_ms
     last_alive_ms = TimestampMs(store.last_alive_ms or now_ms())
     levels = {name: level_names(name) for name in registry.names()}
+    directory = Directory(journal, config, now_ms, on_change, last_alive_ms, on_unload)
+    feed = ChangeFeed(store.peers)
     return Services(
         config=config,
         guests=Guests(store.accounts, budgets, now_ms, {level for game in levels.values() for level in game}),
-        directory=Directory(journal, config, now_ms, on_change, last_alive_ms, on_unload),
+        directory=directory,
         lobby=lobby,
+        lobby_peers=LobbyPeers(store.peers, feed, lobby, directory.has),
+        feed=feed,
         archive=Archive(journal),
         lifecycle=lifecycle,
         quota=quota,

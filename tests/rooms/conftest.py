@@ -21,6 +21,7 @@ from tabuleiro_server.bots.levels import read_level
 from tabuleiro_server.config import Config
 from tabuleiro_server.memory import Memory
 from tabuleiro_server.rooms.archive import Archive
+from tabuleiro_server.rooms.change_feed import ChangeFeed
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints, Wish
 from tabuleiro_server.rooms.journal import Journal, rows_of
@@ -30,6 +31,7 @@ from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.levels import Levels
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
+from tabuleiro_server.sessions.peers import LobbyPeers
 from tabuleiro_server.sessions.requests import Requests
 from tabuleiro_server.sessions.services import Services
 from tabuleiro_server.sessions.session import Session
@@ -194,6 +196,7 @@ class Stage:
         self.hints = Hints(self._suggest, self.clock)
         budgets = Budgets(config)
         self.guests = Guests(store.accounts, budgets, self.clock)
+        feed = ChangeFeed(None)
         services = Services(
             config=config,
             guests=self.guests,
@@ -201,6 +204,8 @@ class Stage:
             memory=Memory(NO_FOLDER),
             directory=self.directory,
             lobby=self.lobby,
+            lobby_peers=LobbyPeers(None, feed, self.lobby, self.directory.has),
+            feed=feed,
             levels=Levels({"virus-wars": ("random",)}, read_level),
             now_ms=self.clock,
             version="test",

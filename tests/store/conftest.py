@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from tabuleiro_server.store.port import MatchRow, PlayerRow, Replay, RoomRow, Ro
 from tabuleiro_server.store.postgres.store import PostgresStore
 from tabuleiro_server.store.sqlite.store import SqliteStore
 from tests.patience import LIMIT_S
-from tests.postgres import Cluster, cluster, reason_to_skip
 from tests.store.nodes import HERE
 from tests.store.replays import no_replay
 
@@ -169,23 +168,6 @@ OpenAny = Callable[[], AbstractAsyncContextManager[Store]]
 ADAPTERS = ("sqlite", "postgres")
 SHARED = frozenset({"postgres"})
 """The adapters of which two stores may be open on the same data."""
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Cluster]:
-    """One PostgreSQL for all tests of a process."""
-    if reason := reason_to_skip():
-        pytest.skip(reason)
-    with cluster() as running:
-        running.sql("CREATE DATABASE games")
-        yield running
-
-
-@pytest.fixture
-def database_url(postgres: Cluster) -> Iterator[str]:
-    """The address of an empty database."""
-    yield postgres.url("games")
-    postgres.sql("DROP SCHEMA IF EXISTS tabuleiro CASCADE", "games")
 
 
 @pytest.fixture(params=ADAPTERS)

@@ -12,6 +12,7 @@ import pytest
 
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.port import Store
+from tabuleiro_server.store.postgres.notices import Notices
 from tabuleiro_server.store.postgres.store import PostgresStore
 from tests.patience import LIMIT_S
 from tests.postgres import Cluster, pooler, pooler_program
@@ -39,12 +40,17 @@ async def stores(database_url: str) -> AsyncIterator[tuple[PostgresStore, Postgr
         yield hearing, other
 
 
+def notices_of(store: PostgresStore) -> Notices:
+    assert store.peers is not None
+    return store.peers.notices
+
+
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[PostgresStore]:
     """Open a store that waits between no batches and never looks by itself."""
     store = await PostgresStore.open(url, address=HERE)
-    store.peers.notices.interval_s = 0
-    store.peers.notices.look_s = NEVER_S
+    notices_of(store).interval_s = 0
+    notices_of(store).look_s = NEVER_S
     try:
         yield store
     finally:
@@ -136,7 +142,7 @@ async def test_notices_that_were_lost_with_their_connection_are_made_good(
     stores: Stores, make: Any, admin: asyncpg.Connection
 ) -> None:
     hearing, other = stores
-    hearing.peers.notices.look_s = 0.05
+    notices_of(hearing).look_s = 0.05
     async with aclosing(await begun(hearing)) as changes:
         for seq in range(1, 4):
             pid = await admin.fetchval(LISTENING)
@@ -156,7 +162,7 @@ async def test_behind_a_pooler_changes_are_looked_for_and_nobody_listens(
 ) -> None:
     with pooler(postgres, mode) as url:
         async with opened(url) as hearing, opened(database_url) as other:
-            hearing.peers.notices.look_s = 0.01
+            notices_of(hearing).look_s = 0.01
             async with aclosing(await begun(hearing)) as changes:
                 for seq in range(1, 6):
                     await append(other, make, ROOM, seq, seq)
@@ -169,7 +175,7 @@ async def test_a_commit_that_was_begun_before_others_and_ended_after_them_is_not
 ) -> None:
     hearing, other = stores
     hearing._database.is_pooled = True
-    hearing.peers.notices.look_s = 0.01
+    notices_of(hearing).look_s = 0.01
     await append(other, make, ROOM, 1, 1)
     async with aclosing(await begun(hearing)) as changes:
         late = admin.transaction()
@@ -188,7 +194,7 @@ async def test_changes_are_told_after_a_time_without_the_database(
     stores: Stores, make: Any, admin: asyncpg.Connection, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hearing, other = stores
-    hearing.peers.notices.look_s = 0.01
+    notices_of(hearing).look_s = 0.01
     async with aclosing(await begun(hearing)) as changes:
         await admin.execute("ALTER TABLE tabuleiro.rooms RENAME TO away")
         await admin.fetchval("SELECT pg_terminate_backend($1, 10000)", await admin.fetchval(LISTENING))
@@ -229,7 +235,7 @@ async def test_rooms_of_a_restored_database_are_not_changes_for_ever(
         await append(store, make, ROOM, 1, 1)
     await admin.execute("UPDATE tabuleiro.rooms SET changed_in = '99999999999'")
     async with opened(database_url) as store:
-        store.peers.notices.look_s = 0.01
+        notices_of(store).look_s = 0.01
         async with aclosing(await begun(store)) as changes:
             await append(store, make, OTHER, 1, 1)
             assert await heard(changes) == {OTHER: 1}

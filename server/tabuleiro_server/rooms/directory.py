@@ -68,6 +68,10 @@ class Directory:
         """The number of rooms in memory."""
         return len(self._rooms)
 
+    def has(self, code: RoomCode) -> bool:
+        """Return True if the room is in memory."""
+        return code in self._rooms
+
     async def new_code(self) -> RoomCode:
         """Return a room code that was never used.
 

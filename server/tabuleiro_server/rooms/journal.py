@@ -118,15 +118,9 @@ class Journal:
 
     async def summaries(self) -> list[RoomSummary]:
         """Return the list lines of all listed rooms that are not closed, without those that cannot be read."""
-        lines = []
-        for row in await self._store.rooms(("waiting", "playing", "finished")):
-            try:
-                if row.is_listed:
-                    lines.append(_SUMMARY_DECODER.decode(row.summary))
-            except msgspec.DecodeError as error:
-                # The room itself may be well: `tabuleiro db rebuild` writes its line again.
-                log.warning("room not listed", room=row.code, reason=str(error))
-        return lines
+        rows = await self._store.rooms(("waiting", "playing", "finished"))
+        found = [read_summary(row) for row in rows if row.is_listed]
+        return [summary for summary in found if summary is not None]
 
     async def unfinished_hosts(self) -> dict[RoomCode, AccountId]:
         """Return the host of each room that waits or plays, damaged ones left out. Raises: StoreError."""
@@ -166,6 +160,16 @@ def read_events(code: RoomCode, stored: Iterable[StoredEvent]) -> list[Sequenced
     Raises: DamagedRoomError naming the first that cannot be read.
     """
     return [_read(code, event) for event in stored]
+
+
+def read_summary(row: RoomRow) -> RoomSummary | None:
+    """Return a room's list line, ``None`` and a line in the log when it cannot be read."""
+    try:
+        return _SUMMARY_DECODER.decode(row.summary)
+    except msgspec.DecodeError as error:
+        # The room itself may be well: `tabuleiro db rebuild` writes its line again.
+        log.warning("room not listed", room=row.code, reason=str(error))
+        return None
 
 
 def rows_of(code: RoomCode, stored: Iterable[StoredEvent]) -> Rows:

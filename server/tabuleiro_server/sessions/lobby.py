@@ -1,4 +1,4 @@
-"""The list of rooms in memory, the chat of the people who look at it, and the subscriptions to both.
+"""The list of rooms, the chat of the people who look at it, and the subscriptions to both.
 
 The rooms keep their lines up to date. Changes within a moment are sent together, so that a busy server does not
 flood its lobby.
@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from heapq import nsmallest
 from sys import intern
 from typing import Final
 
@@ -76,15 +77,19 @@ class _Line(msgspec.Struct, frozen=True, gc=False):
         return _DECODER.decode(self.packed)
 
 
+def _ignore() -> None:
+    """Do nothing: nobody wants to know."""
+
+
 class LobbyChat:
-    """The last lines of chat, kept in memory alone; ``count`` counts all that were ever written."""
+    """The last lines of chat, ``count`` counts all that were ever written."""
 
     def __init__(self) -> None:
         self.count = 0
         self._lines: deque[ChatLine] = deque(maxlen=LOBBY_LINES_COUNT)
 
-    def say(self, account: AccountId, name: str, text: str, now_ms: TimestampMs) -> None:
-        """Add a line.
+    def line(self, account: AccountId, name: str, text: str, now_ms: TimestampMs) -> ChatLine:
+        """Return a line to be added.
 
         Raises:
             CommandError: bad-text, or limit-reached by this account or by everybody together.
@@ -101,7 +106,11 @@ class LobbyChat:
         if len(recent) >= LOBBY_FLOOD_LINES_COUNT:
             message = f"at most {LOBBY_FLOOD_LINES_COUNT} lines of all in {seconds} seconds; wait a little"
             raise CommandError(ErrorCode.LIMIT_REACHED, message)
-        self._lines.append(ChatLine(now_ms, account, name, shown, is_player=False))
+        return ChatLine(now_ms, account, name, shown, is_player=False)
+
+    def add(self, line: ChatLine) -> None:
+        """Add a line."""
+        self._lines.append(line)
         self.count += 1
 
     def since(self, count: int) -> tuple[ChatLine, ...]:
@@ -121,13 +130,21 @@ class _Subscription:
 
 
 class Lobby:
-    """Summaries of the listed rooms that are not closed, the names of the connected guests, and their chat."""
+    """Summaries of the listed rooms that are not closed, the names of the connected guests, and their chat.
+
+    ``on_watched`` is called when somebody subscribes or no longer does, ``on_people`` when a connection comes or
+    goes.
+    """
 
     def __init__(self, summaries: Iterable[RoomSummary] = ()) -> None:
+        self.on_watched: Callable[[], None] = _ignore
+        self.on_people: Callable[[], None] = _ignore
         by_age = sorted(summaries, key=lambda summary: summary.created_at_ms)
         self._chat = LobbyChat()
         self._lines = {summary.room: _Line.of(summary) for summary in by_age}
         self._people: Counter[str] = Counter()
+        self._others: frozenset[str] = frozenset()
+        self._shown_people: tuple[tuple[str, ...], int] | None = None
         self._subscriptions: dict[Session, _Subscription] = {}
         self._stale: dict[RoomCode, Callable[[], RoomSummary]] = {}
         self._changed: dict[RoomCode, None] = {}
@@ -189,24 +206,44 @@ class Lobby:
     def arrive(self, name: str) -> None:
         """Count one connection more under this name."""
         self._people[name] += 1
-        self._notify_soon()
+        self._people_changed()
 
     def depart(self, name: str) -> None:
         """Count one connection less under this name."""
         self._people[name] -= 1
         if not self._people[name]:
             del self._people[name]
+        self._people_changed()
+
+    @property
+    def people(self) -> frozenset[str]:
+        """The names of those who are connected to this server."""
+        return frozenset(self._people)
+
+    def note_others(self, names: frozenset[str]) -> None:
+        """Take in the names of those who are connected to other servers."""
+        if names != self._others:
+            self._others, self._shown_people = names, None
+            self._notify_soon()
+
+    def _people_changed(self) -> None:
+        self._shown_people = None
+        self.on_people()
         self._notify_soon()
 
-    def say(self, subscriber: Session, text: str, now_ms: TimestampMs) -> None:
-        """Add a line of chat for all subscribers, of whom the author is one.
+    def line(self, subscriber: Session, text: str, now_ms: TimestampMs) -> ChatLine:
+        """Return a line of chat to be added, whose author is a subscriber.
 
         Raises:
-            CommandError: not-watching; as :meth:`LobbyChat.say`.
+            CommandError: not-watching; as :meth:`LobbyChat.line`.
         """
         if subscriber not in self._subscriptions:
             raise CommandError(ErrorCode.NOT_WATCHING, "follow the lobby first: subscribe-lobby")
-        self._chat.say(subscriber.account_id, subscriber.name, text, now_ms)
+        return self._chat.line(subscriber.account_id, subscriber.name, text, now_ms)
+
+    def add_line(self, line: ChatLine) -> None:
+        """Add a line of chat for all subscribers."""
+        self._chat.add(line)
         self._notify_soon()
 
     def subscribe(self, subscriber: Session, wanted: RoomFilter) -> RoomList:
@@ -218,12 +255,19 @@ class Lobby:
         listed, is_cut = self.rooms(wanted)
         known = {summary.room for summary in listed}
         self._subscriptions[subscriber] = _Subscription(wanted, known, self._chat.count)
+        self.on_watched()
         self._notify_soon()
         return RoomList(listed, is_cut, self._chat.since(0))
 
     def unsubscribe(self, subscriber: Session) -> None:
         """Send it no more notifications."""
         self._subscriptions.pop(subscriber, None)
+        self.on_watched()
+
+    @property
+    def is_watched(self) -> bool:
+        """True while somebody is to be notified."""
+        return bool(self._subscriptions)
 
     def stop(self) -> None:
         """Send no more notifications."""
@@ -240,7 +284,11 @@ class Lobby:
         self._freshen()
         changed = tuple(self._changed)
         self._changed.clear()
-        people = (tuple(sorted(self._people, key=str.casefold)[:LISTED_PEOPLE_COUNT]), len(self._people))
+        people = self._shown_people
+        if people is None:
+            names = self._others.union(self._people)
+            people = (tuple(nsmallest(LISTED_PEOPLE_COUNT, names, key=str.casefold)), len(names))
+            self._shown_people = people
         lines = {code: line.summary for code in changed if (line := self._lines.get(code)) is not None}
         for subscriber, subscription in self._subscriptions.items():
             wanted, known = subscription.wanted, subscription.known

@@ -11,7 +11,7 @@ import msgspec
 import structlog
 
 from tabuleiro.clock import Correspondence
-from tabuleiro.errors import CommandError, GameOptionError
+from tabuleiro.errors import CommandError, GameOptionError, StoreError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol import messages
@@ -41,6 +41,7 @@ from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import board_in, event_for, is_chooser, layout_in, snapshot_of, viewer_of
 from tabuleiro_server.rooms.hints import Wish
 from tabuleiro_server.rooms.live_room import LiveRoom, Missed, new_chance
+from tabuleiro_server.rooms.refusals import unavailable
 from tabuleiro_server.sessions.levels import levels_in
 from tabuleiro_server.sessions.lobby import RoomFilter
 from tabuleiro_server.sessions.services import Services
@@ -133,9 +134,17 @@ class Requests:
         session.send(Ok(message.id, GameList(games, room_settings_form())))
 
     async def _list_rooms(self, session: Session, message: messages.ListRooms) -> None:
+        await self._freshen_lobby()
         session.send(
             Ok(message.id, RoomList(*self._services.lobby.rooms(RoomFilter(message.game, message.phases))))
         )
+
+    async def _freshen_lobby(self) -> None:
+        """Bring the lobby up to date where that can be done: what is known is better than a refusal."""
+        try:
+            await self._services.lobby_peers.freshen()
+        except StoreError as error:
+            unavailable(error)
 
     async def _get_record(self, session: Session, message: messages.GetRecord) -> None:
         watch = commands.Watch(session.account_id, message.secret)
@@ -148,6 +157,7 @@ class Requests:
         session.send(Ok(message.id, shown))
 
     async def _subscribe(self, session: Session, message: messages.SubscribeLobby) -> None:
+        await self._freshen_lobby()
         listed = self._services.lobby.subscribe(session, RoomFilter(message.game, message.phases))
         session.send(Ok(message.id, listed))
 
@@ -155,7 +165,11 @@ class Requests:
         if not self._services.config.lobby_chat:
             raise CommandError(ErrorCode.NOT_ALLOWED, "the chat of the lobby is turned off on this server")
         self._spend_event(session, message)
-        self._services.lobby.say(session, message.text, self._services.now_ms())
+        line = self._services.lobby.line(session, message.text, self._services.now_ms())
+        try:
+            await self._services.lobby_peers.say(line)
+        except StoreError as error:
+            raise unavailable(error) from error
         session.send(Ok(message.id))
 
     async def _unsubscribe(self, session: Session, message: messages.UnsubscribeLobby) -> None:

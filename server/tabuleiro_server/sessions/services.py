@@ -9,6 +9,7 @@ from tabuleiro.ids import TimestampMs
 from tabuleiro_server.config import Config
 from tabuleiro_server.memory import Memory
 from tabuleiro_server.rooms.archive import Archive
+from tabuleiro_server.rooms.change_feed import ChangeFeed
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.sessions.budgets import Budgets
@@ -16,6 +17,7 @@ from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.levels import Levels
 from tabuleiro_server.sessions.lifecycle import Lifecycle
 from tabuleiro_server.sessions.lobby import Lobby
+from tabuleiro_server.sessions.peers import LobbyPeers
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,8 @@ class Services:
     guests: Guests
     directory: Directory
     lobby: Lobby
+    lobby_peers: LobbyPeers
+    feed: ChangeFeed
     archive: Archive
     lifecycle: Lifecycle
     quota: RoomQuota

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from typing import Final, NewType, Protocol
+from typing import Final, NamedTuple, NewType, Protocol
 
 import msgspec
 
@@ -189,8 +189,55 @@ class Accounts(Protocol):
         """
 
 
+class LobbyLine(msgspec.Struct, frozen=True, gc=False):
+    """A line of the chat of the lobby."""
+
+    at_ms: TimestampMs
+    account: AccountId
+    name: str
+    text: str
+
+
+class Mark(NamedTuple):
+    """How far a server has read what others do, as the adapter counts it."""
+
+    change: int
+    line: int
+
+
+class News(msgspec.Struct, frozen=True, gc=False):
+    """What servers have done up to ``mark``: rooms that were changed, lines that were written, who is there."""
+
+    mark: Mark
+    rooms: Sequence[RoomRow]
+    lines: Sequence[LobbyLine]
+    people: frozenset[str]
+    """Names of people who are connected to other servers."""
+
+
 class Peers(Protocol):
     """What the servers on one store know of each other. Nothing is done while nobody asks."""
+
+    async def news(self, mark: Mark | None) -> News:
+        """Return what has happened since ``mark``, whatever was told of changes.
+
+        ``None``: all rooms that are not closed, and the last lines. Rooms and lines of this server may be among
+        them, and rooms may come again.
+
+        Raises: StorageUnavailableError.
+        """
+
+    async def note_people(self, names: Collection[str]) -> None:
+        """Let others know who is connected to this server; they forget it when it ends or dies.
+
+        Raises: StorageUnavailableError.
+        """
+
+    async def say(self, line: LobbyLine, keep_count: int) -> None:
+        """Add a line to the lobby's chat, of which the last ``keep_count`` are kept.
+
+        Raises: StorageUnavailableError; StoreError for a line that cannot be stored.
+        """
 
     def changes(self) -> AsyncGenerator[Mapping[RoomCode, Seq]]:
         """Yield batches of rooms that other servers have changed, with their last events.

@@ -2,21 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from typing import Final
+
+import asyncpg
 
 from tabuleiro.ids import RoomCode, Seq
-from tabuleiro_server.store.port import Peers
+from tabuleiro_server.store.port import LobbyLine, Mark, News, Peers, RoomRow
 from tabuleiro_server.store.postgres.connection import Database
 from tabuleiro_server.store.postgres.notices import Notices
+from tabuleiro_server.store.postgres.queries import ROOM_COLUMNS
+
+LINES: Final = 0x7461_6264
+"""The key of the advisory lock of whoever adds a line: they become visible in the order of their numbers."""
+
+_NEWS: Final = (
+    f"SELECT pg_snapshot_xmin(pg_current_snapshot())::text, {ROOM_COLUMNS} FROM (SELECT) AS always"
+    " LEFT JOIN tabuleiro.rooms ON"
+)
+_LINES: Final = (
+    "SELECT number, at_ms, account_id, name, text FROM tabuleiro.lobby_lines WHERE number > $1 ORDER BY number"
+)
+_PEOPLE: Final = (
+    "SELECT DISTINCT person FROM tabuleiro.people JOIN tabuleiro.signs_of_life USING (node),"
+    " unnest(names) AS person WHERE node <> $1 AND lease_until > now()"
+)
 
 
 class PostgresPeers(Peers):
     """The other servers on one database; see :class:`.Peers` for what each method promises."""
 
-    def __init__(self, database: Database, is_own: Callable[[int], bool]) -> None:
-        """``is_own`` tells the number of a backend that this server commits by."""
+    def __init__(self, database: Database, node_id: Callable[[], int], is_own: Callable[[int], bool]) -> None:
+        """``node_id`` is this server's, and ``is_own`` tells the number of a backend that it commits by."""
         self.notices = Notices(database, is_own)
+        self._database = database
+        self._node_id = node_id
 
     def changes(self) -> AsyncGenerator[Mapping[RoomCode, Seq]]:
         """Yield batches of rooms that other servers have changed, with their last events."""
         return self.notices.batches()
+
+    async def news(self, mark: Mark | None) -> News:
+        """Return what has happened since ``mark``."""
+
+        async def select(connection: asyncpg.Connection) -> News:
+            if mark is None:
+                found = await connection.fetch(f"{_NEWS} phase <> 'closed'")
+            else:
+                found = await connection.fetch(f"{_NEWS} changed_in >= $1::text::xid8", str(mark.change))
+            lines = await connection.fetch(_LINES, 0 if mark is None else mark.line)
+            people = await connection.fetch(_PEOPLE, self._node_id())
+            last_line = 0 if mark is None else mark.line
+            return News(
+                Mark(int(found[0][0]), lines[-1][0] if lines else last_line),
+                [RoomRow(*row[1:]) for row in found if row[1] is not None],
+                [LobbyLine(*line[1:]) for line in lines],
+                frozenset(name for (name,) in people),
+            )
+
+        return await self._database.read(select)
+
+    async def note_people(self, names: Collection[str]) -> None:
+        """Let others know who is connected to this server."""
+
+        async def write(connection: asyncpg.Connection) -> None:
+            # Losing it in a crash is no harm: it is written again with the next change.
+            await connection.execute("SET LOCAL synchronous_commit = off")
+            await connection.execute(
+                "INSERT INTO tabuleiro.people (node, names) SELECT id, $2 FROM tabuleiro.nodes WHERE id = $1"
+                " ON CONFLICT (node) DO UPDATE SET names = excluded.names",
+                *(self._node_id(), list(names)),
+            )
+
+        await self._database.change(write)
+
+    async def say(self, line: LobbyLine, keep_count: int) -> None:
+        """Add a line to the lobby's chat."""
+
+        async def write(connection: asyncpg.Connection) -> None:
+            await connection.execute("SELECT pg_advisory_xact_lock($1)", LINES)
+            # Whose answer was lost comes again.
+            await connection.execute(
+                "INSERT INTO tabuleiro.lobby_lines (at_ms, account_id, name, text) SELECT $1, $2, $3, $4"
+                " WHERE NOT EXISTS (SELECT FROM tabuleiro.lobby_lines"
+                " WHERE at_ms = $1 AND account_id = $2 AND text = $4)",
+                *(line.at_ms, line.account, line.name, line.text),
+            )
+            await connection.execute(
+                "DELETE FROM tabuleiro.lobby_lines"
+                " WHERE number <= (SELECT max(number) FROM tabuleiro.lobby_lines) - $1",
+                keep_count,
+            )
+
+        await self._database.change(write)

@@ -11,7 +11,7 @@ from tabuleiro.ids import RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import Incarnation, MatchRow, RoomRow, Rows, StoredEvent
 from tabuleiro_server.store.tables import checked_events, is_whole, match_row
 
-_ROOM_COLUMNS: Final = "code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary"
+ROOM_COLUMNS: Final = "code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary"
 _SELECT_MATCHES: Final = """
 SELECT matches.room, number, game, options_json, started_at_ms, ended_at_ms, winner, termination, action_count,
     first.account_id, first.name, first.bot_level, second.account_id, second.name, second.bot_level
@@ -48,13 +48,13 @@ async def select_rooms(connection: asyncpg.Connection, phases: Collection[str] |
     """Return the rows of all rooms in any of ``phases`` (``None``: any phase), by code."""
     where = "" if phases is None else " WHERE phase = ANY($1)"
     values = () if phases is None else (list(phases),)
-    found = await connection.fetch(f"SELECT {_ROOM_COLUMNS} FROM tabuleiro.rooms{where} ORDER BY code", *values)
+    found = await connection.fetch(f"SELECT {ROOM_COLUMNS} FROM tabuleiro.rooms{where} ORDER BY code", *values)
     return [RoomRow(*row) for row in found]
 
 
 async def select_room(connection: asyncpg.Connection, code: RoomCode) -> RoomRow | None:
     """Return the room's row, ``None`` when there is none."""
-    found = await connection.fetchrow(f"SELECT {_ROOM_COLUMNS} FROM tabuleiro.rooms WHERE code = $1", code)
+    found = await connection.fetchrow(f"SELECT {ROOM_COLUMNS} FROM tabuleiro.rooms WHERE code = $1", code)
     return None if found is None else RoomRow(*found)
 
 

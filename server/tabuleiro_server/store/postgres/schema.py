@@ -108,6 +108,18 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
             # that was dumped and restored are far ahead: `migrate` sets them back.
             "ALTER TABLE tabuleiro.rooms ADD COLUMN changed_in xid8 NOT NULL DEFAULT pg_current_xact_id()",
             "CREATE INDEX rooms_by_change ON tabuleiro.rooms (changed_in)",
+            # The names of those who are connected to a server.
+            """CREATE TABLE tabuleiro.people (
+                node bigint PRIMARY KEY REFERENCES tabuleiro.nodes (id) ON DELETE CASCADE,
+                names text[] NOT NULL
+            )""",
+            """CREATE TABLE tabuleiro.lobby_lines (
+                number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                at_ms bigint NOT NULL,
+                account_id text NOT NULL,
+                name text NOT NULL,
+                text text NOT NULL
+            )""",
         ),
     ),
     Migration(

@@ -57,7 +57,11 @@ class PostgresStore(Store):
         self._lease_s = lease_s
         self._writer = writer = Writer(database)
         self._accounts = PostgresAccounts(database)
-        self._peers = PostgresPeers(database, lambda backend: backend == writer.backend)
+        self._peers = (
+            PostgresPeers(database, lambda: writer.node_id, lambda backend: backend == writer.backend)
+            if address.url
+            else None
+        )
         self._keeper = Keeper(database, self._renew, lambda: writer.node_id, address, lease_s)
         self._last_alive_ms: int | None = None
         self._released: dict[RoomCode, Incarnation] = {}
@@ -100,7 +104,8 @@ class PostgresStore(Store):
     async def _renew(self) -> None:
         """Give up all connections: what is under way on them is found out on new ones."""
         self._writer.renew()
-        self._peers.notices.renew()
+        if self._peers is not None:
+            self._peers.notices.renew()
         await self._database.renew()
 
     async def stop(self, limit_ms: DurationMs = STOP_LIMIT_MS) -> None:
@@ -122,8 +127,8 @@ class PostgresStore(Store):
         return self._accounts
 
     @property
-    def peers(self) -> PostgresPeers:
-        """The other servers on the database."""
+    def peers(self) -> PostgresPeers | None:
+        """The other servers on the database; ``None`` if this one keeps them out."""
         return self._peers
 
     @property
