@@ -176,7 +176,7 @@ CHOOSER: Final = (
 """The keys of the choice that a ship landed on another leaves open; while it stands it has the focus."""
 
 STEPPING: Final = (
-    key("left", "scroll(-1)", "step", "One action back.", sign="<- ->"),  # for the next as well
+    key("left", "scroll(-1)", "step", "One action back.", sign="<->"),  # for the next as well
     key("left_square_bracket,comma,ctrl+left", "scroll(-1)", "step", "One action back.", shown=False),
     key("right,right_square_bracket,full_stop,ctrl+right", "scroll(1)", "step on", "One action on.", shown=False),
     key("pageup,up,left_curly_bracket", "scroll_turn(-1)", "turn back", "One turn back.", shown=False),

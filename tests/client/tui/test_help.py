@@ -120,6 +120,10 @@ async def test_in_a_narrow_window_the_footer_drops_other_keys_and_not_the_help(n
         await pilot.pause()
         shown = next(key for key in app.screen.query(FooterKey) if key.description == "help")
         assert (shown.region.right, shown.region.y) == (40, 23)
+        others = [key for key in app.screen.query(FooterKey) if key is not shown and key.display]
+        assert others
+        ends = [key.region.x + len(str(key.render()).rstrip()) for key in others]
+        assert max(ends) <= shown.region.x  # no word is cut
 
 
 async def test_a_page_with_a_line_of_text_names_f1_in_its_footer():

@@ -61,7 +61,7 @@ HELP_ACTIONS = ("help", "app.help")
 
 
 class KeyBar(Footer):
-    """Cuts off the keys that do not fit, but never the help, which stands at the right end.
+    """Leaves out the keys that do not fit whole, but never the help, which stands at the right end.
 
     It is composed anew only when other keys are to be shown. The library does so whenever the focus moves or a key
     may have begun or ceased to do something, which takes longer than all else when a field of a form is left.
@@ -82,6 +82,19 @@ class KeyBar(Footer):
             if getattr(widget, "action", None) in HELP_ACTIONS:
                 widget.add_class("help")
             yield widget
+        self.call_after_refresh(self._show_what_fits)
+
+    def on_resize(self) -> None:
+        self._show_what_fits()
+
+    def _show_what_fits(self) -> None:
+        texts = {key: str(key.render()) for key in self.query("FooterKey")}
+        room = self.size.width - sum(len(text) for key, text in texts.items() if key.has_class("help"))
+        column = 0
+        for key, text in texts.items():
+            if not key.has_class("help"):
+                key.display = column + len(text.rstrip()) <= room
+                column += len(text)
 
     def bindings_changed(self, screen: Screen[object]) -> None:
         """Show the keys of ``screen`` if they are others than those shown."""
