@@ -23,8 +23,9 @@ from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, Play, SeatRequest, WatchRoom
 from tabuleiro.rules import State
 from tabuleiro.settings import RoomSettings
+from tabuleiro_client.net.entering import EntryRequest
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings, LinkState
-from tabuleiro_client.net.room import EnteredRoom, EntryRequest, Gone, Happened, Refreshed, Restored, enter
+from tabuleiro_client.net.room import EnteredRoom, Gone, Happened, Refreshed, Restored, enter
 from tabuleiro_client.net.subscription import LinkRestored
 from tests.e2e.ledger import Ledger, Move
 from tests.e2e.random_play import GAMES, RESIGN_AFTER_TURNS, Options, some_actions

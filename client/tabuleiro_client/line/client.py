@@ -19,10 +19,11 @@ from tabuleiro_client.line.match import LineMatch, Stay
 from tabuleiro_client.line.questions import Menu
 from tabuleiro_client.line.terminal import LineReader, Screen
 from tabuleiro_client.models.saved_matches import RoomMemory, SavedMatches
+from tabuleiro_client.net.entering import EntryRequest
 from tabuleiro_client.net.files import config_folder, kept_setting
 from tabuleiro_client.net.identity import IdentityFolder
 from tabuleiro_client.net.link import own_now_ms
-from tabuleiro_client.net.room import EntryRequest, enter
+from tabuleiro_client.net.room import enter
 from tabuleiro_client.net.server import Venue, local_venue, remote_gallery, remote_venue
 from tabuleiro_client.text.terminal import detect_style
 

@@ -12,11 +12,11 @@ from typing import Final
 
 from tabuleiro.errors import CommandError, TabuleiroError
 from tabuleiro.ids import PLAYERS
-from tabuleiro.protocol.messages import RoomEntered, RoomHead, WatchRoom
+from tabuleiro.protocol.messages import RoomHead, WatchRoom
 from tabuleiro.protocol.names import name_key
 from tabuleiro_client.models.saved_matches import SavedMatch
+from tabuleiro_client.net.entering import find_entrance
 from tabuleiro_client.net.identity import IdentityFolder
-from tabuleiro_client.net.link import result_of
 from tabuleiro_client.net.server import remote_gallery
 from tabuleiro_client.text.clocks import format_clock, format_left
 
@@ -75,10 +75,11 @@ async def _turns_on(
             for match in matches:
                 request = WatchRoom(id=0, room=match.room, secret=match.secret)
                 try:
-                    entered = result_of(await venue.link.request(request), RoomEntered)
+                    entrance = await find_entrance(venue.link, request)
                 except CommandError:
                     continue  # a room that is closed, or whose secret is another one by now
-                turn = turn_in(match, entered.head)
+                entrance.link.unsubscribe(entrance.subscription)
+                turn = turn_in(match, entrance.entered.head)
                 if turn is not None:
                     found.append(turn)
     except (TabuleiroError, TimeoutError):

@@ -25,9 +25,10 @@ from tabuleiro.protocol.messages import (
 )
 from tabuleiro.protocol.records import record_of
 from tabuleiro.settings import RoomSettings
+from tabuleiro_client.net.entering import EntryRequest
 from tabuleiro_client.net.link import Link, LinkSettings
 from tabuleiro_client.net.lobby import LobbyNews, follow_lobby
-from tabuleiro_client.net.room import EnteredRoom, EntryRequest, enter
+from tabuleiro_client.net.room import EnteredRoom, enter
 
 __all__ = ["ME", "OPEN", "Client", "bot", "connect"]
 

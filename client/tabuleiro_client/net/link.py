@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
 from types import TracebackType
@@ -42,12 +42,15 @@ from tabuleiro import __version__
 from tabuleiro.clock import offset_bound_ms
 from tabuleiro.errors import (
     CommandError,
+    ConfigError,
     ConnectionLostError,
     RemoteProtocolError,
     TabuleiroError,
+    shown,
 )
 from tabuleiro.ids import AccountId, Phase
 from tabuleiro.notation.plain_text import strip_controls
+from tabuleiro.protocol.addresses import parse_server_url
 from tabuleiro.protocol.codec import SERVER_FRAME_MAX_BYTES, MsgpackCodec
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import (
@@ -324,6 +327,9 @@ class Link:
     ``name`` asks for a new guest, ``token`` shows who one is; the token of a new guest is in ``welcome``.
     ``connection_count`` counts the connections made so far.
 
+    Of a server of several nodes this is the connection to one of them: by the address that the user has named, or
+    while nobody answers there, by that of another node. :meth:`to_node` gives the links to the others.
+
     Raises: on entry ConnectionLostError when the server can't be reached, CommandError when it refuses the guest.
     """
 
@@ -338,9 +344,9 @@ class Link:
         self.url = url
         self.state = LinkState.CLOSED
         self.connection_count = 0
+        self.settings = settings or LinkSettings()
         self._name = name
         self._token = token
-        self._settings = settings or LinkSettings()
         self._codec = MsgpackCodec()
         self._clock = ServerClock()
         self._ids = count(1)
@@ -350,6 +356,9 @@ class Link:
         self._welcome: Welcome | None = None
         self._failure: TabuleiroError | None = None
         self._task: asyncio.Task[None] | None = None
+        self._node_urls: tuple[str, ...] = ()
+        self._nodes: dict[str, Link] = {}
+        self._connecting: dict[str, asyncio.Lock] = {}
 
     @property
     def welcome(self) -> Welcome:
@@ -370,7 +379,7 @@ class Link:
     async def __aenter__(self) -> Self:
         self.state = LinkState.CONNECTING
         try:
-            connection = await self._connect()
+            connection = await self._connect(self.url)
         except BaseException:
             self.state = LinkState.CLOSED
             raise
@@ -383,10 +392,11 @@ class Link:
         await self.close()
 
     async def close(self) -> None:
-        """End the connection and the coming back. Closing twice is fine."""
+        """End the connection and the coming back, and the links to other nodes. Closing twice is fine."""
         task, self._task = self._task, None
         if task is None:
             return
+        await asyncio.gather(*(node.close() for node in self._nodes.values()))
         connection = self._connection
         task.cancel()
         await asyncio.wait([task])
@@ -398,9 +408,44 @@ class Link:
         elif self.state is not LinkState.CLOSED:
             self._end(None)
 
+    async def to_node(self, node_url: str) -> Link:
+        """Return a connected link to a node of this server, as the same guest; this one, if it is connected there.
+
+        There is one for each node, and it lasts as long as this link. It does not mend itself: when its connection
+        breaks it ends, and the node that this link is connected to knows where to go on.
+
+        Raises: ConnectionLostError when the node can't be reached, CommandError when it refuses the guest.
+        """
+        url = self._checked_node(node_url)
+        is_here = self.state is LinkState.CONNECTED and self._node_urls[:1] == (url,)
+        if is_here or url == self.url:
+            return self
+        async with self._connecting.setdefault(url, asyncio.Lock()):
+            known = self._nodes.get(url)
+            if known is not None and known.state is not LinkState.CLOSED:
+                return known
+            settings = replace(self.settings, backoff=None)
+            node = await Link(url, token=self._token, settings=settings).__aenter__()
+            if self._task is None:
+                await node.close()
+                raise ConnectionLostError("the link was closed")
+            self._nodes[url] = node
+            return node
+
+    def _checked_node(self, node_url: str) -> str:
+        """Return the address of a node. Raises: ConnectionLostError for one that the token must not be sent to."""
+        try:
+            url = parse_server_url(node_url)
+        except ConfigError as error:
+            told = f"{self.url} sends us to {shown(node_url)}, which is no address"
+            raise ConnectionLostError(told) from error
+        if self.url.startswith("wss:") and not url.startswith("wss:"):
+            raise ConnectionLostError(f"{self.url} sends us to {url}, an address without TLS")
+        return url
+
     def subscribe(self) -> Subscription:
         """Listen to what the server tells from now on, until :meth:`unsubscribe`."""
-        subscription = Subscription(self._settings.unread_max_count)
+        subscription = Subscription(self.settings.unread_max_count)
         if self.state is LinkState.CLOSED:
             subscription.end(self._failure)
         self._subscriptions.append(subscription)
@@ -424,7 +469,7 @@ class Link:
         self._pending[number] = answer
         asked_ms = own_now_ms()
         try:
-            async with asyncio.timeout(self._settings.request_timeout_s):
+            async with asyncio.timeout(self.settings.request_timeout_s):
                 await connection.send(self._codec.encode(msgspec.structs.replace(message, id=number)))
                 ok = await answer
             if isinstance(ok.result, RoomEntered):
@@ -494,11 +539,11 @@ class Link:
             subscription.end(failure)
 
     async def _come_back(self, reason: str) -> ClientConnection:
-        delays = () if self._settings.backoff is None else self._settings.backoff.delays()
-        for delay_s in delays:
+        delays = () if self.settings.backoff is None else self.settings.backoff.delays()
+        for attempt, delay_s in enumerate(delays):
             await asyncio.sleep(delay_s)
             try:
-                return await self._connect()
+                return await self._connect(self._url_of_attempt(attempt))
             except ConnectionLostError as error:
                 reason = str(error)
             except CommandError as error:
@@ -507,24 +552,37 @@ class Link:
                 reason = error.message
         raise ConnectionLostError(reason)
 
-    async def _connect(self) -> ClientConnection:
-        connection = await _open(self.url, self._settings)
+    def _url_of_attempt(self, attempt: int) -> str:
+        """Return the address to come back by: the first one, and every second time that of another node."""
+        others = [url for url in self._node_urls if url != self.url]
+        return others[attempt // 2 % len(others)] if others and attempt % 2 else self.url
+
+    async def _connect(self, url: str) -> ClientConnection:
+        connection = await _open(url, self.settings)
         try:
-            async with asyncio.timeout(self._settings.request_timeout_s):
+            async with asyncio.timeout(self.settings.request_timeout_s):
                 welcome = await self._greet(connection)
         except (TimeoutError, ConnectionClosed) as error:
             await connection.close()
             reason = _closing_reason(error) if isinstance(error, ConnectionClosed) else "it does not answer"
-            raise ConnectionLostError(f"cannot connect to {self.url}: {reason}") from error
+            raise ConnectionLostError(f"cannot connect to {url}: {reason}") from error
         except BaseException:
             await connection.close()
             raise
         self._welcome = self._welcome or welcome
+        self._node_urls = self._known_nodes(welcome)
         self._token = welcome.token or self._token
         self._connection = connection
         self.connection_count += 1
         self.state = LinkState.CONNECTED
         return connection
+
+    def _known_nodes(self, welcome: Welcome) -> tuple[str, ...]:
+        """Return the addresses of the nodes, that of the one connected to first; none if one is wrong."""
+        try:
+            return tuple([self._checked_node(node_url) for node_url in welcome.node_urls])
+        except ConnectionLostError:
+            return ()
 
     async def _greet(self, connection: ClientConnection) -> Welcome:
         number = next(self._ids)

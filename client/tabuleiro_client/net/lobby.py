@@ -19,9 +19,10 @@ from tabuleiro.protocol.messages import (
     WatchRoom,
 )
 from tabuleiro.rules import registry
+from tabuleiro_client.net.entering import EntryRequest
 from tabuleiro_client.net.link import Link
 from tabuleiro_client.net.mirror import seats_of
-from tabuleiro_client.net.room import EntryRequest, enter
+from tabuleiro_client.net.room import enter
 from tabuleiro_client.net.subscription import LinkLost, LinkRestored, Missed, Subscription
 
 LobbyNews = RoomList | LobbyUpdate | Announcement | LinkLost

@@ -34,7 +34,6 @@ from tabuleiro.protocol.messages import (
     ClientMessage,
     Consider,
     Considered,
-    CreateRoom,
     Error,
     Explain,
     Explanation,
@@ -45,9 +44,7 @@ from tabuleiro.protocol.messages import (
     Offer,
     Ok,
     Play,
-    QuickPlay,
     Resign,
-    RoomEntered,
     RoomGone,
     RoomHead,
     Say,
@@ -56,19 +53,24 @@ from tabuleiro.protocol.messages import (
     TakeHint,
     Undo,
     Update,
-    WantsBoards,
     WatchRoom,
 )
 from tabuleiro.rules import State
 from tabuleiro.settings import RoomSettings
-from tabuleiro_client.net.link import Backoff, Link, LinkState, result_of
+from tabuleiro_client.net.entering import (
+    ATTEMPTS,
+    REDIRECTS_MAX_COUNT,
+    TRY_AGAIN_CODES,
+    Entrance,
+    EntryRequest,
+    NodeFailedError,
+    enter_by,
+    find_entrance,
+)
+from tabuleiro_client.net.link import Link, LinkState, result_of
 from tabuleiro_client.net.mirror import Mirror, Step
-from tabuleiro_client.net.subscription import LinkLost, LinkRestored, Missed, Subscription, Told
+from tabuleiro_client.net.subscription import LinkLost, LinkRestored, Missed, Told
 
-EntryRequest = CreateRoom | QuickPlay | JoinRoom | WatchRoom
-"""The ways into a room: make one, sit down where somebody waits, sit down in this one, watch it."""
-
-_TRY_AGAIN_CODES: Final = frozenset({ErrorCode.BUSY, ErrorCode.STORAGE_UNAVAILABLE, ErrorCode.SHUTTING_DOWN})
 _UNSEEN_MAX_COUNT: Final = 1000
 
 
@@ -129,19 +131,18 @@ async def enter(link: Link, request: EntryRequest) -> EnteredRoom:
     Raises: CommandError when the server refuses, ConnectionLostError, ClientError for a game this version doesn't
         know.
     """
-    subscription = link.subscribe()
+    entrance = await find_entrance(link, request)
     try:
-        connection_count = link.connection_count
-        entered = result_of(await link.request(request), RoomEntered)
-        secret = request.secret if isinstance(request, JoinRoom | WatchRoom) else None
-        return EnteredRoom(link, subscription, entered, connection_count, secret, request.boards)
+        return EnteredRoom(link, entrance)
     except BaseException:
-        link.unsubscribe(subscription)
+        entrance.link.unsubscribe(entrance.subscription)
         raise
 
 
 class EnteredRoom:
     """A room that was entered by :func:`enter`: an async iterator of changes, with a method for each request.
+
+    It follows the room to whichever node of the server has it; ``home`` is the link that asks where that is.
 
     ``mirror`` is the room as it is known here; it may be ahead of the changes not yet read. The iteration ends
     after ``Gone`` or when the link is closed, and raises what ended the link otherwise.
@@ -157,25 +158,23 @@ class EnteredRoom:
     UnknownOutcomeError when the connection breaks before the answer. On return the mirror holds what was done.
     """
 
-    def __init__(
-        self,
-        link: Link,
-        subscription: Subscription,
-        entered: RoomEntered,
-        connection_count: int,
-        secret: str | None = None,
-        boards: WantsBoards = UNSET,
-    ) -> None:
+    def __init__(self, home: Link, entrance: Entrance) -> None:
+        request, entered = entrance.request, entrance.entered
         self.layout, self.board = entered.layout, entered.board
-        self._boards = boards
-        self.mirror = Mirror(link.account, entered)
+        self._boards = request.boards
+        self.mirror = Mirror(home.account, entered)
         self.secrets = entered.secrets
+        secret = request.secret if isinstance(request, JoinRoom | WatchRoom) else None
         self.secret = secret if entered.secrets is None else entered.secrets.invite
-        self._link = link
-        self._subscription = subscription
+        self._home = home
+        self._link = entrance.link
+        self._subscription = entrance.subscription
+        self._follows = _is_follower(request)
         self._changes: asyncio.Queue[Change | None] = asyncio.Queue(_UNSEEN_MAX_COUNT)
         self._news = asyncio.Event()
-        self._entered_connection: int | None = connection_count
+        self._entered_connection: int | None = entrance.connection_count
+        self._is_moving = False
+        self._is_lost = False
         self._is_over = False
         self._failure: TabuleiroError | None = None
         self._following: asyncio.Task[None] | None = asyncio.create_task(
@@ -205,11 +204,11 @@ class EnteredRoom:
         following, self._following = self._following, None
         if following is None:
             return
-        self._link.unsubscribe(self._subscription)
         self._is_over = True
         self._news.set()
         following.cancel()
         await asyncio.wait([following])
+        self._link.unsubscribe(self._subscription)
         if not following.cancelled():
             following.result()
 
@@ -269,8 +268,9 @@ class EnteredRoom:
                 with self._in_a_match():
                     await self._send(message)
                 break
-            except UnknownOutcomeError:
-                continue
+            except ConnectionLostError as error:
+                if self._is_over and not isinstance(error, UnknownOutcomeError):
+                    raise
         # The place only: clocks and connections change the match view too, and mean nothing here.
         await self._wait_while(lambda: self._place in places)
 
@@ -384,9 +384,9 @@ class EnteredRoom:
         return is_connected and self._entered_connection == self._link.connection_count
 
     async def _ask(self, message: ClientMessage) -> Ok:
-        """Send a request at most once; on return the mirror holds what was done."""
-        if not self._is_over and not self._is_in:
-            raise ConnectionLostError("not connected to the server now: nothing was sent")
+        """Have a request done at most once; on return the mirror holds what was done."""
+        await self._wait_while(lambda: self._is_moving)
+        self._check_is_in()
         ok = await self._send(message)
         seq = ok.seq
         if seq is not None:
@@ -394,17 +394,36 @@ class EnteredRoom:
         return ok
 
     async def _send(self, message: ClientMessage) -> Ok:
-        """Send a request on the connection that the room is entered on.
+        """Send a request on the connection that the room is entered on, and after the room if that moves.
 
         Raises: UnknownOutcomeError when it breaks before the answer, ConnectionLostError when the room is gone.
         """
+        for _ in range(REDIRECTS_MAX_COUNT):
+            try:
+                return await self._send_once(message)
+            except CommandError as error:
+                if error.code != ErrorCode.ELSEWHERE or error.node_url is None:
+                    raise
+                # Nothing was done. Being told so unasked, and being told so now, lead the same way.
+                self._entered_connection, self._is_moving = None, True
+                self._subscription.put(RoomGone(self.code, error.message, error.node_url))
+                await self._wait_while(lambda: self._is_moving)
+                self._check_is_in()
+        return await self._send_once(message)
+
+    def _check_is_in(self) -> None:
+        """Raise ConnectionLostError when no request can be sent now, but for one to a room that is gone."""
+        if not self._is_over and not self._is_in:
+            raise ConnectionLostError("not connected to the server now: nothing was sent")
+
+    async def _send_once(self, message: ClientMessage) -> Ok:
         if self._is_over:
             raise self._failure or ConnectionLostError(f"no longer in room {self.code}")
-        connection_count = self._entered_connection
+        link, connection_count = self._link, self._entered_connection
         try:
-            return await self._link.request(message)
+            return await link.request(message)
         except ConnectionLostError as error:
-            if self._entered_connection == connection_count:
+            if self._link is link and self._entered_connection == connection_count:
                 # It is of no use any more, which the link has not told yet.
                 self._entered_connection = None
             raise UnknownOutcomeError(str(error)) from error
@@ -419,12 +438,10 @@ class EnteredRoom:
         """Keep the mirror up to date until the room or the link is gone."""
         try:
             if self.mirror.is_stale:
-                await self._enter_again()
-            async for told in self._subscription:
+                await self._enter_again(self._link)
+            while not self._is_over and (told := await anext(self._subscription, None)) is not None:
                 await self._take(told)
                 self._news.set()
-                if self._is_over:
-                    break
         except TabuleiroError as error:
             self._failure = error
         finally:
@@ -438,19 +455,39 @@ class EnteredRoom:
             if self._entered_connection is not None:
                 await self._update(told)
         elif isinstance(told, RoomGone) and told.room == self.code:
-            await self._go(told.reason)
+            await self._go_after(told)
         elif isinstance(told, Announcement):
             await self._changes.put(Said(told.text))
         elif isinstance(told, Error):
             await self._changes.put(Said(told.message))
         elif isinstance(told, LinkLost):
-            self._entered_connection = None
-            await self._changes.put(Lost(told.reason))
+            await self._lose(told.reason)
+            if self._link is not self._home:
+                await self._enter_again(self._home)
         elif isinstance(told, LinkRestored):
-            if await self._enter_again():
-                await self._changes.put(Restored())
+            await self._enter_again(self._home)
         elif isinstance(told, Missed):
-            await self._enter_again()
+            await self._enter_again(self._link)
+
+    async def _lose(self, reason: str) -> None:
+        self._entered_connection, self._is_moving, self._is_lost = None, False, True
+        self._news.set()
+        await self._changes.put(Lost(reason))
+
+    async def _go_after(self, gone: RoomGone) -> None:
+        """Enter the room where it is now, unless it was closed; nobody needs to notice."""
+        if self.mirror.head.phase == "closed":
+            await self._go(gone.reason)
+            return
+        self._entered_connection, self._is_moving = None, True
+        link = self._home
+        if gone.node_url is not None:
+            try:
+                link = await self._home.to_node(gone.node_url)
+            except (CommandError, ConnectionLostError) as error:
+                await self._lose(str(error))
+        await self._enter_again(link, gone.reason)
+        self._is_moving = False
 
     async def _update(self, update: Update) -> None:
         if update.board is not UNSET:
@@ -460,53 +497,92 @@ class EnteredRoom:
         if not steps:
             await self._changes.put(HeadChanged(update.head))
         if self.mirror.is_stale:
-            await self._enter_again()
+            await self._enter_again(self._link)
 
     async def _report(self, steps: Sequence[Step], head: RoomHead) -> None:
         for step in steps:
             await self._changes.put(Happened(step, head))
 
-    async def _enter_again(self) -> bool:
-        """Enter on the present connection; return whether we are in. A lost connection is somebody else's news."""
-        connection_count = self._link.connection_count
-        try:
-            if not self.mirror.is_stale:
-                await self._take_entered(await self._watch(self.mirror.since))
-            if self.mirror.is_stale:
-                await self._take_entered(await self._watch(None))
-        except ConnectionLostError:
-            return False
-        except CommandError as error:
-            await self._go(error.message)
-            return False
+    async def _enter_again(self, link: Link, reason_gone: str = "") -> None:
+        """Enter by ``link``, and while nodes fail by the home link; there is other news when that is lost.
+
+        ``reason_gone`` is why the room is gone if nobody has it.
+        """
+        delays = (self._home.settings.backoff or ATTEMPTS).delays()
+        while True:
+            if link is self._home and self._link is not link:
+                # Before it is asked, so that what becomes of it is heard.
+                self._link.unsubscribe(self._subscription)
+                self._link, self._subscription = link, link.subscribe()
+            try:
+                await self._enter_once(link)
+                return
+            except ConnectionLostError as error:
+                if self._link is self._home and not isinstance(error, NodeFailedError):
+                    return
+                failure = str(error)
+            except CommandError as error:
+                failure = error.message
+                if error.code not in TRY_AGAIN_CODES:
+                    is_nowhere = error.code == ErrorCode.NO_SUCH_ROOM
+                    await self._go(reason_gone if is_nowhere and reason_gone else failure)
+                    return
+            if not self._is_lost:
+                await self._lose(failure)
+            delay_s = next(delays, None)
+            if delay_s is None:
+                await self._go(failure)
+                return
+            await asyncio.sleep(delay_s)
+            link = self._home
+
+    async def _enter_once(self, link: Link) -> None:
+        if not self.mirror.is_stale:
+            await self._take_entrance(link, self.mirror.since)
+            link = self._link
+        if self.mirror.is_stale:
+            await self._take_entrance(link, None)
         if self.mirror.is_stale:
             raise ClientError(
                 f"room {self.code}: the server's position is not the one its moves lead to; "
                 "client and server may be of different versions"
             )
-        self._entered_connection = connection_count
-        return True
 
-    async def _take_entered(self, entered: RoomEntered) -> None:
-        """Take in what was missed, or a snapshot in its place, which the server may give unasked."""
+    async def _take_entrance(self, link: Link, since: Seq | None) -> None:
+        """Enter by ``link``, and take in what was missed, or a snapshot, which the server may give unasked."""
+        is_here = link is self._link
+        message = WatchRoom(
+            id=0,
+            room=self.code,
+            since=since,
+            secret=self.secret,
+            boards=self._boards,
+            follow=is_here and self._follows,
+        )
+        entrance = await enter_by(self._home, link, message, self._subscription if is_here else None)
+        if entrance.subscription is not self._subscription:
+            self._link.unsubscribe(self._subscription)
+            self._link, self._subscription = entrance.link, entrance.subscription
+        self._follows = _is_follower(entrance.request)
+        entered = entrance.entered
         self.board = entered.board
         steps = self.mirror.enter(entered)
         if entered.snapshot is None:
             await self._report(steps, entered.head)
         else:
             await self._changes.put(Refreshed(entered.head))
-
-    async def _watch(self, since: Seq | None) -> RoomEntered:
-        message = WatchRoom(id=0, room=self.code, since=since, secret=self.secret, boards=self._boards)
-        for delay_s in Backoff(attempt_count=6).delays():
-            try:
-                return result_of(await self._link.request(message), RoomEntered)
-            except CommandError as error:
-                if error.code not in _TRY_AGAIN_CODES:
-                    raise
-                await asyncio.sleep(delay_s)
-        return result_of(await self._link.request(message), RoomEntered)
+        if self.mirror.is_stale:
+            return
+        self._entered_connection = entrance.connection_count
+        if self._is_lost:
+            self._is_lost = False
+            await self._changes.put(Restored())
 
     async def _go(self, reason: str) -> None:
         self._is_over = True
         await self._changes.put(Gone(reason))
+
+
+def _is_follower(request: EntryRequest) -> bool:
+    """Return True if a node was asked to show a room that another one has."""
+    return isinstance(request, WatchRoom) and request.follow

@@ -14,7 +14,8 @@ from tabuleiro.errors import ClientError, CommandError, TabuleiroError
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import WatchRoom
 from tabuleiro_client.models.saved_matches import SavedMatch
-from tabuleiro_client.net.room import EnteredRoom, EntryRequest, enter
+from tabuleiro_client.net.entering import EntryRequest
+from tabuleiro_client.net.room import EnteredRoom, enter
 from tabuleiro_client.text.board import TextStyle
 from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.tui.context import context_of

@@ -475,7 +475,8 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", gc=False):
 class Welcome(Result, frozen=True, tag="welcome", omit_defaults=True):
     """Your identity. ``token`` is sent once, when the guest is made: keep it, the server can't show it again.
 
-    ``levels`` lists the bots' levels of each game, weakest first.
+    ``levels`` lists the bots' levels of each game, weakest first. ``node_urls`` are the addresses of all nodes,
+    that of the one which says so first; there are none where the server is one process.
     """
 
     account: AccountId
@@ -485,9 +486,10 @@ class Welcome(Result, frozen=True, tag="welcome", omit_defaults=True):
     levels: dict[str, tuple[str, ...]]
     token: str | None = None
     public_url: str | None = None
-    has_page: bool = False
     """The address by which others reach this server, for invitations; ``None``: the one you have used, as far as
     the server knows."""
+    has_page: bool = False
+    node_urls: tuple[str, ...] = ()
 
 
 class RoomEntered(Result, frozen=True, tag="room", omit_defaults=True):

@@ -291,6 +291,7 @@ async def test_a_watcher_without_input_goes_on_watching_to_the_end(server, sit_d
     await sitting.shows("you are watching")
     await server.opponent_plays("b3", "c2")
     await sitting.shows("ana played b3 c2")
+    server.on_message = lambda message, connection: Error(message.id, "no-such-room", "no room K7MQ4")
     await server.tell(RoomGone(CODE, "closed by the host"))
     assert await sitting.staying is Stay.FINISHED
     await sitting.shows("room K7MQ4 is gone: closed by the host")

@@ -36,6 +36,7 @@ from tabuleiro.protocol.messages import (
     WatchRoom,
 )
 from tabuleiro.settings import RoomSettings
+from tabuleiro_client.net.entering import Entrance
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings, LinkState
 from tabuleiro_client.net.room import (
     EnteredRoom,
@@ -338,8 +339,9 @@ async def test_a_server_whose_snapshot_contradicts_itself_ends_the_room_with_the
             await room.play(["b3"])
 
 
-async def test_a_room_that_the_server_takes_away_is_gone(server, link):
+async def test_a_room_that_the_server_takes_away_and_does_not_know_any_more_is_gone(server, link):
     async with await enter(link, WATCH) as room:
+        server.on_message = lambda message, connection: Error(message.id, "no-such-room", "no room K7MQ4")
         await server.tell(RoomGone("OTHER", "not this one"))
         await server.tell(RoomGone(CODE, "it was closed"))
         assert [change async for change in room] == [Gone("it was closed")]
@@ -388,7 +390,8 @@ async def test_a_move_lost_on_a_connection_that_the_room_has_not_heard_of_waits_
         request=request,
         unsubscribe=lambda subscription: None,
     )
-    async with EnteredRoom(link, Subscription(10), one_room().entered(), 1) as room:  # type: ignore[arg-type]
+    entrance = Entrance(link, Subscription(10), 1, WATCH, one_room().entered())  # type: ignore[arg-type]
+    async with EnteredRoom(entrance.link, entrance) as room:
         playing = asyncio.create_task(room.play(["b3"]))
         for _ in range(5):
             await asyncio.sleep(0)

@@ -14,8 +14,8 @@ from textual.widgets import DataTable, Input, Static
 from tabuleiro.errors import ClientError, CommandError
 from tabuleiro.ids import AccountId, Phase
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS, Announcement, JoinRoom, LobbyUpdate, RoomList, WatchRoom
+from tabuleiro_client.net.entering import EntryRequest
 from tabuleiro_client.net.lobby import follow_lobby
-from tabuleiro_client.net.room import EntryRequest
 from tabuleiro_client.net.server import Venue
 from tabuleiro_client.text.problems import problem_text
 from tabuleiro_client.text.sentences import chat_problem
