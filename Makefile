@@ -5,7 +5,7 @@ VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(call version,$(PYTHON)))
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow test-browser test-browser-long browser-tools torture torture-cluster fairness swarm check format bench bench-rules bench-tui bench-page older structure trace strength picture page-pictures dist clean always
+.PHONY: play test test-slow test-browser test-browser-long browser-tools torture torture-cluster fairness swarm check format bench bench-cluster bench-rules bench-tui bench-page older structure trace strength picture page-pictures dist clean always
 
 # Needs no tools of the developers: those come with what they are for.
 play:
@@ -77,6 +77,10 @@ format: $(STAMP)
 # AGAINST='COMMIT' plays the load on the server as it is and as it was there, and prints ratios; it may name several.
 bench: $(STAMP)
 	$(BIN)/python -m tests.bench.bench_server $(if $(AGAINST),--against $(AGAINST))
+
+# Servers on a file and on PostgreSQL, one node and several, by turns.
+bench-cluster: $(STAMP)
+	$(BIN)/python -m tests.bench.bench_cluster
 
 # Size of the page, time to its first board on a slow phone, and what watching browsers cost beside terminals.
 bench-page: browser-tools

@@ -37,7 +37,8 @@ def reason_to_skip() -> str:
     return "" if binaries() else "PostgreSQL is not installed (Debian: apt install postgresql)"
 
 
-def _user() -> str | None:
+def unprivileged_user() -> str | None:
+    """Return the user to run its programs as; ``None`` for the one who runs the tests."""
     if os.geteuid() != 0:
         return None
     names = {entry.pw_name for entry in pwd.getpwall()}
@@ -99,14 +100,19 @@ class Cluster:
         while self.sql(f"SHOW {key}") != value:
             pass
 
+    def pids(self) -> tuple[int, ...]:
+        """Return the numbers of its processes, the first one first."""
+        pid = int((self._data / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return (pid, *map(int, children))
+
     def kill(self) -> None:
         """Kill it and everything it has started, at once."""
         # Its children are in one session with it, each in a group of its own.
-        pid = int((self._data / "postmaster.pid").read_text().split()[0])
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        for number in (pid, *map(int, children)):
-            os.kill(number, signal.SIGKILL)
-        while any(_runs(number) for number in (pid, *map(int, children))):
+        pids = self.pids()
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        while any(_runs(pid) for pid in pids):
             os.sched_yield()
         # In a container there may be nobody to take note of its end, and its number stays taken.
         (self._data / "postmaster.pid").unlink()
@@ -127,8 +133,8 @@ class Cluster:
         done = subprocess.run(
             [folder / program, *options],
             env={"PATH": os.environ["PATH"], "PGDATA": str(self._data), "LC_ALL": "C"},
-            user=_user(),
-            extra_groups=[] if _user() else None,
+            user=unprivileged_user(),
+            extra_groups=[] if unprivileged_user() else None,
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -152,11 +158,7 @@ def _runs(pid: int) -> bool:
 @contextmanager
 def cluster(*, is_quick: bool = True, primary: Cluster | None = None, **settings: str) -> Iterator[Cluster]:
     """Run a PostgreSQL, or a standby of ``primary``; with ``is_quick`` it does not wait for the disk."""
-    folder = Path(tempfile.mkdtemp(prefix="tabuleiro-pg-"))
-    user = _user()
-    if user is not None:
-        shutil.chown(folder, user)
-    try:
+    with folder_of_its_user("pg") as folder:
         running = Cluster(folder, **(_QUICK if is_quick else {}), **settings)
         if primary is None:
             running.make()
@@ -168,6 +170,17 @@ def cluster(*, is_quick: bool = True, primary: Cluster | None = None, **settings
         finally:
             if (folder / "data" / "postmaster.pid").exists():
                 running.stop("immediate")
+
+
+@contextmanager
+def folder_of_its_user(kind: str) -> Iterator[Path]:
+    """Make a folder that its programs can write to, with a path that is short enough for sockets."""
+    folder = Path(tempfile.mkdtemp(prefix=f"tabuleiro-{kind}-"))
+    user = unprivileged_user()
+    if user is not None:
+        shutil.chown(folder, user)
+    try:
+        yield folder
     finally:
         shutil.rmtree(folder)
 
@@ -175,26 +188,27 @@ def cluster(*, is_quick: bool = True, primary: Cluster | None = None, **settings
 @contextmanager
 def pooler(running: Cluster, mode: str) -> Iterator[str]:
     """Run PgBouncer before a PostgreSQL; yield the address of its database ``games``."""
-    folder = Path(tempfile.mkdtemp(prefix="tabuleiro-pooler-"))
-    user = _user()
-    if user is not None:
-        shutil.chown(folder, user)
-    settings = {"listen_addr": "", "unix_socket_dir": folder, "auth_type": "any", "pool_mode": mode}
-    lines = ["[databases]", f"games = host={running.folder} user={_USER}", "[pgbouncer]"]
-    lines += [f"{key} = {value}" for key, value in settings.items()]
-    (folder / "pooler.ini").write_text("\n".join(lines))
-    command = [pooler_program() or "", str(folder / "pooler.ini")]
-    process = subprocess.Popen(command, user=user, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if "process up" in line:
-                break
-        yield f"postgresql:///games?host={folder}&port=6432&user={_USER}"
-    finally:
-        process.kill()
-        process.communicate()
-        shutil.rmtree(folder)
+    with folder_of_its_user("pooler") as folder:
+        settings = {"listen_addr": "", "unix_socket_dir": folder, "auth_type": "any", "pool_mode": mode}
+        lines = ["[databases]", f"games = host={running.folder} user={_USER}", "[pgbouncer]"]
+        lines += [f"{key} = {value}" for key, value in settings.items()]
+        (folder / "pooler.ini").write_text("\n".join(lines))
+        process = subprocess.Popen(
+            [pooler_program() or "", str(folder / "pooler.ini")],
+            user=unprivileged_user(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert process.stderr is not None
+            for line in process.stderr:
+                if "process up" in line:
+                    break
+            yield f"postgresql:///games?host={folder}&port=6432&user={_USER}"
+        finally:
+            process.kill()
+            process.communicate()
 
 
 def pooler_program() -> str | None:

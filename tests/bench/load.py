@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Final
 from tests.bench.figures import median_with_quartiles, spread
 from tests.bench.guest import one_match
 from tests.bench.pair import Measured, Pair, all_held, seat_at_relay, seat_at_server
-from tests.bench.server_under_load import Process, relay, running, tabuleiro
+from tests.bench.server_under_load import Nodes, Process, relay, running, tabuleiro
 
 WINDOW_S: Final = 1.0
 NOW: Final = "tabuleiro"
@@ -27,7 +27,7 @@ NOW: Final = "tabuleiro"
 class Table:
     """One server, the pairs who play on it, and what each window gave."""
 
-    process: Process
+    process: Process | Nodes
     is_relay: bool
     room_kib: float
     pairs: list[Pair]
@@ -37,18 +37,26 @@ class Table:
     own_cpu_shares: list[float] = field(default_factory=list)
     cpu_shares: list[float] = field(default_factory=list)
     marks: list[tuple[int, float]] = field(default_factory=list)
+    database_cpu_s: Callable[[], float] | None = None
+    database_us: list[float] = field(default_factory=list)
 
     @classmethod
     async def set_up(
-        cls, process: Process, room_count: int, matches: Sequence[Sequence[str]], *, is_relay: bool
+        cls,
+        process: Process | Nodes,
+        room_count: int,
+        matches: Sequence[Sequence[str]],
+        *,
+        is_relay: bool = False,
+        pause_s: float = 0.0,
     ) -> Table:
-        """Seat the pairs."""
+        """Seat the pairs, each client of which waits ``pause_s`` before it moves."""
         seat = seat_at_relay if is_relay else seat_at_server
         before_kib, measured, pairs = process.memory_kib(), Measured(), []
         for number in range(room_count):
-            clients, room = await seat(process.url, number)
+            clients, room = await seat(process.url_of(number), number)
             actions = matches[number % len(matches)]
-            pairs.append(Pair(clients, room, actions, measured, has_matches=not is_relay))
+            pairs.append(Pair(clients, room, actions, measured, pause_s, has_matches=not is_relay))
         room_kib = (process.memory_kib() - before_kib) / room_count
         counts = {} if is_relay else await process.metrics()
         return cls(process, is_relay, room_kib, pairs, measured, counts)
@@ -68,6 +76,7 @@ class Table:
         self.mark()
         measured, done_count = self.measured, len(self.measured.acknowledgements_s)
         cpu_s, own_cpu_s, started_s = self.process.cpu_s(), time.process_time(), time.perf_counter()
+        database_s = self.database_cpu_s() if self.database_cpu_s else 0.0
         measured.is_playing = True
         for pair in self.pairs:
             pair.go_on()
@@ -81,6 +90,9 @@ class Table:
         self.own_cpu_shares.append((time.process_time() - own_cpu_s) / elapsed_s)
         self.cpu_shares.append((self.process.cpu_s() - cpu_s) / elapsed_s)
         await all_held(self.pairs, measured)
+        if self.database_cpu_s:
+            moves_count = len(measured.acknowledgements_s) - done_count
+            self.database_us.append(1e6 * (self.database_cpu_s() - database_s) / moves_count)
 
     async def report(self) -> str:
         """Return a line of figures: medians over the windows, and all times."""
@@ -94,6 +106,8 @@ class Table:
             f"{self.room_kib:5.1f} KiB a room of two connections",
             f"{measured.matches_count} matches",
         ]
+        if self.database_us:
+            parts.append(f"the database {median_with_quartiles(self.database_us)} us a move")
         if not self.is_relay:
             counts = await self.process.metrics()
             events, commits = (
@@ -165,6 +179,16 @@ class Ratios:
         return f"{moves} of the moves/s of {name} for {cpu} of its cpu a move"
 
 
+async def play_by_turns(tables: Sequence[Table], seconds: float) -> None:
+    """Play on all servers by turns, ``seconds`` on each."""
+    for number in range(max(round(seconds / WINDOW_S), 1)):
+        # The other way round every second time, so that nobody always comes after the same one.
+        for table in tables if number % 2 else reversed(tables):
+            await table.window()
+    for table in tables:
+        table.mark()
+
+
 async def _play(commands: Mapping[str, Sequence[str]], room_count: int, seconds: float) -> list[Table]:
     """Run the servers, have them played on by turns, and print a line about each."""
     matches = [one_match(seed) for seed in range(20)]
@@ -174,12 +198,8 @@ async def _play(commands: Mapping[str, Sequence[str]], room_count: int, seconds:
             process = await stack.enter_async_context(running(name, *command))
             is_relay = name.startswith("relay")
             tables.append(await Table.set_up(process, room_count, matches, is_relay=is_relay))
-        for number in range(max(round(seconds / WINDOW_S), 1)):
-            # The other way round every second time, so that nobody always comes after the same one.
-            for table in tables if number % 2 else reversed(tables):
-                await table.window()
+        await play_by_turns(tables, seconds)
         for table in tables:
-            table.mark()
             print(await table.report(), flush=True)
     # Only now: the relays complain of clients that are simply gone.
     for pair in (pair for table in tables for pair in table.pairs):

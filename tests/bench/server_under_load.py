@@ -8,7 +8,8 @@ import re
 import sys
 import time
 import urllib.request
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,12 +38,13 @@ class Process:
     url: str
     pid: int
 
-    def cpu_s(self) -> float:
-        """Return the processor time used so far, in seconds.
+    def url_of(self, room: int) -> str:
+        """Return where room number ``room`` is played."""
+        return self.url
 
-        Source: clock_getcpuclockid(3) and how Linux numbers these clocks; /proc counts in steps of 10 ms only.
-        """
-        return time.clock_gettime(~self.pid << 3 | 2)
+    def cpu_s(self) -> float:
+        """Return the processor time used so far, in seconds."""
+        return cpu_of_process_s(self.pid)
 
     def memory_kib(self) -> int:
         """Return the resident memory in KiB."""
@@ -62,11 +64,47 @@ class Process:
         return text
 
 
+def cpu_of_process_s(pid: int) -> float:
+    """Return the processor time that a process has used so far, in seconds.
+
+    Source: clock_getcpuclockid(3) and how Linux numbers these clocks; /proc counts in steps of 10 ms only.
+    """
+    return time.clock_gettime(~pid << 3 | 2)
+
+
+@dataclass
+class Nodes:
+    """Several servers on one database, measured together."""
+
+    name: str
+    processes: Sequence[Process]
+
+    def url_of(self, room: int) -> str:
+        """Return where room number ``room`` is played: each node has as many as the others."""
+        return self.processes[room % len(self.processes)].url
+
+    def cpu_s(self) -> float:
+        """Return the processor time used so far, in seconds."""
+        return sum(process.cpu_s() for process in self.processes)
+
+    def memory_kib(self) -> int:
+        """Return the resident memory in KiB."""
+        return sum(process.memory_kib() for process in self.processes)
+
+    async def metrics(self) -> dict[str, float]:
+        """Return the sums of all figures of /metrics."""
+        sums: Counter[str] = Counter()
+        for process in self.processes:
+            sums.update(await process.metrics())
+        return dict(sums)
+
+
 @asynccontextmanager
-async def running(name: str, *command: str) -> AsyncIterator[Process]:
-    """Start a server and wait until it listens; kill it at the end."""
+async def running(name: str, *command: str, **settings: str) -> AsyncIterator[Process]:
+    """Start a server and wait until it listens; kill it at the end. ``settings`` go in by the environment."""
+    given = {f"TABULEIRO_{key.upper()}": value for key, value in settings.items()}
     process = await asyncio.create_subprocess_exec(
-        *command, stdout=asyncio.subprocess.PIPE, env={**os.environ, **NO_LIMITS}
+        *command, stdout=asyncio.subprocess.PIPE, env={**os.environ, **NO_LIMITS, **given}
     )
     try:
         assert process.stdout is not None
@@ -80,7 +118,7 @@ async def running(name: str, *command: str) -> AsyncIterator[Process]:
         await process.wait()
 
 
-def tabuleiro(db: Path, python: str = sys.executable) -> tuple[str, ...]:
+def tabuleiro(db: Path | str, python: str = sys.executable) -> tuple[str, ...]:
     """Return the command that serves ``db`` with the tabuleiro installed for ``python``."""
     return (python, "-m", "tabuleiro_client", "serve", "--db", str(db), "--port", "0")
 

@@ -87,7 +87,7 @@ def test_the_container_copies_what_exists_and_installs_it() -> None:
     assert {package.split("/")[0] for package in packages} <= copied
     assert {project["project"]["readme"], *project["project"]["license-files"], "constraints.txt"} <= copied
     install = next(shlex.split(arguments) for name, arguments in instructions() if "pip install" in arguments)
-    assert install[-1] == ".[server,bots,pictures]"
+    assert install[-1] == ".[server,bots,pictures,cluster]"
     assert install[install.index("-c") + 1] == "constraints.txt"
 
 

@@ -87,7 +87,9 @@ class ServerProcess:
             return await self._process.wait()
 
     async def kill(self) -> None:
-        """End the process without giving it a chance to do anything more."""
+        """End the process without giving it a chance to do anything more. A second call does nothing."""
+        if self._log_reader.done() and not self.is_running:
+            return  # its number may be somebody else's by now
         if sys.platform == "win32":
             if self.is_running:
                 self._process.kill()
