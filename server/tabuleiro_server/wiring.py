@@ -229,7 +229,7 @@ async def _rooms(
         bot_seats.forget(room)
 
     now_ms = clock.now_ms
-    last_alive_ms = TimestampMs(store.last_alive_ms or now_ms())
+    last_alive_ms = None if store.last_alive_ms is None else TimestampMs(store.last_alive_ms)
     levels = {name: level_names(name) for name in registry.names()}
     directory = Directory(journal, config, now_ms, on_change, last_alive_ms, on_unload)
     feed = ChangeFeed(store.peers)

@@ -233,10 +233,14 @@ class ConflictError(StoreError):
 
 
 class TakenOverError(StoreError):
-    """Somebody else has taken the room over since this owner did: nothing was stored."""
+    """Somebody else has taken the room over since this owner did: nothing was stored.
 
-    def __init__(self, room: str) -> None:
+    ``node_url`` is the address at which clients reach the new owner, ``None`` if it is not known.
+    """
+
+    def __init__(self, room: str, node_url: str | None = None) -> None:
         self.room = room
+        self.node_url = node_url
         super().__init__(f"room {room} has been taken over by another owner; load it again")
 
 

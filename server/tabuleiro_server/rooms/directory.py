@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 import structlog
 
-from tabuleiro.errors import CommandError, DamagedRoomError, StoreError
+from tabuleiro.errors import CommandError, DamagedRoomError, ElsewhereError, StoreError
 from tabuleiro.ids import ROOM_CODE_LENGTH, ROOM_CODE_LETTERS, RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SequencedEvent
@@ -19,20 +19,26 @@ from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.journal import Journal
 from tabuleiro_server.rooms.live_room import LiveRoom, RoomContext
-from tabuleiro_server.rooms.refusals import code_of_room, damaged, no_such_room, unavailable
-from tabuleiro_server.store.port import FIRST_INCARNATION, Incarnation
+from tabuleiro_server.rooms.refusals import code_of_room, damaged, elsewhere, no_such_room, unavailable
+from tabuleiro_server.store.port import FIRST_INCARNATION, Incarnation, NodeRow, Ownership
 
 REMOVED_COUNT: Final = 200
 """Rooms that are removed from the disk in one go."""
 
+WOKEN_COUNT: Final = 32
+"""Rooms that are loaded at one time when they are due."""
+
+FINDING_MS: Final = 10_000
+"""Time for people to find a room whose node died once another node may have it: their clocks stand still."""
+
 DOWNTIMES_COUNT: Final = 1_000
-"""Most downtimes kept apart; beyond that the oldest standstills count as one."""
+"""Most standstills kept apart; beyond that the oldest standstills count as one."""
 
 log = structlog.get_logger(__name__)
 
 
 class Downtime(NamedTuple):
-    """A time in which nothing was done: before this run began, or while it stood still."""
+    """A time in which nothing was done: before this run began, while it stood still, or a room's node was dead."""
 
     since_ms: TimestampMs
     until_ms: TimestampMs
@@ -41,8 +47,8 @@ class Downtime(NamedTuple):
 class Directory:
     """The rooms in memory by code, and the way to those on disk.
 
-    ``last_alive_ms`` is the last time that the server before this one was known to run. ``on_unload`` is called
-    for each room that leaves memory.
+    ``last_alive_ms`` is the last time that the server before this one was known to run, ``None`` if there was none
+    or another one runs. ``on_unload`` is called for each room that leaves memory.
     """
 
     def __init__(
@@ -51,22 +57,32 @@ class Directory:
         config: Config,
         now_ms: Callable[[], TimestampMs],
         on_change: Callable[[LiveRoom], None],
-        last_alive_ms: TimestampMs,
+        last_alive_ms: TimestampMs | None,
         on_unload: Callable[[LiveRoom], None] = lambda room: None,
     ) -> None:
         started_ms = now_ms()
-        self._downtimes = [Downtime(min(last_alive_ms, started_ms), started_ms)]
+        self._downtimes_before: list[Downtime] = []
+        if last_alive_ms is not None:
+            self._downtimes_before.append(Downtime(min(last_alive_ms, started_ms), started_ms))
+        self._standstills: list[Downtime] = []
         self._context = RoomContext(journal, config, now_ms, on_change, self._drop)
         self._on_unload = on_unload
         self._rooms: dict[RoomCode, LiveRoom] = {}
         self._loading: dict[RoomCode, asyncio.Lock] = {}
         self._damaged: set[RoomCode] = set()
         self._unplayed: list[RoomCode] = []
+        self.next_node: NodeRow | None = None
+        """The node that has to load rooms from now on, because this one ends."""
 
     @property
     def rooms_count(self) -> int:
         """The number of rooms in memory."""
         return len(self._rooms)
+
+    @property
+    def rooms(self) -> list[LiveRoom]:
+        """The rooms in memory, those that were loaded last at the end."""
+        return list(self._rooms.values())
 
     def has(self, code: RoomCode) -> bool:
         """Return True if the room is in memory."""
@@ -102,7 +118,7 @@ class Directory:
             await appended.stored
         except StoreError as error:
             raise unavailable(error) from error
-        room = self._started(appended.room, FIRST_INCARNATION)
+        room = self._started(appended.room, FIRST_INCARNATION, None)
         self._context.on_change(room)
         return room
 
@@ -130,16 +146,34 @@ class Directory:
         Raises:
             StoreError: The disk fails.
         """
-        for code in await self._context.journal.due_rooms(self._context.now_ms()):
-            if code in self._damaged or self._sees_to_itself(code):
-                continue
-            try:
-                room = await self.find(code)
-            except CommandError as error:
+        if self.next_node is not None:
+            return
+        due = await self._context.journal.due_rooms(self._context.now_ms())
+        codes = [code for code in due if code not in self._damaged and not self._sees_to_itself(code)]
+        for start in range(0, len(codes), WOKEN_COUNT):
+            await asyncio.gather(*map(self._wake, codes[start : start + WOKEN_COUNT]))
+
+    async def _wake(self, code: RoomCode) -> None:
+        try:
+            room = await self.find(code)
+        except CommandError as error:
+            if error.code != ErrorCode.ELSEWHERE:  # another node was quicker
                 log.warning("room not woken", room=code, reason=str(error))
-            else:
-                if not room.is_damaged:
-                    self._context.on_change(room)
+        else:
+            if not room.is_damaged:
+                self._context.on_change(room)
+
+    async def drop_lost_rooms(self) -> None:
+        """Leave the rooms alone that other nodes have taken over, as they do when a node was silent for too long.
+
+        Raises:
+            StoreError: The database fails.
+        """
+        owned = {room.state.code: room.incarnation for room in self._rooms.values()}
+        for code, node_url in (await self._context.journal.lost_rooms(owned)).items():
+            room = self._rooms.get(code)
+            if room is not None and room.incarnation == owned[code]:
+                room.note_taken_over(node_url)
 
     async def remove_unplayed(self) -> None:
         """Remove the rooms that were closed and never saw a match, or none in which anything happened.
@@ -180,9 +214,9 @@ class Directory:
 
     def note_standstill(self, since_ms: TimestampMs, until_ms: TimestampMs) -> None:
         """Spare all rooms the time in which the server stood still: those on disk when they are loaded."""
-        if len(self._downtimes) == DOWNTIMES_COUNT:
-            self._downtimes[1:3] = [_together(self._downtimes[1:3])]
-        self._downtimes.append(Downtime(since_ms, until_ms))
+        if len(self._standstills) == DOWNTIMES_COUNT:
+            self._standstills[:2] = [_together(self._standstills[:2])]
+        self._standstills.append(Downtime(since_ms, until_ms))
         for room in self._rooms.values():
             room.note_standstill(since_ms, until_ms)
 
@@ -193,9 +227,13 @@ class Directory:
     async def _load(self, code: RoomCode) -> LiveRoom:
         if code in self._damaged:
             raise damaged(code)
+        if self.next_node is not None:
+            raise elsewhere(code, self.next_node.url)
         try:
-            incarnation = (await self._context.journal.take_over(code)).incarnation
+            ownership = await self._context.journal.take_over(code)
             state = await self._context.journal.load(code)
+        except ElsewhereError as error:
+            raise elsewhere(code, error.node_url) from error
         except DamagedRoomError as error:
             raise self._quarantined(code) from error
         except StoreError as error:
@@ -204,8 +242,13 @@ class Directory:
             # What was stored cannot be replayed: a fault of ours that must not reach other rooms.
             raise self._quarantined(code) from error
         if state is None or state.phase == "closed":
+            self._context.journal.release(code, ownership.incarnation)
             raise no_such_room(code)
-        return self._rooms.get(code) or self._started(state, incarnation)
+        first = self._resumption(state, ownership)
+        room = self._started(state, ownership.incarnation, first)
+        if first is None:  # it comes from a node that lives, and so do its people
+            room.expect_players()
+        return room
 
     def _quarantined(self, code: RoomCode) -> CommandError:
         """Leave a room alone until the next start, and log the exception that is being handled."""
@@ -213,20 +256,24 @@ class Directory:
         log.exception("room damaged", room=code)
         return damaged(code)
 
-    def _resumption(self, state: RoomState) -> Resume | None:
+    def _resumption(self, state: RoomState, ownership: Ownership) -> Resume | None:
         """Return the command that a room has to perform first if it was last changed before a downtime."""
-        missed = [
-            Downtime(max(downtime.since_ms, state.updated_at_ms), downtime.until_ms)
-            for downtime in self._downtimes
-            if downtime.until_ms > state.updated_at_ms
-        ]
+        downtimes = [*self._downtimes_before, *self._absences(ownership)]
+        missed = _missed([*downtimes, *self._standstills], state.updated_at_ms)
         if not missed or state.phase == "finished":
             return None
-        is_standstill = len(missed) < len(self._downtimes)
-        return Resume(*_together(missed), is_standstill=is_standstill)
+        return Resume(*_together(missed), is_standstill=not _missed(downtimes, state.updated_at_ms))
 
-    def _started(self, state: RoomState, incarnation: Incarnation) -> LiveRoom:
-        first = self._resumption(state)
+    def _absences(self, ownership: Ownership) -> list[Downtime]:
+        """Return the time in which nobody could reach a room whose owner died, and a while to find it again."""
+        if not ownership.silent_ms:
+            return []
+        now_ms = self._context.now_ms()
+        counted_ms = min(ownership.silent_ms, ownership.silent_ms - ownership.free_ms + FINDING_MS)
+        since_ms = now_ms - ownership.silent_ms
+        return [Downtime(TimestampMs(since_ms), TimestampMs(since_ms + counted_ms))]
+
+    def _started(self, state: RoomState, incarnation: Incarnation, first: Resume | None) -> LiveRoom:
         room = self._rooms[state.code] = LiveRoom(state, self._context, incarnation, first)
         return room
 
@@ -237,6 +284,16 @@ class Directory:
             self._unplayed.append(room.state.code)
         self._rooms.pop(room.state.code, None)
         self._on_unload(room)
+
+
+def _missed(downtimes: Iterable[Downtime], after_ms: TimestampMs) -> list[Downtime]:
+    """Return the parts of downtimes after a moment, in order; what two of them have in common is in one."""
+    missed: list[Downtime] = []
+    for since_ms, until_ms in sorted(downtimes):
+        if until_ms > after_ms:
+            begin_ms = max(since_ms, missed[-1].until_ms if missed else after_ms)
+            missed.append(Downtime(begin_ms, max(begin_ms, until_ms)))
+    return missed
 
 
 def _together(downtimes: Sequence[Downtime]) -> Downtime:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple, TypeVar
 
@@ -27,6 +27,7 @@ from tabuleiro_server.room.views import summary_of
 from tabuleiro_server.store.port import (
     Incarnation,
     MatchRow,
+    NodeId,
     Ownership,
     PlayerRow,
     RoomRow,
@@ -98,6 +99,18 @@ class Journal:
     async def take_over(self, code: RoomCode) -> Ownership:
         """Become the room's owner, before it is loaded. Raises: ElsewhereError; StoreError."""
         return await self._store.take_over(code)
+
+    def release(self, code: RoomCode, incarnation: Incarnation) -> None:
+        """Own a room no more, soon and without a wait."""
+        self._store.release(code, incarnation)
+
+    async def hand_over(self, code: RoomCode, incarnation: Incarnation, node: NodeId) -> None:
+        """Make another node the room's owner. Raises: TakenOverError; StoreError."""
+        await self._store.hand_over(code, incarnation, node)
+
+    async def lost_rooms(self, rooms: Mapping[RoomCode, Incarnation]) -> dict[RoomCode, str | None]:
+        """Return those of ``rooms`` that other nodes have taken over, with their addresses. Raises: StoreError."""
+        return await self._store.lost_rooms(rooms)
 
     async def load(self, code: RoomCode) -> RoomState | None:
         """Read a room from disk and replay its events in chunks; return ``None`` when there is no such room.

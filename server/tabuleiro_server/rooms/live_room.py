@@ -30,13 +30,16 @@ from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import head_of, summary_of
 from tabuleiro_server.rooms.journal import Appended, Journal
-from tabuleiro_server.rooms.refusals import damaged, no_such_room, unavailable
+from tabuleiro_server.rooms.refusals import damaged, elsewhere, no_such_room, unavailable
 from tabuleiro_server.rooms.subscribers import Subscriber, Subscribers
-from tabuleiro_server.store.port import Incarnation
+from tabuleiro_server.store.port import Incarnation, NodeRow
 from tabuleiro_server.timers import Limit, Timer
 
 PRESENCE_DELAY_S: Final = 0.1
 """Arrivals and departures within this time are announced in one update."""
+
+RETURN_MS: Final = 5_000
+"""Time for people to follow a room from another node before they count as gone."""
 
 DEPARTURE_INTERVAL_MS: Final = 30_000
 """Shortest time between two stored departures of a player: at 2 events each, below 6,000 events a day."""
@@ -146,6 +149,10 @@ class Departures:
         ]
         return [account for account in gone if account not in self._stored_ms], min(waits_ms, default=None)
 
+    def expect(self, account: AccountId, now_ms: TimestampMs) -> None:
+        """Leave ``account`` some time to come before it counts as gone."""
+        self._stored_ms[account] = TimestampMs(now_ms + RETURN_MS - DEPARTURE_INTERVAL_MS)
+
     def note(self, account: AccountId, now_ms: TimestampMs) -> None:
         """Note that the departure of ``account`` has been stored."""
         self._stored_ms[account] = now_ms
@@ -175,7 +182,7 @@ class LiveRoom:
         self.is_damaged = False
         self.subscribers = Subscribers(room.code)
         self._context = context
-        self._incarnation = incarnation
+        self.incarnation = incarnation
         self._first: tuple[Command, ...] = () if first is None else (first,)
         self._queue: deque[Submission | Entry] = deque()
         self._recent: deque[SequencedEvent] = deque(maxlen=RECENT_EVENTS_COUNT)
@@ -195,6 +202,7 @@ class LiveRoom:
         self._is_busy = False
         self._reading: asyncio.Task[None] | None = None
         self._is_stopping = False
+        self._moving: tuple[NodeRow, asyncio.Future[None]] | None = None
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._presence_changed()
         asyncio.get_running_loop().call_soon(self._advance)
@@ -267,6 +275,30 @@ class LiveRoom:
             self._thinking = thinking
             self._presence_changed()
 
+    def expect_players(self) -> None:
+        """Leave those who were here before the room was loaded some time to come back."""
+        for seat, since_ms in zip(self.state.seats, self.state.away_since_ms, strict=True):
+            if seat.kind == "person" and seat.account and since_ms is None:
+                self._departures.expect(seat.account, self._now_ms())
+
+    async def move(self, node: NodeRow) -> None:
+        """Make another node the owner, as soon as what is being stored is stored, and send everybody there.
+
+        Nothing happens if it leaves memory before. Raises: StoreError; the room stays then, unless somebody else
+        has taken it over.
+        """
+        if self._ended.done():
+            return
+        moved = asyncio.get_running_loop().create_future()
+        self._moving = node, moved
+        self._advance()
+        await moved
+
+    def note_taken_over(self, node_url: str | None) -> None:
+        """Leave memory: another node has the room. What is being stored finds that out by itself."""
+        if not (self._is_busy or self._ended.done()):
+            self._end_taken_over(TakenOverError(self.state.code, node_url))
+
     async def stop(self) -> None:
         """Leave memory once the commands that wait have been performed."""
         self._is_stopping = True
@@ -313,6 +345,9 @@ class LiveRoom:
         knows since when it lay there.
         """
         if self.state.phase == "closed":
+            return None, now_ms
+        if self._moving is not None:
+            self._read(self._hand_over(*self._moving))
             return None, now_ms
         if self.is_damaged:
             self._fail_all(damaged(self.state.code))
@@ -387,7 +422,7 @@ class LiveRoom:
             commands = (*first, *self._departures_for(submission), *submission.commands)
             events = decide_together(self.state, commands, now_ms)
             if events:
-                appended = self._context.journal.append(self.state, events, self._incarnation)
+                appended = self._context.journal.append(self.state, events, self.incarnation)
                 appended.stored.add_done_callback(lambda _: self._finish(submission, first, events, appended))
                 return
             self._first = self._first[len(first) :]
@@ -430,6 +465,8 @@ class LiveRoom:
         """Return True if nothing waits and the timer looks again in time, as nearly always after a move."""
         if self._queue or self._is_presence_due or self._first or self._is_behind or self.is_damaged:
             return False
+        if self._moving is not None:
+            return False
         if self._looks_at_ms is None or self._is_stopping or self.state.phase != "playing":
             return False
         deadline_ms = self._deadline.of(self.state)
@@ -452,9 +489,7 @@ class LiveRoom:
             case CommandError():
                 _fail(submission, reason)
             case TakenOverError():
-                refusal = unavailable(reason)
-                _fail(submission, refusal)
-                self._end("another server has taken over this room", refusal)
+                _fail(submission, self._end_taken_over(reason))
             case StoreError():
                 if isinstance(reason, ConflictError):
                     log.warning("room behind its log", room=self.state.code, reason=str(reason))
@@ -472,6 +507,27 @@ class LiveRoom:
                 self.is_damaged = True
                 log.error("room damaged", room=self.state.code, seq=self.state.seq, exc_info=reason)
                 _fail(submission, damaged(self.state.code))
+
+    def _end_taken_over(self, reason: TakenOverError) -> CommandError:
+        """Leave memory: another node has the room. Return the refusal for whoever waits for it."""
+        node_url = reason.node_url
+        refusal = unavailable(reason) if node_url is None else elsewhere(self.state.code, node_url)
+        self._end("another server has taken over this room", refusal, node_url)
+        return refusal
+
+    async def _hand_over(self, node: NodeRow, moved: asyncio.Future[None]) -> None:
+        code = self.state.code
+        self._moving = None
+        try:
+            await self._context.journal.hand_over(code, self.incarnation, node.id)
+        except TakenOverError as error:
+            self._end_taken_over(error)
+            moved.set_exception(error)
+        except StoreError as error:
+            moved.set_exception(error)
+        else:
+            self._end(f"the room is at {node.url} now", elsewhere(code, node.url), node.url)
+            moved.set_result(None)
 
     def _postpone(self) -> None:
         """Look at deadlines and presence later: nobody asks again for what the room wants by itself."""
@@ -593,15 +649,18 @@ class LiveRoom:
     def _leave(self) -> None:
         """Leave memory when the room is closed, idle, or the server stops."""
         is_closed = self.state.phase == "closed"
+        self._context.journal.release(self.state.code, self.incarnation)
         self._end("the room is closed" if is_closed else "the server stops", no_such_room(self.state.code))
 
-    def _end(self, farewell: str, refusal: CommandError) -> None:
-        """Leave memory, and dismiss whoever is in the room or waits for it."""
+    def _end(self, farewell: str, refusal: CommandError, node_url: str | None = None) -> None:
+        """Leave memory, and dismiss whoever is in the room or waits for it; ``node_url`` is where it is now."""
         self._ended.set_result(None)
+        if self._moving is not None:
+            self._moving[1].set_result(None)
         self._timer.end()
         self._presence_timer.end()
         self._context.on_unload(self)
-        self.subscribers.dismiss_all(farewell)
+        self.subscribers.dismiss_all(farewell, node_url)
         self._fail_all(refusal)
 
     def _fail_all(self, refusal: CommandError) -> None:

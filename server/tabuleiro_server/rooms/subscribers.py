@@ -156,10 +156,10 @@ class Subscribers:
                 self._groups.setdefault(key, []).append(subscriber)
         return self._groups
 
-    def dismiss_all(self, reason: str) -> None:
-        """Notify every connection that the room is gone, and remove it."""
+    def dismiss_all(self, reason: str, node_url: str | None = None) -> None:
+        """Notify every connection that the room is gone, or at ``node_url`` now, and remove it."""
         for subscriber in tuple(self._subscribers):
-            subscriber.send_frame(subscriber.codec.encode(RoomGone(self._code, reason)))
+            subscriber.send_frame(subscriber.codec.encode(RoomGone(self._code, reason, node_url)))
             subscriber.forget_room(self._code)
         self._subscribers.clear()
         self._with_boards.clear()

@@ -283,6 +283,12 @@ class Store(Protocol):
     async def begin_draining(self) -> None:
         """Have other nodes know that this one wants no more rooms. Raises: StorageUnavailableError."""
 
+    async def clock_ms(self) -> TimestampMs | None:
+        """Return the time by the clock of all nodes; ``None`` where this machine's is the only one.
+
+        Raises: StorageUnavailableError.
+        """
+
     async def newest_ms(self) -> TimestampMs | None:
         """Return the time of the newest event of any room, ``None`` before the first.
 
@@ -355,6 +361,12 @@ class Store(Protocol):
 
     async def room(self, code: RoomCode) -> RoomRow | None:
         """Return the room's row, ``None`` when there is none. Raises: StorageUnavailableError."""
+
+    async def lost_rooms(self, rooms: Mapping[RoomCode, Incarnation]) -> dict[RoomCode, str | None]:
+        """Return those of ``rooms`` that other nodes have taken over, with the addresses of those nodes.
+
+        It looks only after a time in which this node could be taken for dead. Raises: StorageUnavailableError.
+        """
 
     async def due_rooms(self, before_ms: TimestampMs) -> list[RoomCode]:
         """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first.

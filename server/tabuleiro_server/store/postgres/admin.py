@@ -143,8 +143,8 @@ async def _verify(connection: asyncpg.Connection, replay: Replay) -> VerifyRepor
             continue
         event_count += len(events)
         match_count += sum(isinstance(wanted_row, MatchRow) for wanted_row in wanted.values())
-        if place is not None and place[0] != len(events):
-            findings.append(f"room {room} counts {place[0]} events and has {len(events)}")
+        if place is not None and place.seq != len(events):
+            findings.append(f"room {room} counts {place.seq} events and has {len(events)}")
         stored = {} if row is None else {"room": row}
         found.extend(differences_of(room, stored | {f"match {match.number}": match for match in matches}, wanted))
     return VerifyReport(len(rooms), event_count, match_count, findings, damaged, found)

@@ -51,6 +51,7 @@ ON CONFLICT (node) DO UPDATE SET alive_ms = excluded.alive_ms, rooms_count = exc
     is_draining = excluded.is_draining, has_left = excluded.has_left, seen_at = now(),
     lease_until = excluded.lease_until,
     steady_since = CASE WHEN $9 OR life.lease_until < now() THEN now() ELSE life.steady_since END
+RETURNING steady_since = now()
 """
 
 log = structlog.get_logger(__name__)
@@ -83,6 +84,8 @@ class Keeper:
         lease_s: float,
     ) -> None:
         self.is_draining = False
+        self.was_silent = False
+        """True if others may have taken this server for dead since this was set back."""
         self.write_limit_s = WRITE_LIMIT_S
         self._database = database
         self._on_silence = on_silence
@@ -184,9 +187,10 @@ class Keeper:
         async with asyncio.timeout(self.write_limit_s), connection.transaction():
             # Losing the last of them in a crash is no harm, and nothing is to wait for a standby here.
             await connection.execute("SET LOCAL synchronous_commit = off")
-            await connection.execute(
+            is_new_lease = await connection.fetchval(
                 _RENEW,
                 *(self._node_id(), self._alive_ms, self._address.name, self._address.url, self._rooms_count),
                 *(self.is_draining, has_left, 0.0 if has_left else self._lease_s, not self._is_steady),
             )
         self._is_steady = True
+        self.was_silent = self.was_silent or bool(is_new_lease)

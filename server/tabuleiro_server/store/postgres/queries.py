@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import asyncpg
 
@@ -68,6 +68,12 @@ async def select_changes(connection: asyncpg.Connection, mark: int | None) -> tu
     return int(found[0][0]), {code: seq for _, code, seq in found if code is not None}
 
 
+async def select_clock_ms(connection: asyncpg.Connection) -> TimestampMs:
+    """Return the time by the clock of the database."""
+    query = "SELECT (1000 * extract(epoch FROM clock_timestamp()))::bigint"
+    return TimestampMs(await connection.fetchval(query))
+
+
 async def select_newest_ms(connection: asyncpg.Connection) -> TimestampMs | None:
     """Return the time of the newest event of any room, ``None`` before the first."""
     newest_ms: TimestampMs | None = await connection.fetchval("SELECT max(updated_at_ms) FROM tabuleiro.rooms")
@@ -79,12 +85,21 @@ async def select_matches(connection: asyncpg.Connection, room: RoomCode) -> list
     return [match_row(values) for values in await connection.fetch(_SELECT_MATCHES, room)]
 
 
-async def select_places(
-    connection: asyncpg.Connection, rooms: Sequence[RoomCode]
-) -> dict[RoomCode, tuple[Seq, Incarnation]]:
-    """Return the last event and the owner's incarnation of those of ``rooms`` that there are."""
-    query = "SELECT code, seq, incarnation FROM tabuleiro.rooms WHERE code = ANY($1)"
-    return {code: (seq, incarnation) for code, seq, incarnation in await connection.fetch(query, list(rooms))}
+class Place(NamedTuple):
+    """The last event of a room, and its owner's incarnation; ``node_url`` is the owner's address, if any."""
+
+    seq: Seq
+    incarnation: Incarnation
+    node_url: str | None
+
+
+async def select_places(connection: asyncpg.Connection, rooms: Sequence[RoomCode]) -> dict[RoomCode, Place]:
+    """Return the places of those of ``rooms`` that there are."""
+    query = (
+        "SELECT code, seq, incarnation, nullif(url, '') FROM tabuleiro.rooms"
+        " LEFT JOIN tabuleiro.signs_of_life ON node = owner AND NOT has_left WHERE code = ANY($1)"
+    )
+    return {code: Place(*values) for code, *values in await connection.fetch(query, list(rooms))}
 
 
 async def delete_rows_of(connection: asyncpg.Connection, room: RoomCode, *, is_known: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 import asyncpg
@@ -159,6 +159,10 @@ class PostgresStore(Store):
         node_id = self._writer.node_id
         await self._database.change(lambda connection: ownership.note_draining(connection, node_id))
 
+    async def clock_ms(self) -> TimestampMs:
+        """Return the time by the clock of the database."""
+        return await self._database.read(queries.select_clock_ms)
+
     async def newest_ms(self) -> TimestampMs | None:
         """Return the time of the newest event of any room, ``None`` before the first."""
         return await self._database.read(queries.select_newest_ms)
@@ -224,6 +228,18 @@ class PostgresStore(Store):
     async def room(self, code: RoomCode) -> RoomRow | None:
         """Return the room's row, ``None`` when there is none."""
         return await self._database.read(lambda connection: queries.select_room(connection, code))
+
+    async def lost_rooms(self, rooms: Mapping[RoomCode, Incarnation]) -> dict[RoomCode, str | None]:
+        """Return those of ``rooms`` that other nodes have taken over, with the addresses of those nodes."""
+        if not self._keeper.was_silent:
+            return {}
+        self._keeper.was_silent = False
+        try:
+            places = await self._database.read(lambda connection: queries.select_places(connection, list(rooms)))
+        except StoreError:
+            self._keeper.was_silent = True
+            raise
+        return {room: place.node_url for room, place in places.items() if place.incarnation != rooms[room]}
 
     async def due_rooms(self, before_ms: TimestampMs) -> list[RoomCode]:
         """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first."""

@@ -33,7 +33,7 @@ from tabuleiro_server.store.postgres.connection import (
     storage_error,
     warned,
 )
-from tabuleiro_server.store.postgres.queries import select_events, select_places
+from tabuleiro_server.store.postgres.queries import Place, select_events, select_places
 
 RETRY_FIRST_S: Final = 0.1
 RETRY_LIMIT_S: Final = 2.0
@@ -335,12 +335,12 @@ class Writer:
         except BROKEN as error:
             raise storage_error(error, self._database.place) from error
         for chain in chains:
-            seq, incarnation = places.get(chain[0].room, (Seq(0), chain[0].incarnation))
+            place = places.get(chain[0].room, Place(Seq(0), chain[0].incarnation, None))
             for append in chain:
-                if incarnation != append.incarnation:
-                    _refuse([append], TakenOverError(append.room))
+                if place.incarnation != append.incarnation:
+                    _refuse([append], TakenOverError(append.room, place.node_url))
                 else:
-                    _refuse([append], ConflictError(append.room, append.expected_seq, seq))
+                    _refuse([append], ConflictError(append.room, append.expected_seq, place.seq))
 
     async def _connected(self) -> asyncpg.Connection:
         """Return the connection, after opening it where there is none. Raises: StoreError."""

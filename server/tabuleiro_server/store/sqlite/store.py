@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -177,6 +177,9 @@ class SqliteStore(Store):
         with contextlib.suppress(OSError):  # a full disk keeps nobody from playing on
             self._lock.promise(self.writer.latest_seqs)
 
+    async def clock_ms(self) -> None:
+        """Return nothing: this machine's clock is the only one."""
+
     async def newest_ms(self) -> TimestampMs | None:
         """Return the time of the newest event of any room, ``None`` before the first."""
         return await self.reader.read(select_newest_ms)
@@ -252,6 +255,10 @@ class SqliteStore(Store):
     async def room(self, code: RoomCode) -> RoomRow | None:
         """Return the room's row, ``None`` when there is none."""
         return await self.reader.read(lambda connection: select_room(connection, code))
+
+    async def lost_rooms(self, rooms: Mapping[RoomCode, Incarnation]) -> dict[RoomCode, str | None]:
+        """Return the rooms that other nodes have taken over: there can be none."""
+        return {}
 
     async def due_rooms(self, before_ms: TimestampMs) -> list[RoomCode]:
         """Return the rooms whose deadline is at ``before_ms`` or earlier, the earliest first."""
