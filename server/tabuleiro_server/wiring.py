@@ -98,8 +98,15 @@ async def open_database(config: Config) -> Store:
     if names_postgres(config.db):
         with needing_cluster():
             from tabuleiro_server.store.postgres.store import PostgresStore
-        return await PostgresStore.open(config.db, synchronous=config.synchronous)
-    return await SqliteStore.open(Path(config.db), rows_of, synchronous=config.synchronous)
+        store: Store = await PostgresStore.open(config.db, synchronous=config.synchronous)
+    else:
+        store = await SqliteStore.open(Path(config.db), rows_of, synchronous=config.synchronous)
+    try:
+        await Journal(store).fill_in_makers()
+    except BaseException:
+        await store.close()
+        raise
+    return store
 
 
 async def measure_database(config: Config) -> tuple[int, dict[str, int]] | None:
@@ -216,11 +223,9 @@ async def _rooms(
     """Put together the parts that sessions use."""
     journal = Journal(store)
     lobby = Lobby() if store.peers else Lobby(await journal.summaries())
-    quota = RoomQuota(config.rooms_per_account_count, await journal.unfinished_hosts())
 
     def on_change(room: LiveRoom) -> None:
         lobby.note(room.state.code, room.summary)
-        quota.note(room.state)
         bot_seats.consider(room)
         hints.consider(room)
 
@@ -242,7 +247,7 @@ async def _rooms(
         feed=feed,
         archive=Archive(journal),
         lifecycle=lifecycle,
-        quota=quota,
+        quota=RoomQuota(config.rooms_per_account_count, journal.count_unfinished),
         budgets=budgets,
         memory=Memory(),
         hints=hints,

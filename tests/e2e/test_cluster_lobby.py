@@ -10,6 +10,8 @@ from typing import Any
 import asyncpg
 import pytest
 
+from tabuleiro.errors import CommandError
+from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, LobbyUpdate, RoomList, RoomSummary, UnsubscribeLobby
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Link
@@ -162,3 +164,31 @@ async def test_while_nobody_looks_nobody_listens_and_nothing_is_read(nodes: Node
                         pass
     finally:
         await admin.close()
+
+
+async def test_rooms_of_an_account_are_counted_on_all_nodes(database_url: str) -> None:
+    async with (
+        running_node(database_url, "a", rooms_per_account_count=2) as here,
+        running_node(database_url, "b", rooms_per_account_count=2) as there,
+        Link(here.url, name="ana") as first,
+        Link(there.url, token=first.welcome.token) as second,
+        await enter(first, room_of()) as room,
+        await enter(second, room_of()),
+    ):
+        for link in (first, second):
+            with pytest.raises(CommandError, match="at most 2 unfinished rooms"):
+                await enter(link, room_of())
+        await room.leave()
+        async with await enter(second, room_of()):
+            pass
+
+
+async def test_a_name_that_is_asked_for_on_two_nodes_at_one_moment_is_given_once(nodes: Nodes) -> None:
+    """Nor are others given that look like it."""
+    names = ["Lola", "lola", "L0la", "1ola"]
+    async with AsyncExitStack() as stack:
+        links = [Link(nodes[number % 2].url, name=name) for number, name in enumerate(names)]
+        entering = (stack.enter_async_context(link) for link in links)
+        results = await asyncio.gather(*entering, return_exceptions=True)
+        refused = [result.code for result in results if isinstance(result, CommandError)]
+        assert refused == [ErrorCode.NAME_TAKEN] * (len(names) - 1)

@@ -16,7 +16,7 @@ import pytest
 
 from tabuleiro.errors import DatabaseFormatError
 from tabuleiro.ids import TimestampMs
-from tabuleiro.protocol.messages import GetRecord, Hello, ListRooms, Play, WatchRoom
+from tabuleiro.protocol.messages import CreateRoom, GetRecord, Hello, ListRooms, Play, WatchRoom
 from tabuleiro.rules import registry
 from tabuleiro_server import wiring
 from tabuleiro_server.config import Config
@@ -83,6 +83,18 @@ async def test_a_database_of_the_first_schema_is_played_on(path: Path) -> None:
     assert report.is_sound, [*report.file_findings, *report.damaged, *report.differences]
     assert (report.room_count, report.match_count) == (3, 6)
     assert (await read_stats(path)).account_count == len(TOKENS)
+
+
+async def test_rooms_made_before_makers_were_kept_count_for_them(path: Path) -> None:
+    config = Config(db=str(path), port=0, bot_workers=1, rooms_per_account_count=1)
+    async with running_server(config) as server, wire(server.url) as eva, wire(server.url) as ben:
+        for client, name in ((eva, "Eva"), (ben, "Ben")):
+            await client.do(Hello, token=TOKENS[name])
+        await ben.do(CreateRoom, game="virus-wars")
+        refusal = await eva.refused(CreateRoom, game="virus-wars")
+        assert refusal.message.startswith("rooms_per_account_count")
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM rooms WHERE maker = ''").fetchone() == (0,)
 
 
 @pytest.mark.parametrize("name", ["rooms", "matches"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabuleiro.errors import CommandError, RemoteProtocolError
-from tabuleiro.ids import AccountId, RoomCode
+from tabuleiro.ids import AccountId
 from tabuleiro_server.config import Config
 from tabuleiro_server.memory import Memory
 from tabuleiro_server.metrics import NetMetrics
@@ -189,15 +191,27 @@ def test_lag_is_half_of_a_round_trip() -> None:
     assert [one_way_ms(0.0), one_way_ms(0.0831), one_way_ms(2.0)] == [0, 41, 1000]
 
 
-def test_rooms_being_made_count_for_the_quota_too() -> None:
-    ana = AccountId("ana")
-    quota = RoomQuota(2, {RoomCode("AAAAA"): ana})
-    with (
-        quota.one_more(ana),
-        pytest.raises(CommandError, match=r"rooms_per_account_count: at most 2 unfinished rooms") as caught,
-        quota.one_more(ana),
-    ):
-        pytest.fail("a room too many")
+async def test_rooms_of_an_account_that_are_made_at_one_moment_are_counted_one_after_the_other() -> None:
+    ana, rooms = AccountId("ana"), Counter[AccountId]()
+    made = asyncio.Event()
+
+    async def count(account: AccountId) -> int:
+        return rooms[account]
+
+    quota = RoomQuota(2, count)
+
+    async def make(account: AccountId) -> None:
+        async with quota.one_more(account):
+            await made.wait()
+            rooms[account] += 1
+
+    making = [asyncio.ensure_future(make(account)) for account in (ana, ana, ana, AccountId("rui"))]
+    made.set()
+    results = await asyncio.gather(*making, return_exceptions=True)
+    assert [type(result) for result in results] == [type(None), type(None), CommandError, type(None)]
+    assert rooms == {ana: 2, AccountId("rui"): 1}
+    with pytest.raises(CommandError, match=r"rooms_per_account_count: at most 2 unfinished rooms") as caught:
+        await make(ana)
     assert caught.value.code == "limit-reached"
-    with quota.one_more(ana), quota.one_more(AccountId("rui")):
-        pass
+    rooms[ana] -= 1
+    await make(ana)

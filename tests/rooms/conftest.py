@@ -211,7 +211,7 @@ class Stage:
             version="test",
             archive=Archive(self.journal),
             lifecycle=Lifecycle(config, self.clock),
-            quota=RoomQuota(config.rooms_per_account_count, {}),
+            quota=RoomQuota(config.rooms_per_account_count, self.journal.count_unfinished),
             hints=self.hints,
         )
         self.requests = Requests(services)

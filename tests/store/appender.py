@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from tabuleiro.ids import RoomCode, Seq, TimestampMs
+from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.rooms.journal import rows_of
 from tabuleiro_server.store.port import RoomRow, Rows, StoredEvent
 from tabuleiro_server.store.sqlite.store import SqliteStore
@@ -29,7 +29,9 @@ async def play(store: SqliteStore, room: RoomCode) -> None:
             StoredEvent(Seq(seq), TimestampMs(seq), 1, f"{room}/{seq}".encode())
             for seq in range(last + 1, last + count + 1)
         ]
-        row = RoomRow(room, "playing", True, TimestampMs(0), TimestampMs(last), None, summary(last + count))
+        row = RoomRow(
+            room, "playing", True, TimestampMs(0), TimestampMs(last), None, summary(last + count), AccountId("ana")
+        )
         await store.append(room, Seq(last), events, Rows(row))
         last += count
         os.write(sys.stdout.fileno(), f"{room} {last}\n".encode())

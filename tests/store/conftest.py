@@ -29,9 +29,17 @@ class Make:
         return [StoredEvent(Seq(seq), TimestampMs(1_000 + seq), 1, payload) for seq in range(first, last + 1)]
 
     @staticmethod
-    def room(code: str, phase: str = "playing", deadline_ms: int | None = None, summary: bytes = b"s") -> RoomRow:
+    def room(
+        code: str,
+        phase: str = "playing",
+        deadline_ms: int | None = None,
+        summary: bytes = b"s",
+        maker: str = "ana",
+    ) -> RoomRow:
         deadline = None if deadline_ms is None else TimestampMs(deadline_ms)
-        return RoomRow(RoomCode(code), phase, True, TimestampMs(1), TimestampMs(2), deadline, summary)
+        return RoomRow(
+            RoomCode(code), phase, True, TimestampMs(1), TimestampMs(2), deadline, summary, AccountId(maker)
+        )
 
     @staticmethod
     def rows(code: str) -> Rows:

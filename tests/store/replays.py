@@ -9,6 +9,8 @@ from tabuleiro.errors import NotationError
 from tabuleiro.ids import AccountId, RoomCode, TimestampMs
 from tabuleiro_server.store.port import MatchRow, PlayerRow, RoomRow, Rows, StoredEvent
 
+ANA = AccountId("ana")
+
 
 def no_replay(room: RoomCode, events: Sequence[StoredEvent]) -> NoReturn:
     """Fail: nothing has to be replayed in a sound file."""
@@ -20,8 +22,8 @@ def counting(room: RoomCode, events: Sequence[StoredEvent]) -> Rows:
     if any(event.payload == b"bad" for event in events):
         raise NotationError("bad", "a number")
     last = len(events)
-    row = RoomRow(room, "playing", True, TimestampMs(0), events[-1].at_ms, None, b"after %d" % last)
-    players = (PlayerRow(AccountId("ana"), "Ana"), PlayerRow(None, "random", "random"))
+    row = RoomRow(room, "playing", True, TimestampMs(0), events[-1].at_ms, None, b"after %d" % last, ANA)
+    players = (PlayerRow(ANA, "Ana"), PlayerRow(None, "random", "random"))
     matches = []
     for number, start in enumerate(range(0, last, 3), start=1):
         count = min(3, last - start)

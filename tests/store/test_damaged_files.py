@@ -31,7 +31,8 @@ def replay(room: RoomCode, events: Sequence[StoredEvent]) -> Rows:
     """A room with one match, that has as many actions as there are events."""
     last = events[-1]
     row = RoomRow(
-        room, "playing", True, TimestampMs(0), last.at_ms, TimestampMs(last.at_ms + 9), b"at %d" % last.seq
+        *(room, "playing", True, TimestampMs(0), last.at_ms, TimestampMs(last.at_ms + 9), b"at %d" % last.seq),
+        AccountId("ana"),
     )
     players = (PlayerRow(AccountId("ana"), "Ana"), PlayerRow(None, "random", "random"))
     match = MatchRow(room, 1, "counting", "{}", players, TimestampMs(0), None, None, None, len(events))

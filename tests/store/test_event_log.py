@@ -11,6 +11,7 @@ import pytest
 
 from tabuleiro.errors import DamagedRoomError
 from tabuleiro.ids import RoomCode, Seq
+from tabuleiro_server.store.port import Rows
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
@@ -49,12 +50,12 @@ def alter(path: Path, statement: str) -> None:
         connection.commit()
 
 
-async def test_openings_leave_out_rooms_whose_first_event_was_altered(
+async def test_rooms_without_a_maker_whose_first_event_was_altered_are_left_out(
     open_store: Any, make: Any, database_path: Path
 ) -> None:
     async with open_store() as store:
         for room in (ROOM, OTHER):
-            await store.append(room, Seq(0), make.events(1, 2), make.rows(room))
+            await store.append(room, Seq(0), make.events(1, 2), Rows(make.room(room, maker="")))
     alter(database_path, f"UPDATE events SET payload = x'00' WHERE room = '{OTHER}' AND seq = 1")
     async with open_store() as store:
-        assert await store.openings(("playing",)) == {ROOM: make.events(1, 1)[0]}
+        assert await store.rooms_without_maker() == {ROOM: make.events(1, 1)[0]}

@@ -41,13 +41,13 @@ APPEND = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from tabuleiro.errors import StorageUnavailableError
-from tabuleiro.ids import RoomCode, Seq, TimestampMs
+from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.rooms.journal import rows_of
 from tabuleiro_server.store.port import RoomRow, Rows, StoredEvent
 from tabuleiro_server.store.sqlite.store import SqliteStore
 
 def append(store, room, seq, payload):
-    row = RoomRow(room, "playing", True, TimestampMs(0), TimestampMs(0), None, b"")
+    row = RoomRow(room, "playing", True, TimestampMs(0), TimestampMs(0), None, b"", AccountId("ana"))
     event = StoredEvent(Seq(seq), TimestampMs(0), 1, payload)
     return store.append(room, Seq(seq - 1), [event], Rows(row))
 

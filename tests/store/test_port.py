@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from tabuleiro.errors import ConflictError, StorageUnavailableError, StoreError, TakenOverError
-from tabuleiro.ids import RoomCode, Seq, TimestampMs
+from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import FIRST_INCARNATION, Rows, Store, StoredEvent
 
 ROOM = RoomCode("K7MQ4")
@@ -352,12 +352,31 @@ async def test_rooms_are_due_from_their_deadline_on(any_store: Store, make: Any)
     assert await any_store.due_rooms(TimestampMs(500)) == ["AAAAA"]
 
 
-async def test_openings_are_the_first_events_of_the_rooms_asked_for(any_store: Store, make: Any) -> None:
-    for code, phase in (("AAAAA", "waiting"), ("BBBBB", "playing"), ("CCCCC", "finished")):
+async def test_rooms_of_a_maker_are_counted_by_phase_wherever_they_are(owners: Owners, make: Any) -> None:
+    mine, others = owners
+    for number, (phase, maker) in enumerate(
+        [("waiting", "ana"), ("playing", "ana"), ("closed", "ana"), ("playing", "rui"), ("waiting", "ana")]
+    ):
+        code, store = RoomCode(f"R{number:04}"), owners[number % 2]
+        await store.append(code, Seq(0), make.events(1, 1), Rows(make.room(code, phase, maker=maker)))
+    for store in owners:
+        assert await store.count_rooms(AccountId("ana"), ("waiting", "playing")) == 3
+        assert await store.count_rooms(AccountId("eva"), ("waiting", "playing")) == 0
+    code = RoomCode("R0001")
+    await others.append(code, Seq(1), make.events(2, 2), Rows(make.room(code, "finished")))
+    assert await mine.count_rooms(AccountId("ana"), ("waiting", "playing")) == 2
+
+
+async def test_rows_that_name_no_maker_can_be_filled_in_from_the_first_events(any_store: Store, make: Any) -> None:
+    for code, maker in (("AAAAA", ""), ("BBBBB", "rui"), ("CCCCC", "")):
         events = make.events(1, 2, payload=code.encode())
-        await any_store.append(RoomCode(code), Seq(0), events, Rows(make.room(code, phase)))
-    found = await any_store.openings(("waiting", "playing"))
-    assert found == {code: make.events(1, 1, payload=code.encode())[0] for code in ("AAAAA", "BBBBB")}
+        await any_store.append(RoomCode(code), Seq(0), events, Rows(make.room(code, maker=maker)))
+    found = await any_store.rooms_without_maker()
+    assert found == {code: make.events(1, 1, payload=code.encode())[0] for code in ("AAAAA", "CCCCC")}
+    await any_store.note_makers({RoomCode("AAAAA"): AccountId("ana"), RoomCode("BBBBB"): AccountId("eva")})
+    assert set(await any_store.rooms_without_maker()) == {"CCCCC"}
+    rows = await any_store.rooms()
+    assert rows == [make.room("AAAAA"), make.room("BBBBB", maker="rui"), make.room("CCCCC", maker="")]
 
 
 # Stopping, and what is measured

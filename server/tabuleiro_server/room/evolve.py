@@ -62,6 +62,7 @@ def _opened(event: events.RoomOpened, sequenced: SequencedEvent) -> RoomState:
         seq=sequenced.seq,
         phase="waiting",
         game=registry.load(event.game, event.options),
+        maker=event.host,
         host=event.host,
         host_name=event.host_name,
         created_at_ms=sequenced.at_ms,

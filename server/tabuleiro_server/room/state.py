@@ -94,6 +94,8 @@ class Match(msgspec.Struct, frozen=True, gc=False):
 class RoomState(msgspec.Struct, frozen=True, gc=False):
     """A room. ``seq`` is the number of its last event; ``match`` is ``None`` before the first one.
 
+    ``maker`` is the account that made it; ``host`` may be another one by now.
+
     ``away_since_ms`` is, for each seat of a person, the time when the last connection ended, ``None`` while there
     is one. ``seated_at_ms`` is the last time when somebody sat down or got up. ``secrets`` is ``None`` unless the
     room is private.
@@ -103,6 +105,7 @@ class RoomState(msgspec.Struct, frozen=True, gc=False):
     seq: Seq
     phase: Phase
     game: Game
+    maker: AccountId
     host: AccountId
     host_name: str
     created_at_ms: TimestampMs

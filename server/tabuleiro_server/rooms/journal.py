@@ -135,14 +135,22 @@ class Journal:
         found = [read_summary(row) for row in rows if row.is_listed]
         return [summary for summary in found if summary is not None]
 
-    async def unfinished_hosts(self) -> dict[RoomCode, AccountId]:
-        """Return the host of each room that waits or plays, damaged ones left out. Raises: StoreError."""
-        hosts = {}
-        for code, stored in (await self._store.openings(("waiting", "playing"))).items():
-            # Nothing but the host is read: there may be tens of thousands, and the server does not listen yet.
+    async def fill_in_makers(self) -> None:
+        """Write into the rows of rooms of an older version who made them; damaged ones are left out.
+
+        Raises: StoreError.
+        """
+        makers = {}
+        for code, stored in (await self._store.rooms_without_maker()).items():
+            # Nothing but the account is read: there may be tens of thousands, and the server does not listen yet.
             with suppress(msgspec.DecodeError):
-                hosts[code] = _HOST_DECODER.decode(stored.payload).host
-        return hosts
+                makers[code] = _HOST_DECODER.decode(stored.payload).host
+        if makers:
+            await self._store.note_makers(makers)
+
+    async def count_unfinished(self, maker: AccountId) -> int:
+        """Return the number of rooms that an account has made and that wait or play. Raises: StoreError."""
+        return await self._store.count_rooms(maker, ("waiting", "playing"))
 
     async def remove(self, codes: Collection[RoomCode]) -> None:
         """Remove rooms as if they had never been. Raises: StoreError."""
@@ -223,6 +231,7 @@ def _room_row(room: RoomState, deadline: Deadline | None) -> RoomRow:
         updated_at_ms=room.updated_at_ms,
         next_deadline_ms=_wake_at_ms(room, deadline),
         summary=_ENCODER.encode(summary_of(room)),
+        maker=room.maker,
     )
 
 

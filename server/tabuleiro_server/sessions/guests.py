@@ -6,18 +6,17 @@ import asyncio
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
 import structlog
 
 from tabuleiro.errors import CommandError, NameTakenError, NotationError, StorageUnavailableError, StoreError
-from tabuleiro.ids import AccountId, RoomCode, TimestampMs
+from tabuleiro.ids import AccountId, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.names import check_new_name, parse_name
-from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.rooms.refusals import unavailable
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.store.port import Account, Accounts
@@ -26,43 +25,38 @@ from tabuleiro_server.store.port import Account, Accounts
 class RoomQuota:
     """Limits the rooms that wait or play to ``limit_count`` for each host.
 
-    ``hosts`` are the hosts of the unfinished rooms on disk; later changes come by :meth:`note`.
+    ``count`` counts those that are stored, wherever they are. Of rooms that are opened on several nodes at one
+    moment each node's may be one too many.
     """
 
-    def __init__(self, limit_count: int, hosts: Mapping[RoomCode, AccountId]) -> None:
+    def __init__(self, limit_count: int, count: Callable[[AccountId], Awaitable[int]]) -> None:
         self._limit_count = limit_count
-        self._hosts = dict(hosts)
-        self._counts = Counter(hosts.values())
+        self._count = count
+        self._opening: dict[AccountId, asyncio.Lock] = {}
 
-    def note(self, room: RoomState) -> None:
-        """Take in the present state of a room."""
-        is_unfinished = room.phase in ("waiting", "playing")
-        if is_unfinished and room.code not in self._hosts:
-            self._hosts[room.code] = room.host
-            self._counts[room.host] += 1
-        elif not is_unfinished and room.code in self._hosts:
-            self._take_off(self._hosts.pop(room.code))
-
-    @contextmanager
-    def one_more(self, account: AccountId) -> Iterator[None]:
-        """Return a context in which to open a room; it counts while it is being opened.
+    @asynccontextmanager
+    async def one_more(self, account: AccountId) -> AsyncIterator[None]:
+        """Return a context in which to open a room, for one room of an account after the other.
 
         Raises:
-            CommandError: The account has reached its limit.
+            CommandError: The account has reached its limit, or the disk fails.
         """
-        if self._counts.get(account, 0) >= self._limit_count:
-            message = f"rooms_per_account_count: at most {self._limit_count} unfinished rooms of one guest"
-            raise CommandError(ErrorCode.LIMIT_REACHED, f"{message}; finish or leave one first")
-        self._counts[account] += 1
+        lock = self._opening.setdefault(account, asyncio.Lock())
         try:
-            yield
+            async with lock:
+                if await self._stored_count(account) >= self._limit_count:
+                    message = f"rooms_per_account_count: at most {self._limit_count} unfinished rooms of one guest"
+                    raise CommandError(ErrorCode.LIMIT_REACHED, f"{message}; finish or leave one first")
+                yield
         finally:
-            self._take_off(account)
+            if not lock.locked():
+                self._opening.pop(account, None)
 
-    def _take_off(self, account: AccountId) -> None:
-        self._counts[account] -= 1
-        if not self._counts[account]:
-            del self._counts[account]
+    async def _stored_count(self, account: AccountId) -> int:
+        try:
+            return await self._count(account)
+        except StoreError as error:
+            raise unavailable(error) from error
 
 
 TOKEN_BYTES: Final = 24

@@ -210,8 +210,9 @@ class Requests:
             chance=new_chance(),
         )
         account = session.account_id
-        with self._services.quota.one_more(account), self._services.budgets.room(account, session.address):
-            return await self._services.directory.open(command)
+        async with self._services.quota.one_more(account):
+            with self._services.budgets.room(account, session.address):
+                return await self._services.directory.open(command)
 
     async def _quick_play(self, session: Session, message: messages.QuickPlay) -> None:
         """Handle one at a time, or two people who ask at the same moment would each open a room and wait."""

@@ -69,7 +69,8 @@ class RoomRow(msgspec.Struct, frozen=True, gc=False):
     """The facts about a room that lists and the restart need without loading it.
 
     ``phase`` is a word that the room chooses; ``next_deadline_ms`` is the moment at which the room must be woken,
-    ``None`` when nothing is awaited; ``summary`` is opaque here.
+    ``None`` when nothing is awaited; ``summary`` is opaque here. ``maker`` has made the room; in rows of an older
+    version it is empty until :meth:`Store.note_makers`.
     """
 
     code: RoomCode
@@ -79,6 +80,7 @@ class RoomRow(msgspec.Struct, frozen=True, gc=False):
     updated_at_ms: TimestampMs
     next_deadline_ms: TimestampMs | None
     summary: bytes
+    maker: AccountId
 
 
 class PlayerRow(msgspec.Struct, frozen=True, gc=False):
@@ -347,8 +349,17 @@ class Store(Protocol):
         Raises: DamagedRoomError for a gap or an altered event; StorageUnavailableError.
         """
 
-    async def openings(self, phases: Collection[str]) -> dict[RoomCode, StoredEvent]:
-        """Return the first event of every room in any of ``phases``, damaged rooms left out.
+    async def rooms_without_maker(self) -> dict[RoomCode, StoredEvent]:
+        """Return the first event of every room whose row names no maker, damaged rooms left out.
+
+        Raises: StorageUnavailableError.
+        """
+
+    async def note_makers(self, makers: Mapping[RoomCode, AccountId]) -> None:
+        """Write into rows that name no maker who it is. Raises: StorageUnavailableError."""
+
+    async def count_rooms(self, maker: AccountId, phases: Collection[str]) -> int:
+        """Return the number of rooms in any of ``phases`` that an account has made.
 
         Raises: StorageUnavailableError.
         """

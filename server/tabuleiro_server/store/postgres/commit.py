@@ -27,9 +27,9 @@ _IS_OURS: Final = "held AS MATERIALIZED (SELECT id FROM tabuleiro.nodes WHERE id
 _COMMIT: Final = f"""
 WITH {_IS_OURS}, wanted AS MATERIALIZED (
     SELECT * FROM unnest($3::text[], $4::int[], $5::int[], $6::int[], $7::text[], $8::boolean[], $9::bigint[],
-            $10::bigint[], $11::bigint[], $12::bytea[])
+            $10::bigint[], $11::bigint[], $12::bytea[], $13::text[])
         AS row (code, incarnation, expected, seq, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms,
-            summary)
+            summary, maker)
     WHERE EXISTS (SELECT FROM held)
 ), locked AS MATERIALIZED (
     SELECT rooms.code FROM tabuleiro.rooms JOIN wanted ON wanted.code = rooms.code
@@ -46,20 +46,21 @@ WITH {_IS_OURS}, wanted AS MATERIALIZED (
     RETURNING rooms.code, rooms.seq
 ), made AS (
     INSERT INTO tabuleiro.rooms (code, seq, incarnation, phase, is_listed, created_at_ms, updated_at_ms,
-        next_deadline_ms, summary, owner)
-    SELECT code, seq, incarnation, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary, $1
+        next_deadline_ms, summary, maker, owner)
+    SELECT code, seq, incarnation, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary,
+        maker, $1
     FROM wanted WHERE expected = 0 AND incarnation = 0 ORDER BY code
     ON CONFLICT (code) DO NOTHING RETURNING code, seq
 ), stored AS (
     SELECT code, seq FROM moved UNION ALL SELECT code, seq FROM made
 ), added AS (
     INSERT INTO tabuleiro.events (room, seq, at_ms, version, payload, checksum)
-    SELECT event.* FROM unnest($13::text[], $14::int[], $15::bigint[], $16::int[], $17::bytea[], $18::bigint[])
+    SELECT event.* FROM unnest($14::text[], $15::int[], $16::bigint[], $17::int[], $18::bytea[], $19::bigint[])
         AS event (room, seq, at_ms, version, payload, checksum)
     WHERE room IN (SELECT code FROM stored)
 ), changed AS (
-    SELECT * FROM unnest($19::text[], $20::int[], $21::text[], $22::text[], $23::bigint[], $24::bigint[],
-            $25::int[], $26::text[], $27::int[])
+    SELECT * FROM unnest($20::text[], $21::int[], $22::text[], $23::text[], $24::bigint[], $25::bigint[],
+            $26::int[], $27::text[], $28::int[])
         AS match (room, number, game, options_json, started_at_ms, ended_at_ms, winner, termination, action_count)
     WHERE room IN (SELECT code FROM stored)
 ), kept AS (
@@ -71,7 +72,7 @@ WITH {_IS_OURS}, wanted AS MATERIALIZED (
         termination = excluded.termination, action_count = excluded.action_count
 ), seated AS (
     INSERT INTO tabuleiro.players (room, match_number, seat, account_id, name, bot_level)
-    SELECT player.* FROM unnest($28::text[], $29::int[], $30::int[], $31::text[], $32::text[], $33::text[])
+    SELECT player.* FROM unnest($29::text[], $30::int[], $31::int[], $32::text[], $33::text[], $34::text[])
         AS player (room, match_number, seat, account_id, name, bot_level)
     WHERE room IN (SELECT code FROM stored)
     ON CONFLICT (room, match_number, seat) DO UPDATE SET account_id = excluded.account_id, name = excluded.name,
@@ -128,7 +129,7 @@ async def commit_moves(connection: asyncpg.Connection, node: Node, moves: Sequen
         (
             *(move.room, move.incarnation, move.expected_seq, move.expected_seq + len(move.events)),
             *(move.row.phase, move.row.is_listed, move.row.created_at_ms, move.row.updated_at_ms),
-            *(move.row.next_deadline_ms, move.row.summary),
+            *(move.row.next_deadline_ms, move.row.summary, move.row.maker),
         )
         for move in moves
     ]
@@ -146,7 +147,7 @@ async def commit_moves(connection: asyncpg.Connection, node: Node, moves: Sequen
         _COMMIT,
         node.id,
         node.epoch,
-        *columns(wanted, 10),
+        *columns(wanted, 11),
         *columns(events, 6),
         *columns(map(match_values, matches), 9),
         *columns((values for row in matches for values in player_values(row)), 6),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import asyncpg
 
-from tabuleiro.ids import RoomCode, Seq, TimestampMs
+from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import Incarnation, MatchRow, RoomRow, Rows, StoredEvent
 from tabuleiro_server.store.tables import checked_events, is_whole, match_row
 
-ROOM_COLUMNS: Final = "code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary"
+ROOM_COLUMNS: Final = "code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary, maker"
 _SELECT_MATCHES: Final = """
 SELECT matches.room, number, game, options_json, started_at_ms, ended_at_ms, winner, termination, action_count,
     first.account_id, first.name, first.bot_level, second.account_id, second.name, second.bot_level
@@ -31,17 +31,34 @@ async def select_events(connection: asyncpg.Connection, room: RoomCode, after_se
     return checked_events(room, after_seq, await connection.fetch(query, room, after_seq))
 
 
-async def select_openings(connection: asyncpg.Connection, phases: Collection[str]) -> dict[RoomCode, StoredEvent]:
-    """Return the first event of every room in any of ``phases``, damaged rooms left out."""
+async def select_rooms_without_maker(connection: asyncpg.Connection) -> dict[RoomCode, StoredEvent]:
+    """Return the first event of every room whose row names no maker, damaged rooms left out."""
     query = (
         "SELECT room, events.seq, at_ms, version, payload, checksum FROM tabuleiro.events"
-        " JOIN tabuleiro.rooms ON rooms.code = room WHERE events.seq = 1 AND phase = ANY($1)"
+        " JOIN tabuleiro.rooms ON rooms.code = room WHERE events.seq = 1 AND maker = ''"
     )
     return {
         room: StoredEvent(seq, at_ms, version, payload)
-        for room, seq, at_ms, version, payload, checksum in await connection.fetch(query, list(phases))
+        for room, seq, at_ms, version, payload, checksum in await connection.fetch(query)
         if is_whole(room, (seq, at_ms, version, payload, checksum))
     }
+
+
+async def write_makers(connection: asyncpg.Connection, makers: Mapping[RoomCode, AccountId]) -> None:
+    """Write into rows that name no maker who it is."""
+    await connection.execute(
+        "UPDATE tabuleiro.rooms SET maker = found.maker FROM unnest($1::text[], $2::text[]) AS found (code, maker)"
+        " WHERE rooms.code IN (SELECT code FROM tabuleiro.rooms WHERE code = ANY($1) AND maker = ''"
+        " ORDER BY code FOR NO KEY UPDATE) AND rooms.code = found.code",
+        *(list(makers), list(makers.values())),
+    )
+
+
+async def count_rooms(connection: asyncpg.Connection, maker: AccountId, phases: Collection[str]) -> int:
+    """Return the number of rooms in any of ``phases`` that an account has made."""
+    query = "SELECT count(*) FROM tabuleiro.rooms WHERE maker = $1 AND phase = ANY($2)"
+    count: int = await connection.fetchval(query, maker, list(phases))
+    return count
 
 
 async def select_rooms(connection: asyncpg.Connection, phases: Collection[str] | None = None) -> list[RoomRow]:
@@ -114,12 +131,13 @@ async def write_rows(connection: asyncpg.Connection, rows: Rows, seq: Seq) -> No
     row = rows.room
     await connection.execute(
         "INSERT INTO tabuleiro.rooms (code, seq, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms,"
-        " summary) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (code) DO UPDATE SET seq = excluded.seq,"
+        " summary, maker) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+        " ON CONFLICT (code) DO UPDATE SET seq = excluded.seq,"
         " phase = excluded.phase, is_listed = excluded.is_listed, created_at_ms = excluded.created_at_ms,"
         " updated_at_ms = excluded.updated_at_ms, next_deadline_ms = excluded.next_deadline_ms,"
-        " summary = excluded.summary, changed_in = excluded.changed_in",
+        " summary = excluded.summary, maker = excluded.maker, changed_in = excluded.changed_in",
         *(row.code, seq, row.phase, row.is_listed, row.created_at_ms, row.updated_at_ms, row.next_deadline_ms),
-        row.summary,
+        *(row.summary, row.maker),
     )
     await connection.executemany(
         "INSERT INTO tabuleiro.matches (room, number, game, options_json, started_at_ms, ended_at_ms, winner,"

@@ -102,12 +102,15 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     ),
     Migration(
         number=2,
-        name="what servers tell each other",
+        name="makers of rooms, what servers tell each other",
         statements=(
             # By the transaction that wrote a row last a server finds what it has not seen yet. Those of a database
             # that was dumped and restored are far ahead: `migrate` sets them back.
             "ALTER TABLE tabuleiro.rooms ADD COLUMN changed_in xid8 NOT NULL DEFAULT pg_current_xact_id()",
             "CREATE INDEX rooms_by_change ON tabuleiro.rooms (changed_in)",
+            # Empty in rooms from before, until a server has read it in their first events.
+            "ALTER TABLE tabuleiro.rooms ADD COLUMN maker text NOT NULL DEFAULT ''",
+            "CREATE INDEX rooms_by_maker ON tabuleiro.rooms (maker)",
             # The names of those who are connected to a server.
             """CREATE TABLE tabuleiro.people (
                 node bigint PRIMARY KEY REFERENCES tabuleiro.nodes (id) ON DELETE CASCADE,

@@ -11,7 +11,7 @@ import asyncpg
 import structlog
 
 from tabuleiro.errors import StoreError
-from tabuleiro.ids import DurationMs, RoomCode, Seq, TimestampMs
+from tabuleiro.ids import AccountId, DurationMs, RoomCode, Seq, TimestampMs
 from tabuleiro_server.metrics import CommitMetrics
 from tabuleiro_server.store.port import (
     BEFORE_FIRST,
@@ -217,9 +217,17 @@ class PostgresStore(Store):
         """Return the room's events behind ``after_seq`` in order."""
         return await self._database.read(lambda connection: queries.select_events(connection, room, after_seq))
 
-    async def openings(self, phases: Collection[str]) -> dict[RoomCode, StoredEvent]:
-        """Return the first event of every room in any of ``phases``, damaged rooms left out."""
-        return await self._database.read(lambda connection: queries.select_openings(connection, phases))
+    async def rooms_without_maker(self) -> dict[RoomCode, StoredEvent]:
+        """Return the first event of every room whose row names no maker, damaged rooms left out."""
+        return await self._database.read(queries.select_rooms_without_maker)
+
+    async def note_makers(self, makers: Mapping[RoomCode, AccountId]) -> None:
+        """Write into rows that name no maker who it is."""
+        await self._database.change(lambda connection: queries.write_makers(connection, makers))
+
+    async def count_rooms(self, maker: AccountId, phases: Collection[str]) -> int:
+        """Return the number of rooms in any of ``phases`` that an account has made."""
+        return await self._database.read(lambda connection: queries.count_rooms(connection, maker, phases))
 
     async def rooms(self, phases: Collection[str] | None = None) -> list[RoomRow]:
         """Return the rows of the rooms in any of ``phases``, by code."""

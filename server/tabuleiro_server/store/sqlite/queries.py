@@ -7,16 +7,17 @@ caller has begun; ``sqlite3.Error`` passes through.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from tabuleiro.ids import RoomCode, TimestampMs
+from tabuleiro.ids import AccountId, RoomCode, TimestampMs
 from tabuleiro_server.store.port import MatchRow, RoomRow
 from tabuleiro_server.store.sqlite.connection import insert_rows
 from tabuleiro_server.store.tables import match_row
 
 _UPSERT_ROOMS: Final = (
-    "INSERT INTO rooms (code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary)",
+    "INSERT INTO rooms (code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary, maker)",
+    # The maker stays, and so does its place in the index.
     " ON CONFLICT (code) DO UPDATE SET phase = excluded.phase, is_listed = excluded.is_listed,"
     " created_at_ms = excluded.created_at_ms, updated_at_ms = excluded.updated_at_ms,"
     " next_deadline_ms = excluded.next_deadline_ms, summary = excluded.summary",
@@ -33,7 +34,7 @@ _UPSERT_PLAYER: Final = (
     " ON CONFLICT (room, match_number, seat) DO UPDATE SET account_id = excluded.account_id,"
     " name = excluded.name, bot_level = excluded.bot_level"
 )
-_ROOM_COLUMNS: Final = "code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary"
+_ROOM_COLUMNS: Final = "code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary, maker"
 _SELECT_MATCHES: Final = (
     "SELECT matches.room, number, game, options_json, started_at_ms, ended_at_ms, winner, termination,"
     " action_count, first.account_id, first.name, first.bot_level, second.account_id, second.name,"
@@ -58,6 +59,7 @@ def upsert_rooms(connection: sqlite3.Connection, rows: Sequence[RoomRow]) -> Non
                 row.updated_at_ms,
                 row.next_deadline_ms,
                 row.summary,
+                row.maker,
             )
             for row in rows
         ],
@@ -107,11 +109,23 @@ def select_rooms(connection: sqlite3.Connection, phases: Collection[str] | None 
     return [_room_row(values) for values in found.fetchall()]
 
 
-def select_codes(connection: sqlite3.Connection, phases: Collection[str]) -> list[RoomCode]:
-    """Return the codes of all rooms in any of ``phases``, ascending."""
+def select_codes_without_maker(connection: sqlite3.Connection) -> list[RoomCode]:
+    """Return the codes of all rooms whose row names no maker, ascending."""
+    return [code for (code,) in connection.execute("SELECT code FROM rooms WHERE maker = '' ORDER BY code")]
+
+
+def write_makers(connection: sqlite3.Connection, makers: Mapping[RoomCode, AccountId]) -> None:
+    """Write into rows that name no maker who it is."""
+    values = [(maker, code) for code, maker in makers.items()]
+    connection.executemany("UPDATE rooms SET maker = ? WHERE code = ? AND maker = ''", values)
+
+
+def count_rooms(connection: sqlite3.Connection, maker: AccountId, phases: Collection[str]) -> int:
+    """Return the number of rooms in any of ``phases`` that an account has made."""
     places = ", ".join("?" * len(phases))
-    query = f"SELECT code FROM rooms WHERE phase IN ({places}) ORDER BY code"
-    return [code for (code,) in connection.execute(query, tuple(phases)).fetchall()]
+    query = f"SELECT count(*) FROM rooms WHERE maker = ? AND phase IN ({places})"
+    count: int = connection.execute(query, (maker, *phases)).fetchone()[0]
+    return count
 
 
 def select_room(connection: sqlite3.Connection, code: RoomCode) -> RoomRow | None:
@@ -121,8 +135,8 @@ def select_room(connection: sqlite3.Connection, code: RoomCode) -> RoomRow | Non
 
 
 def _room_row(values: Sequence[Any]) -> RoomRow:
-    code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary = values
-    return RoomRow(code, phase, bool(is_listed), created_at_ms, updated_at_ms, next_deadline_ms, summary)
+    code, phase, is_listed, created_at_ms, updated_at_ms, next_deadline_ms, summary, maker = values
+    return RoomRow(code, phase, bool(is_listed), created_at_ms, updated_at_ms, next_deadline_ms, summary, maker)
 
 
 def select_due_rooms(connection: sqlite3.Connection, before_ms: int) -> list[RoomCode]:

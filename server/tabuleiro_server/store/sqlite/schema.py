@@ -95,6 +95,15 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         name="no snapshots, no index by phase",
         statements=("DROP TABLE snapshots", "DROP INDEX rooms_by_phase"),
     ),
+    # Empty in rooms from before, until a server has read it in their first events.
+    Migration(
+        number=3,
+        name="makers of rooms",
+        statements=(
+            "ALTER TABLE rooms ADD COLUMN maker TEXT NOT NULL DEFAULT ''",
+            "CREATE INDEX rooms_by_maker ON rooms (maker)",
+        ),
+    ),
 )
 
 

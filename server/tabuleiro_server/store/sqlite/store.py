@@ -12,7 +12,7 @@ from typing import Final
 import structlog
 
 from tabuleiro.errors import DatabaseFormatError, StorageUnavailableError, StoreError, TakenOverError
-from tabuleiro.ids import DurationMs, RoomCode, Seq, TimestampMs
+from tabuleiro.ids import AccountId, DurationMs, RoomCode, Seq, TimestampMs
 from tabuleiro_server.metrics import CommitMetrics
 from tabuleiro_server.store.port import (
     BEFORE_FIRST,
@@ -41,13 +41,15 @@ from tabuleiro_server.store.sqlite.event_log import (
 )
 from tabuleiro_server.store.sqlite.file import LockFile, ServedConnection, ServedFile
 from tabuleiro_server.store.sqlite.queries import (
+    count_rooms,
     delete_rows_of,
-    select_codes,
+    select_codes_without_maker,
     select_due_rooms,
     select_matches,
     select_newest_ms,
     select_room,
     select_rooms,
+    write_makers,
 )
 from tabuleiro_server.store.sqlite.repair import mend_query_tables, take_up_marked_rows
 from tabuleiro_server.store.sqlite.schema import (
@@ -242,11 +244,19 @@ class SqliteStore(Store):
         """Return the room's events behind ``after_seq`` in order."""
         return await self.reader.read(lambda connection: select_events(connection, room, after_seq))
 
-    async def openings(self, phases: Collection[str]) -> dict[RoomCode, StoredEvent]:
-        """Return the first event of every room in any of ``phases``, damaged rooms left out."""
+    async def rooms_without_maker(self) -> dict[RoomCode, StoredEvent]:
+        """Return the first event of every room whose row names no maker, damaged rooms left out."""
         return await self.reader.read(
-            lambda connection: select_openings(connection, select_codes(connection, phases))
+            lambda connection: select_openings(connection, select_codes_without_maker(connection))
         )
+
+    async def note_makers(self, makers: Mapping[RoomCode, AccountId]) -> None:
+        """Write into rows that name no maker who it is."""
+        await self.writer.call(lambda connection: write_makers(connection, makers))
+
+    async def count_rooms(self, maker: AccountId, phases: Collection[str]) -> int:
+        """Return the number of rooms in any of ``phases`` that an account has made."""
+        return await self.reader.read(lambda connection: count_rooms(connection, maker, phases))
 
     async def rooms(self, phases: Collection[str] | None = None) -> list[RoomRow]:
         """Return the rows of the rooms in any of ``phases``, by code."""
