@@ -61,6 +61,12 @@ def logs_as_they_were() -> Iterator[None]:
     root.handlers[:] = handlers
 
 
+@pytest.fixture(autouse=True)
+def bots_get_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a busy core a worker of the lowest priority gets next to no time, and tests wait for its turns."""
+    monkeypatch.setattr("tabuleiro_server.bots.pool.LOWEST_PRIORITY", 5)
+
+
 @pytest.fixture
 def draws_in_virus_wars(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a draw be offered in Virus Wars, whose short matches the tests of all offers play."""

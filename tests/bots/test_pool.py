@@ -375,8 +375,11 @@ async def test_an_answer_ends_the_backoff(stage: Stage) -> None:
 MALLORY = "6.6.6.6"
 
 
-async def test_a_player_waits_for_none_of_the_bots_that_play_among_themselves(stage: Stage) -> None:
+async def test_a_player_waits_for_none_of_the_bots_that_play_among_themselves(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Symptom: twenty rooms of bots alone, made by one guest, cost another guest 14 to 18 s a turn."""
+    monkeypatch.setattr("tabuleiro_server.bots.pool.LOWEST_PRIORITY", LOWEST_PRIORITY)
     async with open_pool(stage) as pool:
         watched = [ask(pool, request(f"{number}"), claim(Rank.WATCHED, MALLORY)) for number in range(20)]
         other = await stage.enter()
