@@ -312,3 +312,14 @@ async def test_what_can_be_no_code_of_a_room_is_told_before_the_server_is_asked(
     # Nor is it connected to.
     with pytest.raises(ClientError, match="expected the code of a room: 5 letters and digits"):
         await person("ana").play(server="ws://127.0.0.1:9", room="12")
+
+
+async def test_the_scores_of_the_groups_of_iris_are_told_during_the_match(person):
+    """The reports showed the groups of both players beside the board during play."""
+    both = person("ana")
+    both.play(game="iris", options={"side": 5})
+    await both.shows("groups score: black 0, white 0")
+    both.type("e5")
+    await both.shows("white (W) to move")
+    both.type("a1 i5")
+    await both.shows("groups score: black 0, white 1 1")

@@ -154,6 +154,17 @@ async def test_the_footer_of_a_replay_has_room_for_all_its_keys_at_80_columns():
         assert [name for name, end in ends.items() if not 0 < end <= 80] == [], ends
 
 
+async def test_the_position_that_is_shown_is_copied_as_text(replaying):
+    async with replaying.run_test() as pilot:
+        assert await go(replaying, pilot, "right_square_bracket") == 1
+        await pilot.press("ctrl+b")
+        game = registry.load("virus-wars", SMALL)
+        first = game.initial_state()
+        shown = first.child(first.string_to_action(RECORD.actions[0])).to_position()
+        assert replaying.clipboard == shown
+        assert line(replaying, "say") == f"position (copied, if your terminal allows it): {shown}"
+
+
 async def test_a_record_is_stepped_through_and_jumped_about_in(replaying):
     async with replaying.run_test() as pilot:
         assert line(replaying, "turn") == "action 0 of 6: blue to move"
