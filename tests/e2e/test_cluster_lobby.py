@@ -17,11 +17,10 @@ from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Link
 from tabuleiro_client.net.lobby import follow_lobby
 from tabuleiro_client.net.room import enter
-from tabuleiro_server.wiring import RunningServer
-from tests.e2e.nodes import running_node
+from tests.e2e.nodes import RunningNode, running_node
 from tests.patience import LIMIT_S
 
-Nodes = tuple[RunningServer, RunningServer]
+Nodes = tuple[RunningNode, RunningNode]
 
 
 @pytest.fixture

@@ -220,6 +220,10 @@ class Lobby:
         """The names of those who are connected to this server."""
         return frozenset(self._people)
 
+    def is_connected(self, name: str) -> bool:
+        """Return True if somebody of this name is connected, to any server."""
+        return name in self._people or name in self._others
+
     def note_others(self, names: frozenset[str]) -> None:
         """Take in the names of those who are connected to other servers."""
         if names != self._others:

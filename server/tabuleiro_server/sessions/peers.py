@@ -7,8 +7,8 @@ nothing is.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 import structlog
@@ -50,20 +50,20 @@ class LobbyPeers:
         self._changed = asyncio.Event()
         self._people_changed = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
-        self._noting: asyncio.Task[None] | None = None
+        self._telling: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Read the lobby as it is, and keep it up to date from now on while it is watched. Raises: StoreError."""
         if self._peers is None:
             return
         await self._read(self._peers)
-        self._noting = asyncio.create_task(self._note_people(self._peers), name="people connected here")
+        self._telling = asyncio.create_task(self._tell_of_people(self._peers), name="people connected here")
         self._lobby.on_people = self._people_changed.set
         self._lobby.on_watched = self._watch
 
     async def stop(self) -> None:
         """Read no more, and let others know that nobody is connected here any more."""
-        for task in (self._watching, self._noting):
+        for task in (self._watching, self._telling):
             if task is not None:
                 task.cancel()
                 await asyncio.wait({task})
@@ -82,6 +82,23 @@ class LobbyPeers:
         async with self._reading:
             if self._read_at_s < asked_at_s:
                 await self._read(self._peers)
+
+    @asynccontextmanager
+    async def alone(self, key: str) -> AsyncIterator[None]:
+        """Return a context that one server at a time is in; the lobby is up to date in it.
+
+        Whoever is connected here is known to the others by its end.
+
+        Raises, when it is entered: StoreError.
+        """
+        if self._peers is None:
+            yield
+            return
+        async with self._peers.alone(key):
+            await self.freshen(0)
+            yield
+            if self._people_changed.is_set():
+                await self._note_people(self._peers)
 
     async def say(self, line: ChatLine) -> None:
         """Add a line to the chat of all servers. Raises: StoreError."""
@@ -128,14 +145,17 @@ class LobbyPeers:
                 async with asyncio.timeout(LOOK_S):
                     await self._changed.wait()
 
-    async def _note_people(self, peers: Peers) -> None:
+    async def _tell_of_people(self, peers: Peers) -> None:
         """Let others know of those who come and go, once in a while."""
         while True:
             await self._people_changed.wait()
-            self._people_changed.clear()
-            try:
-                await peers.note_people(self._lobby.people)
-            except StoreError as error:
-                unavailable(error)
-                self._people_changed.set()
+            await self._note_people(peers)
             await asyncio.sleep(LOOK_S)
+
+    async def _note_people(self, peers: Peers) -> None:
+        self._people_changed.clear()
+        try:
+            await peers.note_people(self._lobby.people)
+        except StoreError as error:
+            unavailable(error)
+            self._people_changed.set()

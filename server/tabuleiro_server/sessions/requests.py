@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from typing import Any, Final, assert_never, get_args
 
 import msgspec
 import structlog
 
-from tabuleiro.clock import Correspondence
+from tabuleiro.clock import Correspondence, format_time_control
 from tabuleiro.errors import CommandError, GameOptionError, StoreError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.notation.plain_text import strip_controls
@@ -215,17 +216,28 @@ class Requests:
                 return await self._services.directory.open(command)
 
     async def _quick_play(self, session: Session, message: messages.QuickPlay) -> None:
-        """Handle one at a time, or two people who ask at the same moment would each open a room and wait."""
-        self._spend_event(session, message)
-        async with self._quick_play_lock:
-            await self._join_oldest_or_open(session, message)
+        """Handle one at a time, or two people who ask at the same moment would each open a room and wait.
 
-    async def _join_oldest_or_open(self, session: Session, message: messages.QuickPlay) -> None:
+        On other nodes at least none for the same match is handled meanwhile.
+        """
+        self._spend_event(session, message)
+        wanted = _complete_options(message.game, message.options)
+        control = format_time_control(message.settings.time_control)
+        key = f"quick play: {message.game} {sorted(wanted.items())} {control}"
+        async with self._quick_play_lock, AsyncExitStack() as stack:
+            try:
+                await stack.enter_async_context(self._services.lobby_peers.alone(key))
+            except StoreError as error:
+                raise unavailable(error) from error
+            await self._join_oldest_or_open(session, message, wanted)
+
+    async def _join_oldest_or_open(
+        self, session: Session, message: messages.QuickPlay, wanted: dict[str, OptionValue]
+    ) -> None:
         """Join the oldest fitting room; if somebody else takes the seat first, try the next one.
 
         A guest who waits in such a room, and finds nobody else who waits, goes on waiting there.
         """
-        wanted = _complete_options(message.game, message.options)
         fitting = [
             summary
             for summary in self._services.lobby.open_rooms(message.game)
@@ -239,7 +251,10 @@ class Requests:
                     await self._enter(session, summary.room, message, join, None)
                     return
             except CommandError as error:
-                if error.code not in (ErrorCode.SEAT_TAKEN, ErrorCode.NO_SUCH_ROOM, ErrorCode.ROOM_DAMAGED):
+                if error.code == ErrorCode.ELSEWHERE:
+                    if _holds_seat(session, summary) or self._is_waited_in_elsewhere(summary):
+                        raise
+                elif error.code not in (ErrorCode.SEAT_TAKEN, ErrorCode.NO_SUCH_ROOM, ErrorCode.ROOM_DAMAGED):
                     raise
         seats = (SeatRequest("me"), SeatRequest("open"))
         room = await self._open(session, message.game, message.options, seats, message.settings)
@@ -251,6 +266,12 @@ class Requests:
         is_slow = isinstance(summary.settings.time_control, Correspondence)
         here = room.subscribers.accounts()
         return is_slow or all(seat.kind != "person" or seat.account in here for seat in room.state.seats)
+
+    def _is_waited_in_elsewhere(self, summary: RoomSummary) -> bool:
+        """Return True if an opponent is connected, as far as this node can tell."""
+        is_slow = isinstance(summary.settings.time_control, Correspondence)
+        names = [seat.name or "" for seat in summary.seats if seat.kind == "person"]
+        return is_slow or all(self._services.lobby.is_connected(name) for name in names)
 
     async def _join_room(self, session: Session, message: messages.JoinRoom) -> None:
         self._spend_event(session, message)

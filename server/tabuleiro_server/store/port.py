@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Final, NamedTuple, NewType, Protocol
 
 import msgspec
@@ -239,6 +240,14 @@ class Peers(Protocol):
         """Add a line to the lobby's chat, of which the last ``keep_count`` are kept.
 
         Raises: StorageUnavailableError; StoreError for a line that cannot be stored.
+        """
+
+    def alone(self, key: str) -> AbstractAsyncContextManager[None]:
+        """Return a context that one server at a time is in, of those who name the same ``key``; keep it short.
+
+        Another one may follow when a server in it does not come on for five seconds, or loses the storage.
+
+        Raises, when it is entered: StorageUnavailableError.
         """
 
     def changes(self) -> AsyncGenerator[Mapping[RoomCode, Seq]]:

@@ -30,6 +30,9 @@ READ_LIMIT_S: Final = 20.0
 ATTEMPTS_COUNT: Final = 3
 """Attempts at what can be done twice, on a new connection each."""
 
+HOLD_LIMIT: Final = "5s"
+"""Time for which a lock is left to whoever does nothing with it: its server may stand still."""
+
 POOL_COUNT: Final = 4
 CLOSE_LIMIT_S: Final = 5.0
 
@@ -219,6 +222,29 @@ class Database:
         task.add_done_callback(self._changes.discard)
         return await asyncio.shield(task)
 
+    @contextlib.asynccontextmanager
+    async def locked(self, key: int) -> AsyncIterator[None]:
+        """Hold an advisory lock while the context lasts: for five idle seconds, or the connection, at most.
+
+        Raises: StorageUnavailableError, when it is entered.
+        """
+        if self._pool is None:
+            raise StorageUnavailableError("the store is not running")
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                connection = await stack.enter_async_context(self._pool.acquire())
+                async with asyncio.timeout(READ_LIMIT_S):
+                    # In a transaction, which a pooler leaves on one connection; it writes nothing.
+                    await connection.execute("BEGIN")
+                    stack.push_async_callback(_end_transaction, connection)
+                    await connection.execute(
+                        "SELECT set_config('idle_in_transaction_session_timeout', $1, true)", HOLD_LIMIT
+                    )
+                    await connection.execute("SELECT pg_advisory_xact_lock($1)", key)
+            except BROKEN as error:
+                raise storage_error(error, self.place) from error
+            yield
+
     async def _attempt(self, run: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
         left_count = ATTEMPTS_COUNT
         while True:
@@ -247,6 +273,11 @@ class Database:
 
 REPEATED: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 """Faults after which the same may well be done."""
+
+
+async def _end_transaction(connection: asyncpg.Connection) -> None:
+    with contextlib.suppress(*BROKEN):  # the lock is free then too
+        await connection.execute("ROLLBACK")
 
 
 async def _leave_as_it_is(connection: asyncpg.Connection) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 import asyncpg
@@ -41,6 +43,10 @@ class PostgresPeers(Peers):
     def changes(self) -> AsyncGenerator[Mapping[RoomCode, Seq]]:
         """Yield batches of rooms that other servers have changed, with their last events."""
         return self.notices.batches()
+
+    def alone(self, key: str) -> AbstractAsyncContextManager[None]:
+        """Return a context that one server at a time is in, of those who name the same ``key``."""
+        return self._database.locked(int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], signed=True))
 
     async def news(self, mark: Mark | None) -> News:
         """Return what has happened since ``mark``."""
