@@ -280,6 +280,20 @@ async def test_pages_of_other_sites_may_not_connect(server: RunningServer) -> No
         assert await status_of_origin(server, origin) == 403, origin
 
 
+def test_the_page_may_connect_to_all_nodes_there_are_and_to_nobody_else() -> None:
+    nodes = ["wss://a.example.org/node/a", "wss://b.example.org:8443", "wss://a.example.org/node/c"]
+    page = Page(lambda code: None, node_urls=lambda: nodes)
+    for path in ("/", "/embed/K7MQ4"):
+        found = page.find(path)
+        assert found is not None
+        policy = dict(found.headers)["Content-Security-Policy"]
+        assert "connect-src 'self' wss://a.example.org wss://b.example.org:8443;" in policy
+    nodes.clear()
+    found = page.find("/")
+    assert found is not None
+    assert "connect-src 'self';" in dict(found.headers)["Content-Security-Policy"]
+
+
 async def test_the_host_may_let_other_sites_connect(start_server: StartServer) -> None:
     async with start_server(
         web_origins=("https://club.example.org",), public_url="wss://play.example.org"

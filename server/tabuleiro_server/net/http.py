@@ -16,7 +16,7 @@ from websockets.http11 import Request
 from tabuleiro.errors import CommandError
 from tabuleiro_server.config import Config
 from tabuleiro_server.net.addresses import is_local_host, is_loopback
-from tabuleiro_server.net.page import SECURITY_HEADERS, Draw, File, Page
+from tabuleiro_server.net.page import SECURITY_HEADERS, Draw, File, NodeUrls, Page
 
 TEXT_CONTENT_TYPE: Final = "text/plain; charset=utf-8"
 METRICS_CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -37,13 +37,21 @@ _PROXY_HEADERS: Final = (
 class HttpPages:
     """Answers requests that ask for no WebSocket.
 
-    ``render_metrics`` writes Prometheus' text format; ``page`` is ``None`` where browsers get none.
+    ``render_metrics`` writes Prometheus' text format; ``page`` is ``None`` where browsers get none. ``node_urls``
+    are the nodes of the server, whose pages may connect to each other.
     """
 
-    def __init__(self, config: Config, render_metrics: Callable[[], str], page: Page | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        render_metrics: Callable[[], str],
+        page: Page | None = None,
+        node_urls: NodeUrls = tuple,
+    ) -> None:
         self._config = config
         self._render_metrics = render_metrics
         self._page = page
+        self._node_urls = node_urls
         known = filter(None, (*config.web_origins, config.public_url))
         self._origin_hosts = {urlsplit(address).netloc.lower() for address in known}
 
@@ -89,6 +97,7 @@ class HttpPages:
         if not origins or "*" in self._config.web_origins:
             return True
         hosts = self._origin_hosts | {host.lower() for host in request.headers.get_all("Host")}
+        hosts |= {urlsplit(url).netloc.lower() for url in self._node_urls()}
         return all(urlsplit(origin).netloc.lower() in hosts for origin in origins)
 
     def _metrics(self, request: Request, peer_address: str, hosts: list[str], *, has_body: bool) -> bytes:

@@ -10,12 +10,13 @@ import gzip
 import hashlib
 import html
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from string import Template
 from typing import Final
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -28,6 +29,9 @@ from tabuleiro_server.net.pictures import HEIGHT_PX, WIDTH_PX, Pictures
 
 Draw = Callable[[], Coroutine[None, None, bytes | None]]
 """Draws a picture; ``None`` for what a stranger may not see. Raises CommandError when it cannot be drawn now."""
+
+NodeUrls = Callable[[], Sequence[str]]
+"""Returns the addresses of all nodes of the server; there are none where it is one process."""
 
 _CONTENT_TYPES: Final = {
     "js": "text/javascript; charset=utf-8",
@@ -60,8 +64,8 @@ SECURITY_HEADERS: Final = (
 )
 
 _POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src {connect}; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
 )
 
 
@@ -83,6 +87,7 @@ class Page:
         pictures: Draws positions; ``None`` where no previews have pictures.
         public_url: The address of the server for others, empty if the host has named none. A picture in a preview
             needs a whole address, and what a request calls its host is anybody's word.
+        node_urls: Returns the addresses of all nodes of the server, to which the page may connect.
     """
 
     def __init__(
@@ -90,9 +95,11 @@ class Page:
         find_room: Callable[[str], RoomSummary | None],
         pictures: Pictures | None = None,
         public_url: str = "",
+        node_urls: NodeUrls = tuple,
     ) -> None:
         self._find_room = find_room
         self._pictures = pictures
+        self._node_urls = node_urls
         self._base = page_url(parse_server_url(public_url)) if public_url else ""
         folder = files("tabuleiro_server.net") / "web"
         contents = {entry.name: entry.read_bytes() for entry in folder.iterdir() if entry.is_file()}
@@ -139,10 +146,11 @@ class Page:
             description=html.escape(description),
             picture=self._picture_tags(picture),
         ).encode()
+        connect = " ".join(["'self'", *sorted({origin_of(url) for url in self._node_urls()})])
         ancestors = "*" if path.startswith("/embed/") else "'none'"
         headers = (
             *SECURITY_HEADERS,
-            ("Content-Security-Policy", _POLICY + ancestors),
+            ("Content-Security-Policy", _POLICY.format(connect=connect, ancestors=ancestors)),
             ("Cache-Control", "no-cache"),
             ("Vary", "Accept-Encoding"),
         )
@@ -159,6 +167,16 @@ class Page:
             f'<meta property="og:image:height" content="{HEIGHT_PX}">\n'
             '<meta name="twitter:card" content="summary_large_image">'
         )
+
+
+def origin_of(url: str) -> str:
+    """Return the address of a node without its path.
+
+    >>> origin_of("wss://play.example.org/node/a")
+    'wss://play.example.org'
+    """
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _static_file(name: str, content: bytes) -> File:

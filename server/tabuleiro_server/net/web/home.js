@@ -49,7 +49,7 @@ export class HomeView {
     link.addEventListener("lobby-update", this.onLobby);
     this.comeback = () => this.subscribe();
     link.comebacks.push(this.comeback);
-    if (link.state === "online") this.subscribe();
+    if (link.isWelcome) this.subscribe();
   }
 
   close() {

@@ -9,6 +9,9 @@ import { RoomView } from "./room.js";
 import { RulesView } from "./rules.js";
 import * as text from "./text.js";
 
+/** A page that does not get on is loaded again, but not over and over. */
+const RELOAD_AFTER_MS = 30_000;
+
 const link = new Link();
 const isEmbedded = location.pathname.startsWith("/embed/");
 const app = /** @type {HTMLElement} */ (document.getElementById("app"));
@@ -86,4 +89,8 @@ link.addEventListener("announcement", (event) => {
   fill(state, said);
 });
 addEventListener("popstate", show);
+// A page may connect to the nodes that there were when it was loaded: loaded again, it may to newer ones too.
+addEventListener("securitypolicyviolation", (event) => {
+  if (event.effectiveDirective === "connect-src" && performance.now() > RELOAD_AFTER_MS) location.reload();
+});
 show();

@@ -38,7 +38,7 @@ export class ReplayView {
     addEventListener("keydown", this.onKey);
     this.comeback = async () => { if (!this.record) await this.load(); };
     link.comebacks.push(this.comeback);
-    if (link.state === "online") this.load();
+    if (link.isWelcome) this.load();
   }
 
   close() {

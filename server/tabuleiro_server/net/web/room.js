@@ -4,7 +4,6 @@
 import { BoardPicture } from "./board.js";
 import { CHAT_LINES_COUNT, announce, confirmed, fill, h, secretIn, showLines } from "./dom.js";
 import { keepHint, laysForced, setLaysForced } from "./kept.js";
-import { Unknown } from "./link.js";
 import * as text from "./text.js";
 
 const BOARDS_COUNT = 25;
@@ -64,17 +63,15 @@ export class RoomView {
     this.queued = null;
     this.parts = this.makeParts();
     this.element = h("main", { class: isEmbedded ? "room embedded" : "room" }, ...Object.values(this.parts.columns));
-    link.rooms.set(code, (message) => this.hear(message));
-    this.comeback = () => this.enter();
-    link.comebacks.push(this.comeback);
+    this.reasonGone = "";
+    link.rooms.set(code, this);
     this.ticker = setInterval(() => this.showClocks(), 200);
-    if (link.state === "online") this.enter();
+    if (link.isWelcome) link.enter(code);
   }
 
   close() {
     clearInterval(this.ticker);
-    this.link.rooms.delete(this.code);
-    this.link.comebacks = this.link.comebacks.filter((comeback) => comeback !== this.comeback);
+    this.link.forget(this.code);
     // A player's seat stays; watchers are counted.
     if (this.head && !this.ownSeats.length) this.link.send({ type: "leave-room", room: this.code }).catch(() => undefined);
   }
@@ -112,20 +109,16 @@ export class RoomView {
     return { ...parts, typing, forcing, columns };
   }
 
-  /** Enter, or enter again after a lost connection: with the events that were missed. */
+  /** Enter, or enter again with the events that were missed. */
   async enter() {
-    try {
-      await this.take(await this.link.send({
-        type: "watch-room", room: this.code, boards: true,
-        ...(this.head ? { since: this.seq } : {}), ...(this.secret ? { secret: this.secret } : {}),
-      }));
-    } catch (error) {
-      if (!(error instanceof Unknown)) this.fail(error);
-    }
+    this.take(await this.link.send({
+      type: "watch-room", room: this.code, boards: true,
+      ...(this.head ? { since: this.seq } : {}), ...(this.secret ? { secret: this.secret } : {}),
+    }));
   }
 
   /** @param {any} entered */
-  async take(entered) {
+  take(entered) {
     this.seat = entered.seat ?? null;
     this.secrets = entered.secrets || this.secrets;
     if (entered.layout && (!this.picture || entered.layout.names.length !== this.picture.layout.names.length)) {
@@ -148,7 +141,9 @@ export class RoomView {
   /** @param {any} message */
   hear(message) {
     if (message.type === "room-gone") {
-      this.fail({ message: `The room is gone: ${message.reason}` });
+      this.reasonGone = message.reason;
+      if (this.head?.phase === "closed") this.fail({ code: "no-such-room" });
+      else this.link.follow(this.code, message.node_url);
       return;
     }
     if (!this.head) return;
@@ -466,6 +461,7 @@ export class RoomView {
 
   /** @param {any} error */
   fail(error) {
+    if (error.code === "no-such-room" && this.reasonGone) error = { message: `The room is gone: ${this.reasonGone}` };
     fill(this.element, h("section", { class: "left" }, h("h1", {}, this.code), h("p", { class: "status" }, text.problem(error)),
       h("p", {}, h("a", { href: "/" }, "All rooms"))));
     announce(text.problem(error));
