@@ -139,6 +139,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Wrong tokens from one address that are answered without waiting."""
     entered_rooms_count: Count = 50
     """Rooms that one connection may be in."""
+    room_watchers_count: Count = 200
+    """Connections in one room on its own node; further ones watch it on other nodes, where there are any."""
     messages_per_second_count: Count = 20
     """Messages that one connection may send a second on average; fragments and control frames count."""
     messages_burst_count: Count = 100

@@ -13,7 +13,7 @@ import structlog
 
 import tabuleiro
 from tabuleiro.errors import StoreError
-from tabuleiro.ids import SECOND_MS, TimestampMs
+from tabuleiro.ids import SECOND_MS, RoomCode, TimestampMs
 from tabuleiro.protocol.addresses import format_server_url
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names, read_level
@@ -31,6 +31,7 @@ from tabuleiro_server.net.server import WebSocketServer
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.change_feed import ChangeFeed
 from tabuleiro_server.rooms.directory import Directory
+from tabuleiro_server.rooms.followers import Followers
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
@@ -175,6 +176,7 @@ async def running_server(
         at_the_end(bot_seats.stop, "bots")
         stack.callback(services.lobby.stop)
         at_the_end(services.feed.stop, "changes by other servers")
+        at_the_end(services.followers.stop, "followed rooms")
         await services.lobby_peers.start()
         at_the_end(services.lobby_peers.stop, "the lobby of other servers")
         probe = LoopLagProbe()
@@ -233,11 +235,15 @@ async def _rooms(
         lobby.settle(room.state.code)
         bot_seats.forget(room)
 
+    def on_load(code: RoomCode) -> None:
+        followers.end(code)
+
     now_ms = clock.now_ms
     last_alive_ms = None if store.last_alive_ms is None else TimestampMs(store.last_alive_ms)
     levels = {name: level_names(name) for name in registry.names()}
-    directory = Directory(journal, config, now_ms, on_change, last_alive_ms, on_unload)
+    directory = Directory(journal, config, now_ms, on_change, last_alive_ms, on_unload, on_load)
     feed = ChangeFeed(store.peers)
+    followers = Followers(journal, feed, now_ms, directory.has)
     return Services(
         config=config,
         guests=Guests(store.accounts, budgets, now_ms, {level for game in levels.values() for level in game}),
@@ -245,6 +251,7 @@ async def _rooms(
         lobby=lobby,
         lobby_peers=LobbyPeers(store.peers, feed, lobby, directory.has),
         feed=feed,
+        followers=followers,
         archive=Archive(journal),
         lifecycle=lifecycle,
         quota=RoomQuota(config.rooms_per_account_count, journal.count_unfinished),

@@ -23,6 +23,7 @@ from tabuleiro_server.memory import Memory
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.change_feed import ChangeFeed
 from tabuleiro_server.rooms.directory import Directory
+from tabuleiro_server.rooms.followers import Followers
 from tabuleiro_server.rooms.hints import Hints, Wish
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
@@ -206,6 +207,7 @@ class Stage:
             lobby=self.lobby,
             lobby_peers=LobbyPeers(None, feed, self.lobby, self.directory.has),
             feed=feed,
+            followers=Followers(self.journal, feed, self.clock, self.directory.has),
             levels=Levels({"virus-wars": ("random",)}, read_level),
             now_ms=self.clock,
             version="test",

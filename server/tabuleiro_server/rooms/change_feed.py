@@ -24,7 +24,12 @@ class ChangeFeed:
         self._ending: asyncio.Task[None] | None = None
 
     def add(self, listener: Listener) -> None:
-        """Tell a listener of changes, from an empty batch on: what is changed behind that is told."""
+        """Tell a listener of changes, from an empty batch on: what is changed behind that is told.
+
+        Nothing happens if it is told already.
+        """
+        if listener in self._listeners:
+            return
         self._listeners[listener] = None
         if self._has_begun:
             listener({})

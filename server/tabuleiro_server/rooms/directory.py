@@ -48,7 +48,8 @@ class Directory:
     """The rooms in memory by code, and the way to those on disk.
 
     ``last_alive_ms`` is the last time that the server before this one was known to run, ``None`` if there was none
-    or another one runs. ``on_unload`` is called for each room that leaves memory.
+    or another one runs. ``on_unload`` is called for each room that leaves memory, ``on_load`` for each that comes
+    from the disk.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Directory:
         on_change: Callable[[LiveRoom], None],
         last_alive_ms: TimestampMs | None,
         on_unload: Callable[[LiveRoom], None] = lambda room: None,
+        on_load: Callable[[RoomCode], None] = lambda code: None,
     ) -> None:
         started_ms = now_ms()
         self._downtimes_before: list[Downtime] = []
@@ -67,6 +69,7 @@ class Directory:
         self._standstills: list[Downtime] = []
         self._context = RoomContext(journal, config, now_ms, on_change, self._drop)
         self._on_unload = on_unload
+        self._on_load = on_load
         self._rooms: dict[RoomCode, LiveRoom] = {}
         self._loading: dict[RoomCode, asyncio.Lock] = {}
         self._damaged: set[RoomCode] = set()
@@ -246,6 +249,7 @@ class Directory:
             raise no_such_room(code)
         first = self._resumption(state, ownership)
         room = self._started(state, ownership.incarnation, first)
+        self._on_load(code)
         if first is None:  # it comes from a node that lives, and so do its people
             room.expect_players()
         return room

@@ -28,6 +28,7 @@ from tabuleiro_server.store.port import (
     Incarnation,
     MatchRow,
     NodeId,
+    NodeRow,
     Ownership,
     PlayerRow,
     RoomRow,
@@ -128,6 +129,16 @@ class Journal:
         async for chunk in chunked(await self._store.load(code, after_seq=seq)):
             events += read_events(code, chunk)
         return events
+
+    async def other_nodes(self) -> list[NodeRow]:
+        """Return the other nodes that are alive. Raises: StoreError."""
+        return await self._store.other_nodes()
+
+    async def events_behind(self, places: Mapping[RoomCode, Seq]) -> dict[RoomCode, list[SequencedEvent]]:
+        """Return the events of each room after its place, of rooms on other nodes. Raises: StoreError."""
+        assert self._store.peers is not None
+        found = await self._store.peers.events_after(places)
+        return {code: read_events(code, stored) for code, stored in found.items()}
 
     async def summaries(self) -> list[RoomSummary]:
         """Return the list lines of all listed rooms that are not closed, without those that cannot be read."""

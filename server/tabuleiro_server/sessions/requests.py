@@ -40,9 +40,10 @@ from tabuleiro_server.room import commands
 from tabuleiro_server.room.playing import HINT_PAUSE_MS, consider
 from tabuleiro_server.room.state import RoomState
 from tabuleiro_server.room.views import board_in, event_for, is_chooser, layout_in, snapshot_of, viewer_of
+from tabuleiro_server.rooms.followers import FollowedRoom
 from tabuleiro_server.rooms.hints import Wish
 from tabuleiro_server.rooms.live_room import LiveRoom, Missed, new_chance
-from tabuleiro_server.rooms.refusals import unavailable
+from tabuleiro_server.rooms.refusals import code_of_room, elsewhere, unavailable
 from tabuleiro_server.sessions.levels import levels_in
 from tabuleiro_server.sessions.lobby import RoomFilter
 from tabuleiro_server.sessions.services import Services
@@ -281,7 +282,48 @@ class Requests:
     async def _watch_room(self, session: Session, message: messages.WatchRoom) -> None:
         since = None if message.since is None else Seq(message.since)
         watch = commands.Watch(session.account_id, message.secret)
+        if message.follow and await self._has_followed(session, message, watch, since):
+            return
+        room = await self._services.directory.find(message.room)
+        if not (session.is_in(room.state.code) or room.state.seats_of(session.account_id)):
+            await self._check_has_place(room)
         await self._enter(session, message.room, message, watch, since)
+
+    async def _has_followed(
+        self, session: Session, message: messages.WatchRoom, watch: commands.Watch, since: Seq | None
+    ) -> bool:
+        """Watch a room here if another node has it, and return True.
+
+        Whoever holds a seat in it is sent to that node, to be seen there.
+        """
+        followers, code = self._services.followers, code_of_room(message.room)
+        if not followers.follows(code):
+            try:
+                await self._services.directory.find(code)
+            except CommandError as error:
+                if error.code != ErrorCode.ELSEWHERE or self._services.directory.next_node is not None:
+                    raise
+            else:
+                return False
+        self._check_may_enter(session, code)
+
+        def acknowledge(room: FollowedRoom, missed: Missed) -> None:
+            session.note_followed(room)
+            room.subscribers.show_boards(session, room.state, wanted=message.boards is True)
+            session.send(Ok(message.id, _entered(session, room, missed, with_board=message.boards is True)))
+
+        return await followers.enter(code, session, watch, since, acknowledge)
+
+    async def _check_has_place(self, room: LiveRoom) -> None:
+        """Check that a room may have one watcher more on this node, or that there is no other one to send them to.
+
+        Raises:
+            CommandError: elsewhere, with the address of another node.
+        """
+        if len(room.subscribers) >= self._services.config.room_watchers_count:
+            node = await self._services.followers.other_node()
+            if node is not None:
+                raise elsewhere(room.state.code, node.url, follow=True)
 
     async def _enter(
         self, session: Session, code: str, message: EntryRequest, permission: commands.Command, since: Seq | None
@@ -316,6 +358,12 @@ class Requests:
         session.send(Ok(message.id, _considered(room.state, command)))
 
     async def _leave_room(self, session: Session, message: messages.LeaveRoom) -> None:
+        followed = session.followed(code_of_room(message.room))
+        if followed is not None:
+            followed.dismiss(session)
+            session.forget_room(followed.state.code)
+            session.send(Ok(message.id))
+            return
         room = await self._services.directory.find(message.room)
         self._spend_event(session, message)
 
@@ -489,7 +537,7 @@ def _considered(room: RoomState, command: commands.Consider) -> Considered:
     return Considered(board, found.texts, found.route)
 
 
-def _entered(session: Session, room: LiveRoom, missed: Missed, *, with_board: bool) -> RoomEntered:
+def _entered(session: Session, room: LiveRoom | FollowedRoom, missed: Missed, *, with_board: bool) -> RoomEntered:
     state = room.state
     held = state.seats_of(session.account_id)
     viewer = viewer_of(state, session.account_id)

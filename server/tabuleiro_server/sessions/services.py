@@ -11,6 +11,7 @@ from tabuleiro_server.memory import Memory
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.change_feed import ChangeFeed
 from tabuleiro_server.rooms.directory import Directory
+from tabuleiro_server.rooms.followers import Followers
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
@@ -30,6 +31,7 @@ class Services:
     lobby: Lobby
     lobby_peers: LobbyPeers
     feed: ChangeFeed
+    followers: Followers
     archive: Archive
     lifecycle: Lifecycle
     quota: RoomQuota

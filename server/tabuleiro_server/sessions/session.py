@@ -20,6 +20,7 @@ from tabuleiro.protocol.codec import Codec
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import ClientMessage, Error, Ok, ServerMessage
 from tabuleiro_server.metrics import RequestMetrics
+from tabuleiro_server.rooms.followers import FollowedRoom
 from tabuleiro_server.rooms.live_room import LiveRoom
 
 log = structlog.get_logger(__name__)
@@ -124,6 +125,7 @@ class Session:
         self._on_fault = on_fault
         self._on_answered = on_answered
         self._rooms: dict[RoomCode, LiveRoom] = {}
+        self._followed: dict[RoomCode, FollowedRoom] = {}
 
     @property
     def is_welcomed(self) -> bool:
@@ -209,27 +211,39 @@ class Session:
         """Note that the connection has entered this room."""
         self._rooms[room.state.code] = room
 
+    def note_followed(self, room: FollowedRoom) -> None:
+        """Note that the connection watches this room of another node."""
+        self._followed[room.state.code] = room
+
     def forget_room(self, code: RoomCode) -> None:
         """Note that the connection is no longer in this room."""
         self._rooms.pop(code, None)
+        self._followed.pop(code, None)
 
     def room(self, code: str) -> LiveRoom | None:
-        """Return a room that the connection has entered, by its code as the room writes it."""
+        """Return a room of this node that the connection has entered, by its code as the room writes it."""
         return self._rooms.get(RoomCode(code))
+
+    def followed(self, code: RoomCode) -> FollowedRoom | None:
+        """Return a room of another node that the connection watches here."""
+        return self._followed.get(code)
 
     @property
     def rooms_count(self) -> int:
         """The number of rooms that the connection is in."""
-        return len(self._rooms)
+        return len(self._rooms) + len(self._followed)
 
     def is_in(self, code: RoomCode) -> bool:
         """Return True if the connection is in this room."""
-        return code in self._rooms
+        return code in self._rooms or code in self._followed
 
     def close(self) -> None:
         """Leave every room and keep every seat, because the connection has ended."""
         for room in self._rooms.values():
             room.dismiss(self)
+        for followed in self._followed.values():
+            followed.dismiss(self)
         self._rooms.clear()
+        self._followed.clear()
         if self.is_welcomed:
             self._on_close(self)

@@ -230,6 +230,12 @@ class Peers(Protocol):
         Raises: StorageUnavailableError.
         """
 
+    async def events_after(self, places: Mapping[RoomCode, Seq]) -> dict[RoomCode, list[StoredEvent]]:
+        """Return the events of each room behind the number that is its place, in order; without any, no entry.
+
+        Raises: DamagedRoomError for a gap or an altered event; StorageUnavailableError.
+        """
+
     async def note_people(self, names: Collection[str]) -> None:
         """Let others know who is connected to this server; they forget it when it ends or dies.
 

@@ -10,10 +10,11 @@ from typing import Final
 import asyncpg
 
 from tabuleiro.ids import RoomCode, Seq
-from tabuleiro_server.store.port import LobbyLine, Mark, News, Peers, RoomRow
+from tabuleiro_server.store.port import LobbyLine, Mark, News, Peers, RoomRow, StoredEvent
 from tabuleiro_server.store.postgres.connection import Database
 from tabuleiro_server.store.postgres.notices import Notices
 from tabuleiro_server.store.postgres.queries import ROOM_COLUMNS
+from tabuleiro_server.store.tables import EventValues, checked_events
 
 LINES: Final = 0x7461_6264
 """The key of the advisory lock of whoever adds a line: they become visible in the order of their numbers."""
@@ -24,6 +25,10 @@ _NEWS: Final = (
 )
 _LINES: Final = (
     "SELECT number, at_ms, account_id, name, text FROM tabuleiro.lobby_lines WHERE number > $1 ORDER BY number"
+)
+_EVENTS: Final = (
+    "SELECT room, seq, at_ms, version, payload, checksum FROM unnest($1::text[], $2::int[]) AS place (code, last)"
+    " JOIN tabuleiro.events ON room = code AND seq > last ORDER BY room, seq"
 )
 _PEOPLE: Final = (
     "SELECT DISTINCT person FROM tabuleiro.people JOIN tabuleiro.signs_of_life USING (node),"
@@ -67,6 +72,15 @@ class PostgresPeers(Peers):
             )
 
         return await self._database.read(select)
+
+    async def events_after(self, places: Mapping[RoomCode, Seq]) -> dict[RoomCode, list[StoredEvent]]:
+        """Return the events of each room behind the number that is its place."""
+        values = (list(places), list(places.values()))
+        found = await self._database.read(lambda connection: connection.fetch(_EVENTS, *values))
+        rows: dict[RoomCode, list[EventValues]] = {}
+        for code, *event in found:
+            rows.setdefault(code, []).append(tuple(event))
+        return {code: checked_events(code, places[code], rows[code]) for code in rows}
 
     async def note_people(self, names: Collection[str]) -> None:
         """Let others know who is connected to this server."""
