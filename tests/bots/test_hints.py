@@ -48,6 +48,7 @@ def room(actions: tuple[str, ...]) -> RoomState:
         seq=Seq(9),
         phase="playing",
         game=game,
+        maker=AccountId("a"),
         host=AccountId("a"),
         host_name="ana",
         created_at_ms=NOW_MS,
