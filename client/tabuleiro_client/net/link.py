@@ -417,8 +417,9 @@ class Link:
         Raises: ConnectionLostError when the node can't be reached, CommandError when it refuses the guest.
         """
         url = self._checked_node(node_url)
-        is_here = self.state is LinkState.CONNECTED and self._node_urls[:1] == (url,)
-        if is_here or url == self.url:
+        # Who has come back by the address of another node is there, and not at the first address.
+        own_url = self._node_urls[0] if self._node_urls else self.url
+        if self.state is LinkState.CONNECTED and url == own_url:
             return self
         async with self._connecting.setdefault(url, asyncio.Lock()):
             known = self._nodes.get(url)

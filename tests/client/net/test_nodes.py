@@ -30,6 +30,7 @@ from tabuleiro.protocol.version import SUBPROTOCOL_MSGPACK
 from tabuleiro_client.net.library import connect
 from tabuleiro_client.net.link import Backoff, Link, LinkSettings, LinkState
 from tabuleiro_client.net.room import Gone, Happened, Lost, Restored, Said, enter
+from tabuleiro_client.net.subscription import LinkRestored
 from tests.client.conftest import FaultyServer
 
 SETTINGS = LinkSettings(backoff=Backoff(first_s=0, limit_s=0))
@@ -392,6 +393,20 @@ async def test_a_room_moves_to_the_first_node_and_stays_when_that_breaks_and_com
         assert cluster.room.actions == ["b3", "c2"]
     assert [message.actions for message in a.sent(Play)] == [("b3",), ("c2",)]
     assert len(b.sent(Play)) <= 1  # which was refused
+
+
+async def test_who_has_come_back_by_another_node_is_led_to_the_first_one_all_the_same(cluster, nodes, link):
+    a, _, _ = nodes
+    async with await enter(link, WATCH) as room:
+        told = link.subscribe()
+        await a.stop()
+        while not isinstance(await anext(told), LinkRestored):
+            pass
+        a.is_up = True
+        await cluster.move(a)
+        await room.play(["b3"])
+        assert cluster.room.actions == ["b3"]
+    assert [message.actions for message in a.sent(Play)] == [("b3",)]
 
 
 async def test_a_room_that_was_closed_is_not_sought(cluster, nodes, link):
