@@ -51,6 +51,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """SQLite file, made if absent, or the address of a PostgreSQL database, postgresql://USER@HOST/NAME."""
     synchronous: Literal["FULL", "NORMAL"] = "FULL"
     """SQLite's synchronous level, and the least of PostgreSQL's. With NORMAL a crash may take moves back."""
+    node: str = ""
+    """Name of this server among several, for its log and its metrics; empty: the name of the machine."""
+    node_url: str = ""
+    """Address of this server among several on one PostgreSQL, e.g. wss://play.example.org/node/a; empty: alone."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Lowest level that is logged: debug, info, warning or error."""
     log_style: Literal["text", "json"] = "text"
@@ -153,14 +157,14 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Time without people after which a room leaves memory; it stays on disk."""
 
     def __post_init__(self) -> None:
-        """Check the public address and the networks of proxies.
+        """Check the addresses of this server and the networks of proxies.
 
         Raises:
             ValueError: One of them is no address or network.
         """
-        if self.public_url:
+        for url in filter(None, (self.public_url, self.node_url)):
             try:
-                parse_server_url(self.public_url)
+                parse_server_url(url)
             except ConfigError as error:
                 raise ValueError(f"{error.expected}, got {error.key}") from None
         for proxy in self.trusted_proxies:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -12,9 +13,9 @@ from pathlib import Path
 import structlog
 
 import tabuleiro
-from tabuleiro.errors import StoreError
+from tabuleiro.errors import ConfigError, StoreError
 from tabuleiro.ids import SECOND_MS, RoomCode, TimestampMs
-from tabuleiro.protocol.addresses import format_server_url
+from tabuleiro.protocol.addresses import format_server_url, parse_server_url
 from tabuleiro.rules import registry
 from tabuleiro_server.bots.levels import level_names, read_level
 from tabuleiro_server.bots.pool import BotPool
@@ -35,6 +36,7 @@ from tabuleiro_server.rooms.followers import Followers
 from tabuleiro_server.rooms.hints import Hints
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
+from tabuleiro_server.rooms.nodes import Nodes
 from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
@@ -69,18 +71,33 @@ class RunningServer:
     directory: Directory
     guests: Guests
     lifecycle: Lifecycle
+    nodes: Nodes
     _sockets: WebSocketServer
     _bot_seats: BotSeats
     _notice_ms: int
 
     async def wind_down(self) -> None:
-        """Announce the stop to every client, go on for the notice without new rooms, and let bots finish."""
+        """Give all rooms to other nodes, at once.
+
+        Without another one announce the stop to every client, go on for the notice without new rooms, and let bots
+        finish.
+        """
+        await self.lifecycle.within_limit(self._drain(), "rooms for other nodes")
+        if self.nodes.has_drained:
+            self.lifecycle.begin_stop(0)
+            return
         self.lifecycle.begin_stop(self._notice_ms if self._sockets.connections_count else 0)
         announcement = self.lifecycle.announcement
         assert announcement is not None
         self._sockets.send_all(announcement)
         await self.lifecycle.give_notice()
         await self.lifecycle.within_limit(self._bot_seats.finish(), "bots that think")
+
+    async def _drain(self) -> None:
+        try:
+            await self.nodes.drain()
+        except StoreError as error:
+            log.warning("rooms not given to other nodes", reason=str(error))
 
 
 @contextmanager
@@ -98,8 +115,12 @@ async def open_database(config: Config) -> Store:
     """Open the SQLite file or the PostgreSQL database that the settings name. Raises: StoreError; ConfigError."""
     if names_postgres(config.db):
         with needing_cluster():
+            from tabuleiro_server.store.postgres.keeper import NodeAddress
             from tabuleiro_server.store.postgres.store import PostgresStore
-        store: Store = await PostgresStore.open(config.db, synchronous=config.synchronous)
+        address = NodeAddress(node_name(config), node_url(config))
+        store: Store = await PostgresStore.open(config.db, synchronous=config.synchronous, address=address)
+    elif config.node_url:
+        raise ConfigError("settings", "node_url", "the address of a PostgreSQL database in `db`")
     else:
         store = await SqliteStore.open(Path(config.db), rows_of, synchronous=config.synchronous)
     try:
@@ -108,6 +129,16 @@ async def open_database(config: Config) -> Store:
         await store.close()
         raise
     return store
+
+
+def node_name(config: Config) -> str:
+    """Return the name of this server among several."""
+    return config.node or socket.gethostname()
+
+
+def node_url(config: Config) -> str:
+    """Return the address of this server among several, empty when it is alone."""
+    return parse_server_url(config.node_url) if config.node_url else ""
 
 
 async def measure_database(config: Config) -> tuple[int, dict[str, int]] | None:
@@ -174,6 +205,8 @@ async def running_server(
         services = await _rooms(config, store, bot_seats, hints, budgets, lifecycle, clock)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
+        await services.nodes.start()
+        at_the_end(services.nodes.stop, "other nodes")
         stack.callback(services.lobby.stop)
         at_the_end(services.feed.stop, "changes by other servers")
         at_the_end(services.followers.stop, "followed rooms")
@@ -200,6 +233,7 @@ async def running_server(
             directory=services.directory,
             guests=services.guests,
             lifecycle=lifecycle,
+            nodes=services.nodes,
             _sockets=sockets,
             _bot_seats=bot_seats,
             _notice_ms=config.shutdown_notice_ms,
@@ -248,6 +282,7 @@ async def _rooms(
         config=config,
         guests=Guests(store.accounts, budgets, now_ms, {level for game in levels.values() for level in game}),
         directory=directory,
+        nodes=Nodes(store, directory, node_url(config)),
         lobby=lobby,
         lobby_peers=LobbyPeers(store.peers, feed, lobby, directory.has),
         feed=feed,

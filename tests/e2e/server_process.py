@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -14,6 +15,14 @@ from tests.patience import LIMIT_S
 
 _SLOW_SERVER = str(Path(__file__).parent / "slow_server.py")
 _LISTENS = "tabuleiro listens on "
+
+
+def free_port() -> int:
+    """Return a port that is free now, for whoever has to know it before anything listens there."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
 
 
 class ServerProcess:

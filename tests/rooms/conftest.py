@@ -27,6 +27,7 @@ from tabuleiro_server.rooms.followers import Followers
 from tabuleiro_server.rooms.hints import Hints, Wish
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
+from tabuleiro_server.rooms.nodes import Nodes
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.levels import Levels
@@ -204,6 +205,7 @@ class Stage:
             budgets=budgets,
             memory=Memory(NO_FOLDER),
             directory=self.directory,
+            nodes=Nodes(store, self.directory, ""),
             lobby=self.lobby,
             lobby_peers=LobbyPeers(None, feed, self.lobby, self.directory.has),
             feed=feed,

@@ -22,8 +22,9 @@ class House:
         self.is_well = asyncio.Event()
         self.beat_count = 0
         self.removal_count = 0
+        self.rooms_count = 0
 
-    def beat(self, now_ms: TimestampMs) -> None:
+    def beat(self, now_ms: TimestampMs, rooms_count: int) -> None:
         self.beat_count += 1
 
     async def wake_due_rooms(self) -> None:

@@ -32,7 +32,7 @@ GARBAGE_THRESHOLDS: Final = (50_000, 10, 10)
 SWITCH_INTERVAL_S: Final = 0.001
 """Longest wait of the committing thread for the interpreter: everybody waits for the commit."""
 
-STOP_PARTS_COUNT: Final = 8
+STOP_PARTS_COUNT: Final = 13
 """Parts of a stop; each has the whole of `shutdown_limit_ms`."""
 
 STOP_MARGIN_S: Final = 15.0

@@ -68,7 +68,7 @@ class Janitor:
             await asyncio.sleep(self._config.lobby_wake_ms / 1000)
 
     async def _round(self) -> None:
-        self._store.beat(self._now_ms())
+        self._store.beat(self._now_ms(), self._directory.rooms_count)
         await self._directory.wake_due_rooms()
         await self._directory.remove_unplayed()
         now_ms = self._now_ms()

@@ -125,6 +125,7 @@ class Requests:
             token=identified.token,
             public_url=session.public_url,
             has_page=self._services.config.web,
+            node_urls=self._services.nodes.urls,
         )
         session.send(Ok(message.id, welcome))
         announcement = self._services.lifecycle.announcement
@@ -190,6 +191,7 @@ class Requests:
         seats: tuple[SeatRequest, SeatRequest],
         settings: RoomSettings,
     ) -> LiveRoom:
+        self._services.nodes.check_is_staying()
         self._services.lifecycle.check_is_running()
         self._check_may_enter(session, None)
         if self._services.memory.is_short:

@@ -13,6 +13,7 @@ from tabuleiro_server.rooms.change_feed import ChangeFeed
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.followers import Followers
 from tabuleiro_server.rooms.hints import Hints
+from tabuleiro_server.rooms.nodes import Nodes
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.levels import Levels
@@ -28,6 +29,7 @@ class Services:
     config: Config
     guests: Guests
     directory: Directory
+    nodes: Nodes
     lobby: Lobby
     lobby_peers: LobbyPeers
     feed: ChangeFeed

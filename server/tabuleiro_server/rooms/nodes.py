@@ -1,0 +1,153 @@
+"""The other nodes on the same store: who they are, and the rooms that go to them.
+
+A node that ends gives all its rooms away. One that has clearly more rooms than the mean gives some to those with
+the fewest, so that a new node gets its share.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+import structlog
+
+from tabuleiro.errors import CommandError, StoreError, TakenOverError
+from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro_server.rooms.directory import Directory
+from tabuleiro_server.rooms.live_room import LiveRoom
+from tabuleiro_server.store.port import NodeRow, Store
+
+LOOK_S: Final = 1.0
+"""Time between two looks at the other nodes."""
+
+SHARE_LOOKS_COUNT: Final = 5
+"""Looks after which rooms may be given away: the others' numbers of rooms are some seconds old."""
+
+SHARE_MIN_COUNT: Final = 10
+"""Rooms beyond the mean that are worth the trouble of moving."""
+
+SHARE_PARTS_COUNT: Final = 4
+"""The same as a part of the mean: one of so many."""
+
+MOVED_COUNT: Final = 32
+"""Rooms that are moved at one time, and given away after one look."""
+
+log = structlog.get_logger(__name__)
+
+
+class Nodes:
+    """This node among the others; ``url`` is its address, empty for a server that has its store to itself."""
+
+    def __init__(self, store: Store, directory: Directory, url: str) -> None:
+        self.moved_count = 0
+        self._store = store
+        self._directory = directory
+        self._url = url
+        self._others: list[NodeRow] = []
+        self._looks_count = 0
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The addresses of all nodes, that of this one first; none where there is one server only."""
+        return (self._url, *(node.url for node in self._others)) if self._url else ()
+
+    @property
+    def has_drained(self) -> bool:
+        """True if this node has given all its rooms away, and takes no more."""
+        return self._directory.next_node is not None and not self._directory.rooms_count
+
+    def check_is_staying(self) -> None:
+        """Check that this node does not end while another one goes on.
+
+        Raises:
+            CommandError: elsewhere, with the address of the other one.
+        """
+        node = self._directory.next_node
+        if node is not None:
+            message = f"this server ends; the same rooms are at {node.url}"
+            raise CommandError(ErrorCode.ELSEWHERE, message, node_url=node.url)
+
+    async def start(self) -> None:
+        """Look for the others, and go on doing so; where there can be none, never again. Raises: StoreError."""
+        if self._url:
+            await self.look()
+            self._task = asyncio.create_task(self._run(), name="other nodes")
+
+    async def stop(self) -> None:
+        """Look no more."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def look(self) -> None:
+        """See who is there, drop the rooms that they have taken over, and now and then give them some.
+
+        Raises:
+            StoreError: The store fails.
+        """
+        self._others = await self._store.other_nodes()
+        await self._directory.drop_lost_rooms()
+        self._looks_count += 1
+        if self._looks_count % SHARE_LOOKS_COUNT == 0:
+            await self._share()
+
+    async def drain(self) -> None:
+        """Give all rooms to the other nodes, and take no more; without another node all stay.
+
+        Raises:
+            StoreError: The store fails.
+        """
+        await self.stop()
+        if not self._url:
+            return
+        await self._store.begin_draining()
+        nodes = _takers(await self._store.other_nodes())
+        if not nodes:
+            return
+        self._directory.next_node = min(nodes, key=lambda node: node.rooms_count)
+        # Some may still be on their way into memory.
+        while rooms := self._directory.rooms:
+            await self._move(rooms, nodes)
+        log.info("all rooms were given to other nodes", rooms_count=self.moved_count)
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_S)
+            try:
+                await self.look()
+            except StoreError as error:
+                log.warning("the other nodes are not known now", reason=str(error))
+
+    async def _share(self) -> None:
+        nodes, own_count = _takers(self._others), self._directory.rooms_count
+        mean_count = (own_count + sum(node.rooms_count for node in nodes)) / (1 + len(nodes))
+        surplus_count = int(own_count - mean_count)
+        if surplus_count >= max(SHARE_MIN_COUNT, mean_count / SHARE_PARTS_COUNT):
+            rooms = self._directory.rooms[: min(surplus_count, MOVED_COUNT)]
+            log.info("rooms are given to nodes with fewer", rooms_count=len(rooms))
+            await self._move(rooms, [node for node in nodes if node.rooms_count < mean_count])
+
+    async def _move(self, rooms: Sequence[LiveRoom], nodes: Sequence[NodeRow]) -> None:
+        """Move rooms, each to the node that has the fewest then. Raises: StoreError, with some of them moved."""
+        counts = {node: node.rooms_count for node in nodes}
+        for start in range(0, len(rooms), MOVED_COUNT):
+            moves = []
+            for room in rooms[start : start + MOVED_COUNT]:
+                node = min(counts, key=lambda node: counts[node])
+                counts[node] += 1
+                moves.append(self._move_one(room, node))
+            for failure in filter(None, await asyncio.gather(*moves, return_exceptions=True)):
+                raise failure
+
+    async def _move_one(self, room: LiveRoom, node: NodeRow) -> None:
+        with suppress(TakenOverError):  # it is not here any more, which is what was wanted
+            await room.move(node)
+            self.moved_count += 1
+
+
+def _takers(nodes: Sequence[NodeRow]) -> list[NodeRow]:
+    """Return the nodes that want rooms."""
+    return [node for node in nodes if not node.is_draining]
