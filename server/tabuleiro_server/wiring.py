@@ -318,6 +318,6 @@ def _sockets(
     page = None
     if config.web:
         pictures = Pictures(services.lobby, services.directory, services.archive) if can_draw() else None
-        page = Page(services.lobby.listed_room, pictures, config.public_url)
-    pages = HttpPages(config, lambda: render_metrics(collector), page)
+        page = Page(services.lobby.listed_room, pictures, config.public_url, lambda: services.nodes.urls)
+    pages = HttpPages(config, lambda: render_metrics(collector), page, lambda: services.nodes.urls)
     return WebSocketServer(requests, config, pages, metrics, clock.awake_s, services.memory)

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 
@@ -23,11 +24,16 @@ LOST = re.compile(r"WebSocket connection to '[^']*' failed|net::ERR_(CONNECTION_
 
 
 class Served:
-    """A server that may be killed and started again on the same port and file."""
+    """A server that may be killed and started again on the same port and database, ``None``: a file of its own.
 
-    def __init__(self, folder: Path) -> None:
+    ``settings`` go in by the environment; ``port`` 0 is any free one.
+    """
+
+    def __init__(self, folder: Path, db: str | None = None, port: int = 0, **settings: object) -> None:
         self._folder = folder
-        self._port = "0"
+        self._db = db or str(folder / "browser.db")
+        self._port = str(port)
+        self._settings = {f"TABULEIRO_{key.upper()}": str(value) for key, value in settings.items()}
         self.process: subprocess.Popen[str] | None = None
         self.start()
 
@@ -41,8 +47,9 @@ class Served:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "tabuleiro_client", "serve", "--port", self._port]
-        command += ["--db", str(self._folder / "browser.db")]
+        command += ["--db", self._db]
         environment = {**os.environ, "TABULEIRO_DATA_DIR": str(self._folder), "TABULEIRO_BOT_WORKERS": "1"}
+        environment |= self._settings
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         assert self.process.stdout is not None
         for line in self.process.stdout:
@@ -95,7 +102,7 @@ def served(session_server: Served) -> Served:
 
 @pytest.fixture
 def visit(browser: Any, served: Served) -> Iterator[Callable[..., Any]]:
-    """``visit(path, **context)``: a page of a new visitor.
+    """``visit(path, **context)``: a page of a new visitor; the path may be a whole address of another server.
 
     Neither an error nor a report of the content security policy may have been said in its console. ``prepare`` is
     called with the page before it opens its address.
@@ -114,7 +121,7 @@ def visit(browser: Any, served: Served) -> Iterator[Callable[..., Any]]:
         page.on("console", lambda said: faults.append(said.text) if said.type in ("error", "warning") else None)
         if prepare is not None:
             prepare(page)
-        page.goto(served.url + path)
+        page.goto(urljoin(served.url, path))
         return page
 
     yield open_page

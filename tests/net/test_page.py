@@ -13,7 +13,9 @@ from typing import Any
 import msgspec
 import pytest
 from websockets.asyncio.client import connect
+from websockets.datastructures import Headers
 from websockets.exceptions import InvalidStatus
+from websockets.http11 import Request
 
 from tabuleiro.ids import RoomCode, TimestampMs
 from tabuleiro.protocol.boards import RulesPart, board_of, layout_of, rules_parts
@@ -23,7 +25,9 @@ from tabuleiro.protocol.messages import CreateRoom, Hello, Play, RoomSummary, Se
 from tabuleiro.protocol.version import SUBPROTOCOL_JSON
 from tabuleiro.rules import registry
 from tabuleiro.settings import RoomSettings
+from tabuleiro_server.config import Config
 from tabuleiro_server.net import pictures
+from tabuleiro_server.net.http import HttpPages
 from tabuleiro_server.net.page import Page
 from tabuleiro_server.net.pictures import can_draw
 from tabuleiro_server.wiring import RunningServer
@@ -303,6 +307,21 @@ async def test_the_host_may_let_other_sites_connect(start_server: StartServer) -
         assert await status_of_origin(server, "https://evil.example") == 403
     async with start_server(web_origins=("*",)) as server:
         assert await status_of_origin(server, "https://evil.example") == 101
+
+
+def test_pages_of_the_nodes_of_a_server_may_connect_to_each_other() -> None:
+    pages = HttpPages(
+        Config(), lambda: "", node_urls=lambda: ["wss://a.example.org/node/a", "ws://b.example.org:99"]
+    )
+    for origin, may in (
+        ("https://a.example.org", True),
+        ("http://B.example.org:99", True),
+        ("https://b.example.org", False),
+        ("https://c.example.org", False),
+    ):
+        headers = Headers({"Host": "10.0.0.1:8765", "Upgrade": "websocket", "Origin": origin})
+        answer = pages.answer(Request("/node/a", headers), "10.0.0.2")
+        assert (answer is None) is may, origin
 
 
 def catalogue(name: str) -> dict[str, str]:

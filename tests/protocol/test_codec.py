@@ -56,6 +56,8 @@ from tabuleiro.protocol.messages import (
 )
 from tabuleiro.protocol.version import SUBPROTOCOLS
 from tabuleiro.settings import LateBot, RoomSettings
+from tabuleiro_server.rooms.refusals import elsewhere
+from tabuleiro_server.sessions.session import refusal
 
 EXAMPLES: tuple[ClientMessage, ...] = (
     Hello(id=1, name="ana"),
@@ -141,6 +143,34 @@ def test_fields_that_older_programs_do_not_know_are_left_out_unless_they_are_use
     for message in told:
         assert b"follow" not in codec.encode(message)
         assert b"node_url" not in codec.encode(message)
+
+
+@codecs
+def test_an_older_client_is_told_where_a_room_is_in_the_words_for_people(codec: Codec) -> None:
+    """It knows neither the code nor the new fields, and shows the message; the same for a room that moves."""
+
+    class OlderError(msgspec.Struct, tag_field="type", tag="error"):
+        id: int | None
+        code: str
+        message: str
+
+    class OlderRoomGone(msgspec.Struct, tag_field="type", tag="room-gone"):
+        room: str
+        reason: str
+
+    url, code = "wss://play.example.org/node/b", RoomCode("ABCDE")
+    told = refusal(3, elsewhere(code, url))
+    assert isinstance(told.node_url, str)
+    seen = [
+        msgspec.convert(json.loads(frame) if codec.is_text else msgpack.unpackb(frame), OlderError | OlderRoomGone)
+        for frame in (codec.encode(told), codec.encode(RoomGone(code, f"the room is at {url} now", url)))
+    ]
+    assert seen == [
+        OlderError(
+            3, "elsewhere", f"room ABCDE is at {url} now; newer versions of this client go there by themselves"
+        ),
+        OlderRoomGone("ABCDE", f"the room is at {url} now"),
+    ]
 
 
 @codecs

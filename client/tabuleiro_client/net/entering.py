@@ -44,7 +44,7 @@ class Entrance:
 
 
 class NodeFailedError(ConnectionLostError):
-    """A node that has the room does not let us in for now: nothing was done, and another one may have it soon."""
+    """A node does not let us into its room for now: asking again is safe, and another one may have it soon."""
 
 
 async def find_entrance(home: Link, request: EntryRequest) -> Entrance:
@@ -110,7 +110,10 @@ async def _next_hop(
                 raise NodeFailedError(str(lost)) from lost
         if asked is not request and isinstance(request, QuickPlay) and error.code in _NOT_THERE_CODES:
             return home, request
-    if link is not home and (isinstance(error, ConnectionLostError) or error.code in TRY_AGAIN_CODES):
+    # Whoever may have made a room without hearing of it must not make another one.
+    is_undone = isinstance(error, CommandError) and error.code in TRY_AGAIN_CODES
+    may_repeat = isinstance(asked, JoinRoom | WatchRoom) and isinstance(error, ConnectionLostError)
+    if link is not home and (is_undone or may_repeat):
         raise NodeFailedError(str(error)) from error
     raise error
 

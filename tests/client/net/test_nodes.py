@@ -14,6 +14,7 @@ from tabuleiro.errors import CommandError, ConnectionLostError, UnknownOutcomeEr
 from tabuleiro.ids import RoomCode
 from tabuleiro.protocol.messages import (
     Announcement,
+    CreateRoom,
     Error,
     Hello,
     JoinRoom,
@@ -187,6 +188,26 @@ async def test_quick_play_is_asked_for_again_when_the_seat_was_taken_meanwhile(c
     async with await enter(link, QuickPlay(id=0, game="virus-wars")):
         pass
     assert (len(a.sent(QuickPlay)), len(b.sent(JoinRoom)), len(c.sent(JoinRoom))) == (2, 1, 1)
+
+
+@pytest.mark.parametrize("make", [CreateRoom, QuickPlay])
+async def test_a_room_is_made_once_by_the_node_that_one_which_ends_names(cluster, nodes, link, make):
+    b = nodes[1]
+
+    def ends(node, message):
+        if not isinstance(message, CreateRoom | QuickPlay):
+            return None
+        if node is b:
+            return Ok(message.id, node.room.entered())
+        return Error(message.id, "elsewhere", "this node ends", b.url_told)
+
+    cluster.own_answer = ends
+    async with await enter(link, make(id=0, game="virus-wars")) as room:
+        await room.play(["b3"])
+    b.cut_before_reply_to = make
+    with pytest.raises(ConnectionLostError, match="the connection broke"):
+        await enter(link, make(id=0, game="virus-wars"))
+    assert len(b.sent(make)) == 2
 
 
 async def test_two_rooms_of_one_node_share_one_connection_to_it(nodes, link):
