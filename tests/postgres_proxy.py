@@ -101,7 +101,7 @@ class Proxy:
             self._clients.discard(writer)
 
     async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, gate: asyncio.Event) -> None:
-        with suppress(OSError):
+        try:
             while data := await source.read(_CHUNK_BYTES):
                 if not gate.is_set():
                     self._has_held.set()
@@ -110,6 +110,8 @@ class Proxy:
                 await sink.drain()
             if sink.can_write_eof():
                 sink.write_eof()
+        except OSError:
+            sink.transport.abort()
 
     def swallow_answers(self) -> asyncio.Event:
         """Pass no more answers on to the connections there are, until the event is set; new ones are as always."""

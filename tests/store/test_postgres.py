@@ -378,6 +378,22 @@ async def test_network_that_swallows_everything_is_noticed_and_gone_around(
     assert await remote.accounts.find_by_name("ana") == await creating
 
 
+async def test_commit_whose_connection_is_dead_without_a_word_is_settled_when_the_keeper_s_own_breaks(
+    remote: PostgresStore, network: Proxy, make: Any
+) -> None:
+    """A machine that was started again answers only those who send it something."""
+    await append(remote, make, ROOM, 1, 1)
+    remote._keeper.write_limit_s = 10 * LIMIT_S
+    network.swallow_answers()
+    storing = asyncio.ensure_future(append(remote, make, ROOM, 2, 4))
+    await network.held()
+    assert remote._keeper._connection is not None
+    remote._keeper._connection.terminate()
+    async with asyncio.timeout(LIMIT_S):
+        await storing
+    assert await remote.load(ROOM) == make.events(1, 4)
+
+
 async def test_readers_hear_of_a_room_after_its_commit_and_of_no_refusal(
     store: PostgresStore, make: Any, admin: asyncpg.Connection
 ) -> None:

@@ -6,7 +6,8 @@ ends with the connection that took it, however that ends. It makes finding anoth
 what it stores safe.
 
 A network that swallows everything breaks no connection. It shows here, where something is written every second and
-waits for nobody: then all connections are given up, and what was being committed is settled on new ones.
+waits for nobody: then all connections are given up, and what was being committed is settled on new ones. So they
+are when this connection breaks: who only waits for an answer never learns that the other machine was started again.
 """
 
 from __future__ import annotations
@@ -72,13 +73,14 @@ ALONE: Final = NodeAddress("", "")
 class Keeper:
     """Keeps one connection open, and opens it again when it breaks; renews the lease by it.
 
-    ``on_silence`` is called when no answer comes. ``node_id`` returns the number of this server in the database.
+    ``on_loss`` is called when it breaks, or no answer comes. ``node_id`` returns the number of this server in the
+    database.
     """
 
     def __init__(
         self,
         database: Database,
-        on_silence: Callable[[], Awaitable[None]],
+        on_loss: Callable[[], Awaitable[None]],
         node_id: Callable[[], int],
         address: NodeAddress,
         lease_s: float,
@@ -88,7 +90,7 @@ class Keeper:
         """True if others may have taken this server for dead since this was set back."""
         self.write_limit_s = WRITE_LIMIT_S
         self._database = database
-        self._on_silence = on_silence
+        self._on_loss = on_loss
         self._node_id = node_id
         self._address = address
         self._lease_s = lease_s
@@ -151,7 +153,9 @@ class Keeper:
         while not self._stopping.is_set():
             await self._pause(self._lease_s / RENEWALS_COUNT)
             try:
-                if self._connection is None or self._connection.is_closed():
+                if self._connection is not None and self._connection.is_closed():
+                    await self._lose_connection()
+                if self._connection is None:
                     self._connection = await self._connect()
                 await self._write(self._connection)
             except (StoreError, *BROKEN) as error:
@@ -159,9 +163,15 @@ class Keeper:
                     log.error("another connection holds the lock on the database", place=error.path)
                 if self._connection is not None and isinstance(error, TimeoutError):
                     log.warning("the database is silent", place=self._database.place)
-                    self._connection.terminate()
-                    await self._on_silence()
+                    await self._lose_connection()
                 await self._pause(RETRY_S)
+
+    async def _lose_connection(self) -> None:
+        """Give up this connection and all others."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.terminate()
+            await self._on_loss()
 
     async def _pause(self, limit_s: float) -> None:
         """Wait, but no longer than until the stop."""
