@@ -1,22 +1,30 @@
 """Measure what PostgreSQL costs beside a file, and what several nodes on it cost beside one.
 
-    python -m tests.bench.bench_cluster [--rooms 150] [--seconds 10] [--nodes 1 2 3] [--moves-per-second 300]
+    python -m tests.bench.bench_cluster [--only play|commits] [--rooms 150] [--seconds 10] [--nodes 1 2 3]
+        [--moves-per-second 300]
 
 It prints figures and asserts none. All servers run at once and are played on by turns, a second each, first as
-fast as they answer and then at a pace. The database waits for its disk; it has no standby. How long rooms pause
-when a node ends is measured by ``make torture-cluster``.
+fast as they answer and then at a pace. Then the stores of nodes commit alone, without players, with a standby to
+wait for and without. The database waits for its disk. How long rooms pause when a node ends is measured by
+``make torture-cluster``.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import json
+import os
+import sys
 import tempfile
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 import uvloop
 
 from tabuleiro_server.cli.serve import allow_open_files
+from tests.bench.figures import spread
 from tests.bench.guest import one_match
 from tests.bench.load import Table, play_by_turns
 from tests.bench.server_under_load import Nodes, cpu_of_process_s, running, tabuleiro
@@ -24,6 +32,46 @@ from tests.postgres import Cluster, cluster
 
 
 async def bench(arguments: argparse.Namespace, postgres: Cluster, folder: Path) -> None:
+    """Run the parts that are asked for."""
+    if arguments.only in (None, "play"):
+        await bench_play(arguments, postgres, folder)
+    if arguments.only in (None, "commits"):
+        await bench_commits(arguments, postgres, "without a standby")
+        with cluster(is_quick=False, primary=postgres):
+            postgres.set("synchronous_standby_names", "*")
+            await bench_commits(arguments, postgres, "with a standby on the same machine")
+            postgres.set("synchronous_standby_names", "")
+
+
+async def bench_commits(arguments: argparse.Namespace, postgres: Cluster, title: str) -> None:
+    """Let the stores of one node and of several append at once, and print a line about each number of them."""
+    print(f"commits {title}, {arguments.rooms} rooms", flush=True)
+    for count in arguments.nodes:
+        name = f"commits{count}"
+        postgres.sql(f"DROP DATABASE IF EXISTS {name}")
+        postgres.sql(f"CREATE DATABASE {name}")
+        cpu_s = _cpu_s(postgres)
+        rooms_count = arguments.rooms // count
+        processes = [
+            await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "tests.bench.committer", postgres.url(name)),
+                *(str(rooms_count), str(arguments.seconds)),
+                stdout=asyncio.subprocess.PIPE,
+            )
+            for _ in range(count)
+        ]
+        found = [json.loads((await process.communicate())[0]) for process in processes]
+        times_s = [time_s for each in found for time_s in each["times_s"]]
+        commits_count = sum(each["commits_count"] for each in found)
+        print(
+            f"  {count} stores {len(times_s) / arguments.seconds:.0f} appends/s  {spread(times_s)}"
+            f"  {len(times_s) / commits_count:.0f} a commit"
+            f"  the database {1e6 * (_cpu_s(postgres) - cpu_s) / len(times_s):.0f} us of cpu each",
+            flush=True,
+        )
+
+
+async def bench_play(arguments: argparse.Namespace, postgres: Cluster, folder: Path) -> None:
     """Play as fast as the servers answer, then at a pace."""
     await _play("as fast as answered", arguments, postgres, folder / "fast.db", 0.0)
     # Two clients of a room move in turn, each so long after the other.
@@ -41,13 +89,20 @@ async def _play(title: str, arguments: argparse.Namespace, postgres: Cluster, fi
         for count in arguments.nodes:
             nodes = await _nodes(stack, postgres, f"{file.stem}{count}", count)
             tables.append(await Table.set_up(nodes, arguments.rooms, matches, pause_s=pause_s))
-            tables[-1].database_cpu_s = lambda: sum(map(cpu_of_process_s, postgres.pids()))
+            tables[-1].database_cpu_s = partial(_cpu_s, postgres)
         print(f"{title}, {arguments.rooms} rooms", flush=True)
         await play_by_turns(tables, arguments.seconds)
         for table in tables:
             print(await table.report(), flush=True)
     for pair in (pair for table in tables for pair in table.pairs):
         pair.close()
+
+
+def _cpu_s(postgres: Cluster) -> float:
+    """Return the processor time that a database has used, with that of connections that have ended."""
+    pids = postgres.pids()
+    ended = Path(f"/proc/{pids[0]}/stat").read_text().rpartition(")")[2].split()[13:15]
+    return sum(map(cpu_of_process_s, pids)) + sum(map(int, ended)) / os.sysconf("SC_CLK_TCK")
 
 
 async def _nodes(stack: AsyncExitStack, postgres: Cluster, database: str, count: int) -> Nodes:
@@ -65,6 +120,7 @@ async def _nodes(stack: AsyncExitStack, postgres: Cluster, database: str, count:
 def main() -> None:
     """Read the arguments and run."""
     parser = argparse.ArgumentParser(description="Measure servers on a file and on PostgreSQL.")
+    parser.add_argument("--only", choices=["play", "commits"])
     parser.add_argument("--rooms", type=int, default=150)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--nodes", type=int, nargs="+", default=[1, 2, 3])

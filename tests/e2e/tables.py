@@ -34,6 +34,9 @@ CLOCKS: Final = (NO_CLOCK, Fischer(initial_ms=60_000, increment_ms=5_000))
 """Nobody here thinks: nobody loses on time."""
 
 MOMENT_LIMIT_S: Final = 3
+_MOVED: Final = frozenset({ErrorCode.ELSEWHERE, ErrorCode.NOT_WATCHING})
+"""What somebody is told whose room has moved to another node at this moment."""
+
 AGAIN: Final = Backoff(first_s=0.05, limit_s=1.0)
 
 
@@ -136,6 +139,22 @@ class Table:
         while not self._run.is_over:
             await self._play_match(*self._chance.choice(GAMES))
 
+    def describe(self) -> str:
+        """Say where everybody at the table is, for whoever looks for the reason that nothing happens."""
+        lines = []
+        for room, seq in self._last_seqs.items():
+            head, link = room.mirror.head, room._link
+            whose = "own turn" if room.mirror.is_my_turn else f"turn of {room.mirror.to_move}"
+            lines.append(
+                f"{link.welcome.name} in {room.code} by {link.url} ({link.state}, is in {room._is_in}): event"
+                f" {seq} taken in, mirror at {room.mirror.since}, {head.phase}, {whose}"
+            )
+            following = room._following
+            if following is not None:
+                lines.append("    " + where(following))
+        states = ", ".join(f"{link.welcome.name} at {link.url} ({link.state})" for link in self._links)
+        return "\n".join([f"table {self._number}: {states}", *lines])
+
     async def _play_match(self, game: str, options: Options, level: str) -> None:
         other = SeatRequest("bot", level) if self._has_bot else SeatRequest()
         seats = (SeatRequest("me"), other) if self._chance.random() < 0.5 else (other, SeatRequest("me"))
@@ -200,7 +219,7 @@ class Table:
         assert mirror.match is not None
         number, ply, state = mirror.match.number, len(mirror.actions), mirror.state
         if self._chance.random() < 0.1:
-            await self._be_refused(room, link, number, ply)
+            await self._be_refused(room, number, ply)
         if self._chance.random() < 0.1:
             await self._say(room, link)
         if state.turn_number > RESIGN_AFTER_TURNS:
@@ -219,7 +238,7 @@ class Table:
         self._ledger.acknowledged.append(Move(room.code, number, ply, actions))
         self._run.played(self._number)
         if self._chance.random() < 0.1:
-            await self._repeat(link, self._ledger.acknowledged[-1])
+            await self._repeat(room, self._ledger.acknowledged[-1])
 
     async def _resign(self, room: EnteredRoom) -> None:
         try:
@@ -231,7 +250,7 @@ class Table:
             return
         self._take(room, await room.next_change())
 
-    async def _be_refused(self, room: EnteredRoom, link: Link, number: int, ply: int) -> None:
+    async def _be_refused(self, room: EnteredRoom, number: int, ply: int) -> None:
         """Send an action that is not legal, and one for a ply that was played."""
         state = room.mirror.state
         if ply == 0 or _is_legal(state, room.mirror.actions[0]):
@@ -240,11 +259,11 @@ class Table:
         stale = Move(room.code, number, ply + 1, (state.action_to_string(state.legal_actions()[0]),))
         for wrong, code in ((move, None), (stale, ErrorCode.STALE_PLY)):
             try:
-                await link.request(_play_message(wrong))
+                await _ask_where_the_room_is(room, wrong)
             except ConnectionLostError:
-                await _connected(link)
+                return
             except CommandError as error:
-                if error.code in self._run.passing:
+                if error.code in self._run.passing | _MOVED:
                     return
                 if code not in (None, error.code):
                     raise
@@ -253,14 +272,15 @@ class Table:
         if not _is_legal(state, move.actions[0]):
             self._ledger.refused.append(move)
 
-    async def _repeat(self, link: Link, move: Move) -> None:
+    async def _repeat(self, room: EnteredRoom, move: Move) -> None:
         """Send what was played once more, as after a lost acknowledgement: it is acknowledged again."""
         try:
-            await link.request(_play_message(move))
+            await _ask_where_the_room_is(room, move)
         except ConnectionLostError:
-            await _connected(link)
+            pass
         except CommandError as error:
-            self._run.note_refusal(error)
+            if error.code not in _MOVED:
+                self._run.note_refusal(error)
 
     async def _say(self, room: EnteredRoom, link: Link) -> None:
         """Say something once; after a lost connection nobody knows whether it was said."""
@@ -282,8 +302,10 @@ class Table:
             self._run.moment("in play")
 
 
-def _play_message(move: Move) -> Play:
-    return Play(id=0, room=move.room, match=move.match, ply=move.ply, actions=tuple(move.actions))
+async def _ask_where_the_room_is(room: EnteredRoom, move: Move) -> None:
+    """Send a move as it is, once, by the connection that the room is entered on."""
+    message = Play(id=0, room=move.room, match=move.match, ply=move.ply, actions=tuple(move.actions))
+    await room._link.request(message)
 
 
 async def _connected(link: Link) -> None:
@@ -298,6 +320,17 @@ async def _connected(link: Link) -> None:
                 return
     finally:
         link.unsubscribe(subscription)
+
+
+def where(task: asyncio.Task[None]) -> str:
+    """Say what a task waits for: the functions that it is in, from the outermost to the innermost."""
+    names = []
+    waiting: object = task.get_coro()
+    while waiting is not None:
+        frame = getattr(waiting, "cr_frame", None)
+        names.append(repr(waiting) if frame is None else f"{frame.f_code.co_name}:{frame.f_lineno}")
+        waiting = getattr(waiting, "cr_await", None)
+    return " > ".join(names)
 
 
 def _is_legal(state: State, text: str) -> bool:

@@ -23,7 +23,7 @@ async def test_what_was_acknowledged_survives_each_fault_of_a_cluster() -> None:
     print(f"seed {seed}")
     # Not pytest's folder, whose path is too long for a socket.
     with tempfile.TemporaryDirectory(prefix="tabuleiro-") as folder:
-        torture = ClusterTorture(Path(folder), seed, FAULTS_COUNT, node_count=1, table_count=20, stop_s=5.0)
+        torture = ClusterTorture(Path(folder), seed, FAULTS_COUNT, node_count=3, table_count=20, stop_s=5.0)
         async with asyncio.timeout(400):
             ended_count = await torture.play()
     assert len(torture.pauses_s) == FAULTS_COUNT

@@ -1,6 +1,6 @@
-"""Nodes on one PostgreSQL with a synchronous standby, played on while one thing after the other fails.
+"""Three nodes on one PostgreSQL with a synchronous standby, played on while one thing after the other fails.
 
-``python -m tests.e2e.torture_cluster --rounds 200 [--seed N] [--nodes 1] [--tables 60]`` runs the long form,
+``python -m tests.e2e.torture_cluster --rounds 200 [--seed N] [--nodes 3] [--tables 60]`` runs the long form,
 ``test_torture_cluster`` the short one. Each round has one fault, and ends when every table is played at again.
 A run is repeated with the seed it printed, as far as the order of things in many processes allows.
 
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,13 +29,16 @@ from tabuleiro.rules.base import Termination
 from tabuleiro_client.net.link import Backoff, LinkSettings
 from tests.bench.figures import spread
 from tests.budgets import NO_BUDGETS
-from tests.e2e.server_process import ServerProcess
+from tests.e2e.server_process import ServerProcess, free_port
 from tests.e2e.tables import Run, Table
 from tests.postgres import cluster
 from tests.postgres_proxy import Proxy, proxy
 
 ROUND_LIMIT_S: Final = 90
 """How long it may take until every table is played at again."""
+
+LONG_S: Final = 20
+"""After which time it is told who waits for what."""
 
 FAULTS_COUNT: Final = 6
 
@@ -82,12 +85,19 @@ _FINDINGS: Final = {
 }
 """What must find nothing in the database."""
 
+_PLACES: Final = """
+SELECT code, phase, seq, incarnation, url, lease_until - now() FROM tabuleiro.rooms
+    LEFT JOIN tabuleiro.signs_of_life ON node = owner WHERE phase IN ('waiting', 'playing') ORDER BY code
+"""
+"""Where the rooms are, for whoever looks for a fault."""
+
 
 @dataclass
 class Node:
     """A node: its place in the network, and the process that runs there now."""
 
     name: str
+    port: int
     network: Proxy
     server: ServerProcess
 
@@ -110,6 +120,7 @@ class ClusterTorture:
         self._table_count = table_count
         self._stop_s = stop_s
         self._nodes: list[Node] = []
+        self._tables: list[Table] = []
         self._started_count = 0
         self._servers: set[ServerProcess] = set()
         self._networks = AsyncExitStack()
@@ -150,6 +161,7 @@ class ClusterTorture:
         async with AsyncExitStack() as connections, asyncio.TaskGroup() as tables:
             for number in range(self._table_count):
                 table = Table(self.run, number, random.Random(self._chance.random()))
+                self._tables.append(table)
                 await table.open(connections)
                 tables.create_task(table.play())
             for number in range(self._round_count):
@@ -183,16 +195,21 @@ class ClusterTorture:
         """Wait until a move has been acknowledged at every table."""
         before = dict(self.run.played_counts)
         waiting = set(range(self._table_count))
-        try:
-            async with asyncio.timeout(ROUND_LIMIT_S):
-                while waiting:
-                    await self.run.is_moment("in play", 1)
-                    waiting = {
-                        number for number in waiting if self.run.played_counts[number] == before.get(number, 0)
-                    }
-        except TimeoutError:
-            logs = "\n".join(f"--- {node.name}\n{node.server.log_text}" for node in self._nodes)
-            raise AssertionError(f"after {name}: nobody plays at the tables {waiting}\n{logs}") from None
+        started_s = time.monotonic()
+        is_long = False
+        while waiting:
+            await self.run.is_moment("in play", 1)
+            waiting = {number for number in waiting if self.run.played_counts[number] == before.get(number, 0)}
+            if waiting and time.monotonic() - started_s > LONG_S and not is_long:
+                is_long = True
+                print(f"     after {name} nobody plays for long:\n{await self._describe(waiting)}", flush=True)
+            if waiting and time.monotonic() - started_s > ROUND_LIMIT_S:
+                logs = "\n".join(f"--- {node.name}\n{node.server.log_text}" for node in self._nodes)
+                raise AssertionError(f"after {name} nobody plays:\n{await self._describe(waiting)}\n{logs}")
+
+    async def _describe(self, numbers: Collection[int]) -> str:
+        tables = "\n".join(self._tables[number].describe() for number in numbers)
+        return f"{tables}\n{await asyncio.to_thread(self._primary.sql, _PLACES, 'games')}"
 
     async def _check(self, *, is_thorough: bool) -> int:
         for node in self._nodes:
@@ -225,15 +242,16 @@ class ClusterTorture:
         folder = self._folder / name
         folder.mkdir()
         network = await self._networks.enter_async_context(proxy(folder, self._url))
-        return Node(name, network, await self._start(network))
+        port = free_port()
+        return Node(name, port, network, await self._start(name, port, network))
 
-    async def _start(self, network: Proxy) -> ServerProcess:
+    async def _start(self, name: str, port: int, network: Proxy) -> ServerProcess:
         """Start a process with a role of its own in the database."""
         self._started_count += 1
         role = f"run_{self._started_count}"
         await asyncio.to_thread(self._primary.sql, f"CREATE ROLE {role} SUPERUSER LOGIN")
         url = network.url.partition("&user=")[0] + f"&user={role}"
-        server = await ServerProcess.start(url, **_SERVER)
+        server = await ServerProcess.start(url, port, node=name, node_url=f"ws://127.0.0.1:{port}", **_SERVER)
         self._servers.add(server)
         return server
 
@@ -268,7 +286,7 @@ class ClusterTorture:
         if self._nodes:
             self._send_home()
             await self._all_played_at(f"the end of {node.name}")
-        node.server = await self._start(node.network)
+        node.server = await self._start(node.name, node.port, node.network)
         self._nodes.append(node)
         self._send_home()
 
@@ -325,7 +343,7 @@ class ClusterTorture:
             self._send_home()
         await self._stop(node.server)
         if not self._nodes:
-            node.server = await self._start(node.network)
+            node.server = await self._start(node.name, node.port, node.network)
             self._nodes.append(node)
             self._send_home()
 
@@ -336,7 +354,7 @@ def main() -> None:
         description="Let nodes and databases fail again and again while they are played on."
     )
     parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--nodes", type=int, default=1)
+    parser.add_argument("--nodes", type=int, default=3)
     parser.add_argument("--tables", type=int, default=60)
     parser.add_argument("--stop-s", type=float, default=20.0)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**31))
