@@ -7,7 +7,7 @@ what it stores safe.
 
 A network that swallows everything breaks no connection. It shows here, where something is written every second and
 waits for nobody: then all connections are given up, and what was being committed is settled on new ones. So they
-are when this connection breaks: who only waits for an answer never learns that the other machine was started again.
+are when this connection breaks: who only waits never learns that the other machine was started again.
 """
 
 from __future__ import annotations
