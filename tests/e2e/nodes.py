@@ -9,9 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tabuleiro_server.config import Config
-from tabuleiro_server.store.port import Store
-from tabuleiro_server.store.postgres.keeper import NodeAddress
-from tabuleiro_server.store.postgres.store import PostgresStore
 from tabuleiro_server.wiring import RunningServer, running_server
 
 CALM = {"messages_per_second_count": 1_000_000, "messages_burst_count": 1_000_000, "shutdown_notice_ms": 0}
@@ -73,13 +70,9 @@ async def running_node(database_url: str, name: str, **settings: Any) -> AsyncIt
     front = _Front()
     listener = await asyncio.start_server(front.take, "127.0.0.1", 0)
     url = f"ws://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
-    config = Config(**({"host": "127.0.0.1", "port": 0, "db": database_url, "web": False} | CALM | settings))
-
-    async def open_store(config: Config) -> Store:
-        return await PostgresStore.open(config.db, address=NodeAddress(name, url))
-
+    own = {"host": "127.0.0.1", "port": 0, "db": database_url, "web": False, "node": name, "node_url": url}
     try:
-        async with running_server(config, open_store=open_store) as server:
+        async with running_server(Config(**(own | CALM | settings))) as server:
             front.port = server.port
             yield RunningNode(url, server)
     finally:

@@ -14,7 +14,7 @@ from tabuleiro.errors import CommandError
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import CreateRoom, JoinRoom, LobbyUpdate, RoomList, RoomSummary, UnsubscribeLobby
 from tabuleiro.settings import RoomSettings
-from tabuleiro_client.net.link import Link
+from tabuleiro_client.net.link import Link, LinkSettings
 from tabuleiro_client.net.lobby import follow_lobby
 from tabuleiro_client.net.room import enter
 from tests.e2e.nodes import RunningNode, running_node
@@ -120,7 +120,7 @@ async def test_people_of_all_nodes_are_shown_once_and_go_with_their_node(databas
                 async with Link(there.url, token=eva.welcome.token):
                     assert looker.people_count == 2
             await looker.sees(lambda: looker.people == ("eva",))
-            async with Link(there.url, name="rui"):
+            async with Link(there.url, name="rui", settings=LinkSettings(backoff=None)):
                 await looker.sees(lambda: looker.people == ("eva", "rui"))
                 await stack.aclose()
                 await looker.sees(lambda: looker.people == ("eva",))

@@ -261,8 +261,8 @@ class Peers(Protocol):
 
         The first batch is empty and comes at once. Whatever is changed behind it is in a later one, within a
         second and mostly within a quarter of that, the shortest time between two. A room of this server may come
-        too. While the storage is away nothing comes, and afterwards what was missed. One caller at a time has
-        this, and closes it.
+        too, and any may come twice. While the storage is away nothing comes, and afterwards what was missed. One
+        caller at a time has this, and closes it.
         """
 
 
