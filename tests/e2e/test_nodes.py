@@ -111,6 +111,23 @@ async def until(is_so: Callable[[], Any]) -> None:
             pass
 
 
+async def test_watcher_on_a_third_node_misses_nothing_when_the_node_of_the_room_is_killed(
+    postgres: Cluster,
+) -> None:
+    async with (
+        table(postgres) as run,
+        node(postgres, "c") as third,
+        Link(third.url, name="eva", settings=QUICKLY) as eva,
+        await enter(eva, WatchRoom(id=0, room=run.code, follow=True)) as watching,
+    ):
+        await run.players.play(7)
+        await run.nodes["a"].kill()
+        await run.players.play(7)
+        while len(watching.mirror.actions) < 14:
+            await watching.next_change()
+        assert list(watching.mirror.actions) == run.players.acknowledged
+
+
 async def test_match_of_a_node_that_is_killed_goes_on_at_another_one(postgres: Cluster) -> None:
     async with table(postgres) as run:
         await run.players.play(7)
