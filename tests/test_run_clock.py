@@ -102,3 +102,25 @@ def test_the_machines_clocks_go_on() -> None:
     assert abs(clock.now_ms() - wall_ms()) < HOUR_MS
     first_ms = elapsed_ms()
     assert elapsed_ms() >= first_ms
+
+
+async def test_a_run_that_shares_a_clock_begins_at_it_and_comes_back_to_it_without_a_step_back() -> None:
+    machine = Machine()
+    clock = machine.clock
+    clock.begin_at(START_MS - HOUR_MS)
+    assert clock.now_ms() == START_MS - HOUR_MS
+    told: list[int] = []
+    with capture_logs() as logged:
+        clock.watch(lambda since_ms, until_ms: told.append(until_ms - since_ms))
+        try:
+            for late_ms in (3, -3):
+                clock.steer(late_ms)
+                before_ms, elapsed_ms = clock.now_ms(), machine.elapsed_ms
+                for _ in range(5):
+                    clock._beat()
+                    machine.elapsed_ms += 1
+                    assert clock.now_ms() >= before_ms
+                assert clock.now_ms() == before_ms + machine.elapsed_ms - elapsed_ms + late_ms
+        finally:
+            clock.stop()
+    assert (told, logged) == ([], [])

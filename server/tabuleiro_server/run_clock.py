@@ -4,6 +4,8 @@ The time of day is read once, at the start; from then on it is what has passed s
 a true one, and no moment is before an earlier one. Dates are by this clock too: a machine whose clock is set right
 while a server runs gets right dates from the next start on, which the log says.
 
+Servers that share a database share its clock: a run begins at that, and keeps to it by steps too small to notice.
+
 Time in which the machine sleeps counts, and so does time in which the process stands still (stopped, paused in its
 container, starved). Both look the same here: between two looks at the clock far more time has passed than the
 beats allow. Such a standstill is told before the new time is.
@@ -30,6 +32,9 @@ STANDSTILL_MS: Final = SECOND_MS
 
 SET_MS: Final = 10 * SECOND_MS
 """The machine's clock was set if it is off by this much more or less than before."""
+
+STEP_MS: Final = 1
+"""How far a clock is brought closer to the shared one at each beat."""
 
 log = structlog.get_logger(__name__)
 
@@ -69,13 +74,15 @@ class RunClock:
         self._seen_ms = TimestampMs(0)
         self._still_ms = 0
         self._off_ms = 0
+        self._late_ms = 0
+        """What is to be added to come to the shared clock, little by little."""
         self._on_standstill: OnStandstill | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     def now_ms(self) -> TimestampMs:
         """Return the time in milliseconds since 1970 UTC; a standstill before it is told first."""
-        now_ms = TimestampMs(self._elapsed_ms() + self._ahead_ms)
-        since_ms, self._seen_ms = self._seen_ms, now_ms
+        since_ms = self._seen_ms
+        now_ms = self._seen_ms = TimestampMs(max(self._elapsed_ms() + self._ahead_ms, since_ms))
         if now_ms - since_ms >= STANDSTILL_MS and self._on_standstill is not None:
             self._still_ms += now_ms - since_ms
             log.info("the server stood still", for_ms=now_ms - since_ms)
@@ -97,6 +104,16 @@ class RunClock:
         self._off_ms = -behind_ms
         return behind_ms
 
+    def begin_at(self, shared_ms: int) -> None:
+        """Let the run begin at a time that others share, while nobody has asked for the time yet."""
+        self._ahead_ms = shared_ms - self._elapsed_ms()
+        self._seen_ms = TimestampMs(0)
+        self._off_ms = self._wall_ms() - shared_ms
+
+    def steer(self, late_ms: int) -> None:
+        """Go on a little faster or slower until ``late_ms`` are made up for, by which the shared time is later."""
+        self._late_ms = late_ms
+
     def watch(self, on_standstill: OnStandstill) -> None:
         """Look at the clock from now on, in the running loop, and call ``on_standstill`` after each standstill."""
         self.now_ms()
@@ -111,6 +128,10 @@ class RunClock:
             self._timer = None
 
     def _beat(self) -> None:
+        step_ms = max(-STEP_MS, min(self._late_ms, STEP_MS))
+        self._late_ms -= step_ms
+        self._ahead_ms += step_ms
+        self._off_ms -= step_ms
         off_ms = self._wall_ms() - self.now_ms()
         if abs(off_ms - self._off_ms) >= SET_MS:
             log.info("the machine's clock was set; dates follow it from the next start on", off_ms=off_ms)

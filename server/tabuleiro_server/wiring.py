@@ -192,6 +192,9 @@ async def running_server(
         store = await open_store(config)
         # Not given up: a process does not end before the threads of its connections do.
         stack.push_async_callback(store.close)
+        shared_ms = await store.clock_ms()
+        if shared_ms is not None:
+            clock.begin_at(shared_ms)
         behind_ms = clock.begin_after(await store.newest_ms() or 0)
         if behind_ms >= SECOND_MS:
             log.warning("the machine's clock is behind the newest event; time goes on from there", by_ms=behind_ms)
@@ -282,7 +285,7 @@ async def _rooms(
         config=config,
         guests=Guests(store.accounts, budgets, now_ms, {level for game in levels.values() for level in game}),
         directory=directory,
-        nodes=Nodes(store, directory, node_url(config)),
+        nodes=Nodes(store, directory, node_url(config), clock),
         lobby=lobby,
         lobby_peers=LobbyPeers(store.peers, feed, lobby, directory.has),
         feed=feed,
@@ -307,10 +310,12 @@ def _sockets(
     metrics = NetMetrics()
     collector = ServerCollector(
         version=services.version,
+        node=node_name(config) if config.node_url else "",
         net=metrics,
         requests=requests.metrics,
         commits=store.metrics,
         loop_lags_us=probe.lags_us,
+        nodes=services.nodes.metrics,
         rooms_count=lambda: services.directory.rooms_count,
         bots=lambda: pool.counts,
         memory=lambda: services.memory.tightest,

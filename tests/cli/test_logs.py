@@ -57,3 +57,12 @@ def test_json_line_holds_the_traceback_as_text(
     entry = json.loads(line)
     assert entry["event"] == "a task failed"
     assert entry["exception"].splitlines()[-1] == "LookupError: something of ours"
+
+
+def test_lines_of_a_node_have_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    for node, names in (("a", {"node": "a"}), ("", {})):
+        configure_logs("info", "json", node)
+        structlog.get_logger().info("hello")
+        logging.getLogger("asyncio").warning("hello")
+        for line in capsys.readouterr().err.splitlines():
+            assert {key: value for key, value in json.loads(line).items() if key == "node"} == names

@@ -28,6 +28,7 @@ from tabuleiro_server.rooms.hints import Hints, Wish
 from tabuleiro_server.rooms.journal import Journal, rows_of
 from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.rooms.nodes import Nodes
+from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.sessions.guests import Guests, RoomQuota
 from tabuleiro_server.sessions.levels import Levels
@@ -205,7 +206,7 @@ class Stage:
             budgets=budgets,
             memory=Memory(NO_FOLDER),
             directory=self.directory,
-            nodes=Nodes(store, self.directory, ""),
+            nodes=Nodes(store, self.directory, "", RunClock()),
             lobby=self.lobby,
             lobby_peers=LobbyPeers(None, feed, self.lobby, self.directory.has),
             feed=feed,

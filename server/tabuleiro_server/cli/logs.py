@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from contextlib import suppress
+from functools import partial
 from typing import Literal, TextIO, cast
 
 import structlog
@@ -27,12 +28,20 @@ class _LastingStream:
             self._stream.flush()
 
 
-def configure_logs(level: str, style: Literal["text", "json"] = "text") -> None:
+def _add_node(
+    node: str, logger: object, method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    event["node"] = node
+    return event
+
+
+def configure_logs(level: str, style: Literal["text", "json"] = "text", node: str = "") -> None:
     """Configure the logs of this process, those of the standard library included.
 
     Args:
         level: One of debug, info, warning, error.
         style: Lines for people, or one JSON object a line.
+        node: The name in each line of a server that is one of several.
     """
     # Plain tracebacks: those for people that structlog prefers show the variables, tokens among them.
     renderer = (
@@ -45,6 +54,7 @@ def configure_logs(level: str, style: Literal["text", "json"] = "text") -> None:
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
+        *([partial(_add_node, node)] if node else []),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
     ]

@@ -24,7 +24,7 @@ from tabuleiro_server.cli.logs import configure_logs
 from tabuleiro_server.config import Config, load_config, names_postgres, shown_database
 from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.sessions.lifecycle import Lifecycle
-from tabuleiro_server.wiring import RunningServer, measure_database, running_server
+from tabuleiro_server.wiring import RunningServer, measure_database, node_name, running_server
 
 GARBAGE_THRESHOLDS: Final = (50_000, 10, 10)
 """New objects before a look through the youngest; such rounds before a look through older ones, and all."""
@@ -63,7 +63,8 @@ def serve(
 ) -> None:
     """Run a game server. Ctrl-C, SIGTERM or SIGHUP stops it; twice, at once."""
     settings = load_config(config, host=host, port=port, public_url=public_url, db=db)
-    configure_logs(settings.log_level, settings.log_style)
+    node = node_name(settings) if settings.node_url else ""
+    configure_logs(settings.log_level, settings.log_style, node)
     if sys.platform == "win32":
         asyncio.run(_serve(settings))
     else:

@@ -100,6 +100,14 @@ class CommitMetrics:
     )
 
 
+@dataclass(slots=True)
+class NodeMetrics:
+    """What a node knows of others: how many there are now, and the rooms that it has given to them so far."""
+
+    others_count: int = 0
+    moved_count: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class PoolMetrics:
     """The bots' pool at one moment: what it is doing, and what it has done so far."""

@@ -20,27 +20,33 @@ from prometheus_client.metrics_core import (
 from prometheus_client.registry import Collector
 
 from tabuleiro_server.memory import Usage
-from tabuleiro_server.metrics import CommitMetrics, Histogram, NetMetrics, PoolMetrics, RequestMetrics
+from tabuleiro_server.metrics import CommitMetrics, Histogram, NetMetrics, NodeMetrics, PoolMetrics, RequestMetrics
 
 US_PER_S = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ServerCollector(Collector):
-    """All metrics of a server. Values that change as a whole are asked for by a call."""
+    """All metrics of a server. Values that change as a whole are asked for by a call.
+
+    ``node`` is the name of a server that is one of several, empty for one that is alone.
+    """
 
     version: str
+    node: str
     net: NetMetrics
     requests: RequestMetrics
     commits: CommitMetrics
     loop_lags_us: Histogram
+    nodes: NodeMetrics
     rooms_count: Callable[[], int]
     bots: Callable[[], PoolMetrics]
     memory: Callable[[], Usage | None]
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics as they are now."""
-        yield InfoMetricFamily("tabuleiro", "The program that runs", value={"version": self.version})
+        node = {"node": self.node} if self.node else {}
+        yield InfoMetricFamily("tabuleiro", "The program that runs", value={"version": self.version, **node})
         yield GaugeMetricFamily("tabuleiro_rooms_in_memory", "Rooms in memory", value=self.rooms_count())
         yield _histogram("tabuleiro_event_loop_lag_seconds", "Delay of what is due", self.loop_lags_us, US_PER_S)
         yield from self._connection_metrics()
@@ -51,6 +57,11 @@ class ServerCollector(Collector):
             self.requests.counts.items(),
         )
         yield from self._store_metrics()
+        if self.node:
+            yield GaugeMetricFamily("tabuleiro_other_nodes", "Other nodes alive", value=self.nodes.others_count)
+            yield CounterMetricFamily(
+                "tabuleiro_rooms_moved", "Rooms given to other nodes", value=self.nodes.moved_count
+            )
         yield from self._memory_metrics()
         yield from self._bot_metrics()
 

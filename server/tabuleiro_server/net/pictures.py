@@ -104,10 +104,15 @@ class Pictures:
             return self._kept[key]
 
     async def _now(self, code: str) -> dict[str, Any]:
-        room = (await self._directory.find(code)).state
+        try:
+            room = (await self._directory.find(code)).state
+        except CommandError as error:
+            if error.code != ErrorCode.ELSEWHERE:
+                raise
+            return await self._last_of(code, None)
         return {"layout": layout_in(room), "board": board_in(room, with_choices=False)}
 
-    async def _last_of(self, code: str, match: int) -> dict[str, Any]:
+    async def _last_of(self, code: str, match: int | None) -> dict[str, Any]:
         record = await self._archive.find(code, match, _STRANGER)
         shown = await self._archive.boards(code, match, _STRANGER, len(record.actions), 1)
         return {"layout": shown.layout, "board": shown.boards[0]}

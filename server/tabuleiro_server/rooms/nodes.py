@@ -15,12 +15,20 @@ import structlog
 
 from tabuleiro.errors import CommandError, StoreError, TakenOverError
 from tabuleiro.protocol.codes import ErrorCode
+from tabuleiro_server.metrics import NodeMetrics
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.live_room import LiveRoom
+from tabuleiro_server.run_clock import RunClock
 from tabuleiro_server.store.port import NodeRow, Store
 
 LOOK_S: Final = 1.0
 """Time between two looks at the other nodes."""
+
+CLOCK_LOOKS_COUNT: Final = 60
+"""Looks after which the clock of the store is read: two machines part by some milliseconds meanwhile."""
+
+ROUND_TRIP_MAX_MS: Final = 50
+"""An answer that took longer tells too little of the clock of the store."""
 
 SHARE_LOOKS_COUNT: Final = 5
 """Looks after which rooms may be given away: the others' numbers of rooms are some seconds old."""
@@ -40,9 +48,10 @@ log = structlog.get_logger(__name__)
 class Nodes:
     """This node among the others; ``url`` is its address, empty for a server that has its store to itself."""
 
-    def __init__(self, store: Store, directory: Directory, url: str) -> None:
-        self.moved_count = 0
+    def __init__(self, store: Store, directory: Directory, url: str, clock: RunClock) -> None:
+        self.metrics = NodeMetrics()
         self._store = store
+        self._clock = clock
         self._directory = directory
         self._url = url
         self._others: list[NodeRow] = []
@@ -83,16 +92,19 @@ class Nodes:
             await asyncio.wait({self._task})
 
     async def look(self) -> None:
-        """See who is there, drop the rooms that they have taken over, and now and then give them some.
+        """See who is there and drop the rooms that they have taken over; now and then share ours, and keep time.
 
         Raises:
             StoreError: The store fails.
         """
         self._others = await self._store.other_nodes()
+        self.metrics.others_count = len(self._others)
         await self._directory.drop_lost_rooms()
         self._looks_count += 1
         if self._looks_count % SHARE_LOOKS_COUNT == 0:
             await self._share()
+        if self._looks_count % CLOCK_LOOKS_COUNT == 0:
+            await self._keep_time()
 
     async def drain(self) -> None:
         """Give all rooms to the other nodes, and take no more; without another node all stay.
@@ -111,7 +123,7 @@ class Nodes:
         # Some may still be on their way into memory.
         while rooms := self._directory.rooms:
             await self._move(rooms, nodes)
-        log.info("all rooms were given to other nodes", rooms_count=self.moved_count)
+        log.info("all rooms were given to other nodes", rooms_count=self.metrics.moved_count)
 
     async def _run(self) -> None:
         while True:
@@ -120,6 +132,14 @@ class Nodes:
                 await self.look()
             except StoreError as error:
                 log.warning("the other nodes are not known now", reason=str(error))
+
+    async def _keep_time(self) -> None:
+        """Keep to the clock of the store, as all nodes do."""
+        asked_ms = self._clock.now_ms()
+        shared_ms = await self._store.clock_ms()
+        took_ms = self._clock.now_ms() - asked_ms
+        if shared_ms is not None and took_ms <= ROUND_TRIP_MAX_MS:
+            self._clock.steer(shared_ms - asked_ms - took_ms // 2)
 
     async def _share(self) -> None:
         nodes, own_count = _takers(self._others), self._directory.rooms_count
@@ -145,7 +165,7 @@ class Nodes:
     async def _move_one(self, room: LiveRoom, node: NodeRow) -> None:
         with suppress(TakenOverError):  # it is not here any more, which is what was wanted
             await room.move(node)
-            self.moved_count += 1
+            self.metrics.moved_count += 1
 
 
 def _takers(nodes: Sequence[NodeRow]) -> list[NodeRow]:
