@@ -131,6 +131,17 @@ async def test_what_a_watcher_asks_beyond_watching_is_for_the_node_that_has_the_
             assert (caught.value.code, caught.value.node_url) == (ErrorCode.ELSEWHERE, here.url)
 
 
+async def test_a_watcher_who_writes_goes_on_watching_where_the_room_is(nodes: Nodes, table: Table) -> None:
+    here, there, _ = nodes
+    async with Link(there.url, name="eva") as eva, await enter(eva, watch_of(table.code)) as watching:
+        await table.play(2)
+        await watching.say("hello")
+        assert (await here.server.directory.find(table.code)).watchers_count == 1
+        await table.play(2)
+        await saw(watching, table.actions)
+        assert [line.text for line in watching.mirror.chat] == ["hello"]
+
+
 async def test_whoever_has_a_seat_is_sent_to_the_room_itself(nodes: Nodes, table: Table) -> None:
     """Also where the room is watched already."""
     here, there, _ = nodes

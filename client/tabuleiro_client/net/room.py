@@ -71,6 +71,9 @@ from tabuleiro_client.net.link import Link, LinkState, result_of
 from tabuleiro_client.net.mirror import Mirror, Step
 from tabuleiro_client.net.subscription import LinkLost, LinkRestored, Missed, Told
 
+ONLY_TO_WATCH: Final = "the room has so many watchers that nothing but watching is possible now"
+"""Why a request is refused when the node that has the room sends us back to one that only shows it."""
+
 _UNSEEN_MAX_COUNT: Final = 1000
 
 
@@ -405,10 +408,13 @@ class EnteredRoom:
                 if error.code != ErrorCode.ELSEWHERE or error.node_url is None:
                     raise
                 # Nothing was done. Being told so unasked, and being told so now, lead the same way.
+                was_follower = self._follows
                 self._entered_connection, self._is_moving = None, True
                 self._subscription.put(RoomGone(self.code, error.message, error.node_url))
                 await self._wait_while(lambda: self._is_moving)
                 self._check_is_in()
+                if was_follower and self._follows:
+                    raise CommandError(error.code, ONLY_TO_WATCH) from error
         return await self._send_once(message)
 
     def _check_is_in(self) -> None:

@@ -491,6 +491,18 @@ async def test_what_a_watcher_asks_beyond_watching_is_asked_of_the_owner(cluster
     assert (len(b.sent(Say)), len(c.sent(Say))) == (1, 1)
 
 
+async def test_a_watcher_whom_the_owner_sends_back_learns_why_nothing_else_is_possible(cluster, nodes, link):
+    """Symptom: going there and back three times, and then a message for clients that cannot go anywhere."""
+    _, b, c = nodes
+    cluster.followed_by = c
+    async with await enter(link, WATCH) as room:
+        with pytest.raises(CommandError, match="so many watchers that nothing but watching is possible"):
+            await room.say("what a move")
+        await c.opponent_plays("b3")
+        await changes_until(room, Happened)
+    assert (len(b.sent(Say)), len(c.sent(Say))) == (0, 1)
+
+
 # What stands on the library
 
 

@@ -27,7 +27,7 @@ const REFUSALS = {
   "name-taken": "Somebody else has this name. Choose another one.",
   "no-such-room": "There is no such room. It may have been closed.",
   "bad-secret": "This room is private. Ask for the whole link of the invitation.",
-  elsewhere: "The room is moving from server to server. Try again in a moment.",
+  elsewhere: "The room is moving to another server, or has too many watchers for more than watching. Try again later.",
   "seat-taken": "The seat is taken. You can watch.",
   "not-your-turn": "It is the other player's turn.",
   "stale-ply": "The position has changed. Look at the board and try again.",
