@@ -287,7 +287,7 @@ async def _rooms(
         directory=directory,
         nodes=Nodes(store, directory, node_url(config), clock),
         lobby=lobby,
-        lobby_peers=LobbyPeers(store.peers, feed, lobby, directory.has),
+        lobby_peers=LobbyPeers(store.peers, feed, lobby, directory, followers),
         feed=feed,
         followers=followers,
         archive=Archive(journal),

@@ -12,7 +12,15 @@ import pytest
 
 from tabuleiro.errors import CommandError
 from tabuleiro.protocol.codes import ErrorCode
-from tabuleiro.protocol.messages import CreateRoom, JoinRoom, LobbyUpdate, RoomList, RoomSummary, UnsubscribeLobby
+from tabuleiro.protocol.messages import (
+    CreateRoom,
+    JoinRoom,
+    LobbyUpdate,
+    RoomList,
+    RoomSummary,
+    UnsubscribeLobby,
+    WatchRoom,
+)
 from tabuleiro.settings import RoomSettings
 from tabuleiro_client.net.link import Link, LinkSettings
 from tabuleiro_client.net.lobby import follow_lobby
@@ -124,6 +132,29 @@ async def test_people_of_all_nodes_are_shown_once_and_go_with_their_node(databas
                 await looker.sees(lambda: looker.people == ("eva", "rui"))
                 await stack.aclose()
                 await looker.sees(lambda: looker.people == ("eva",))
+
+
+async def test_watchers_of_all_nodes_are_counted_in_the_line_of_a_room(database_url: str) -> None:
+    async with (
+        running_node(database_url, "a") as here,
+        running_node(database_url, "b") as there,
+        running_node(database_url, "c") as third,
+        Link(here.url, name="ana") as ana,
+        Link(here.url, name="rui") as rui,
+        Link(there.url, name="eva") as eva,
+        Link(third.url, name="leo") as leo,
+        await enter(ana, room_of()) as room,
+        looking(rui) as first,
+        looking(eva) as second,
+        looking(leo) as third_looker,
+    ):
+        watch = WatchRoom(id=0, room=room.code, follow=True)
+        async with await enter(rui, watch), await enter(eva, watch), await enter(leo, watch) as last:
+            for looker in (first, second, third_looker):
+                await looker.sees(lambda looker=looker: looker.rooms[room.code].watchers == 3)
+            await last.leave()
+            for looker in (first, second, third_looker):
+                await looker.sees(lambda looker=looker: looker.rooms[room.code].watchers == 2)
 
 
 async def test_chat_of_the_lobby_is_read_on_all_nodes_in_one_order_and_kept(nodes: Nodes) -> None:

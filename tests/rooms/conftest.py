@@ -200,6 +200,7 @@ class Stage:
         budgets = Budgets(config)
         self.guests = Guests(store.accounts, budgets, self.clock)
         feed = ChangeFeed(None)
+        followers = Followers(self.journal, feed, self.clock, self.directory.has)
         services = Services(
             config=config,
             guests=self.guests,
@@ -208,9 +209,9 @@ class Stage:
             directory=self.directory,
             nodes=Nodes(store, self.directory, "", RunClock()),
             lobby=self.lobby,
-            lobby_peers=LobbyPeers(None, feed, self.lobby, self.directory.has),
+            lobby_peers=LobbyPeers(None, feed, self.lobby, self.directory, followers),
             feed=feed,
-            followers=Followers(self.journal, feed, self.clock, self.directory.has),
+            followers=followers,
             levels=Levels({"virus-wars": ("random",)}, read_level),
             now_ms=self.clock,
             version="test",

@@ -72,12 +72,15 @@ async def test_the_last_lines_are_kept_each_once(stores: Stores) -> None:
 
 async def test_people_are_those_of_other_servers_that_live(stores: Stores, database_url: str) -> None:
     mine, others = stores
-    await peers_of(mine).note_people({"ana"})
-    await peers_of(others).note_people({"rui", "eva"})
-    assert (await peers_of(mine).news(None)).people == {"rui", "eva"}
-    assert (await peers_of(others).news(None)).people == {"ana"}
-    await peers_of(others).note_people({"rui"})
-    assert (await peers_of(mine).news(None)).people == {"rui"}
+    await peers_of(mine).note_people({"ana"}, {ROOM: 2})
+    await peers_of(others).note_people({"rui", "eva"}, {ROOM: 3, OTHER: 1})
+    news = await peers_of(mine).news(None)
+    assert (news.people, news.watchers) == ({"rui", "eva"}, {ROOM: 3, OTHER: 1})
+    news = await peers_of(others).news(None)
+    assert (news.people, news.watchers) == ({"ana"}, {ROOM: 2})
+    await peers_of(others).note_people({"rui"}, {})
+    news = await peers_of(mine).news(None)
+    assert (news.people, news.watchers) == ({"rui"}, {})
     await others.close()
     assert (await peers_of(mine).news(None)).people == set()
 

@@ -87,6 +87,10 @@ class Directory:
         """The rooms in memory, those that were loaded last at the end."""
         return list(self._rooms.values())
 
+    def watchers(self) -> dict[RoomCode, int]:
+        """Return the number of watchers of each room in memory that has any."""
+        return {code: room.watchers_count for code, room in self._rooms.items() if room.watchers_count}
+
     def has(self, code: RoomCode) -> bool:
         """Return True if the room is in memory."""
         return code in self._rooms

@@ -128,6 +128,10 @@ class Followers:
         """The number of rooms that are followed."""
         return len(self._rooms)
 
+    def watchers(self) -> dict[RoomCode, int]:
+        """Return the number of watchers of each room here."""
+        return {code: room.subscribers.count_watchers(room.state.seats) for code, room in self._rooms.items()}
+
     def follows(self, code: RoomCode) -> bool:
         """Return True if the room is watched here already."""
         return code in self._rooms

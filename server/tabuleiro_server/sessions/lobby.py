@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from heapq import nsmallest
 from sys import intern
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from tabuleiro.errors import CommandError
 from tabuleiro.ids import AccountId, Phase, RoomCode, TimestampMs
@@ -132,18 +133,17 @@ class _Subscription:
 class Lobby:
     """Summaries of the listed rooms that are not closed, the names of the connected guests, and their chat.
 
-    ``on_watched`` is called when somebody subscribes or no longer does, ``on_people`` when a connection comes or
-    goes.
+    ``on_watched`` is called when somebody subscribes or no longer does.
     """
 
     def __init__(self, summaries: Iterable[RoomSummary] = ()) -> None:
         self.on_watched: Callable[[], None] = _ignore
-        self.on_people: Callable[[], None] = _ignore
         by_age = sorted(summaries, key=lambda summary: summary.created_at_ms)
         self._chat = LobbyChat()
         self._lines = {summary.room: _Line.of(summary) for summary in by_age}
         self._people: Counter[str] = Counter()
         self._others: frozenset[str] = frozenset()
+        self._further_watchers: Mapping[RoomCode, int] = {}
         self._shown_people: tuple[tuple[str, ...], int] | None = None
         self._subscriptions: dict[Session, _Subscription] = {}
         self._stale: dict[RoomCode, Callable[[], RoomSummary]] = {}
@@ -188,7 +188,7 @@ class Lobby:
             if wanted.matches(line):
                 if len(found) == LISTED_ROOMS_COUNT:
                     return tuple(found), True
-                found.append(line.summary)
+                found.append(self._summary(line))
         return tuple(found), False
 
     def listed_room(self, code: str) -> RoomSummary | None:
@@ -224,15 +224,24 @@ class Lobby:
         """Return True if somebody of this name is connected, to any server."""
         return name in self._people or name in self._others
 
-    def note_others(self, names: frozenset[str]) -> None:
-        """Take in the names of those who are connected to other servers."""
+    def note_others(self, names: frozenset[str], watchers: Mapping[RoomCode, int]) -> None:
+        """Take in the names of those who are connected to other servers, and the numbers of further watchers."""
         if names != self._others:
             self._others, self._shown_people = names, None
             self._notify_soon()
+        before, self._further_watchers = self._further_watchers, watchers
+        for code in before.keys() | watchers.keys():
+            if before.get(code) != watchers.get(code) and code in self._lines and self._subscriptions:
+                self._changed[code] = None
+                self._notify_soon()
+
+    def _summary(self, line: _Line) -> RoomSummary:
+        summary = line.summary
+        further_count = self._further_watchers.get(summary.room, 0)
+        return replace(summary, watchers=summary.watchers + further_count) if further_count else summary
 
     def _people_changed(self) -> None:
         self._shown_people = None
-        self.on_people()
         self._notify_soon()
 
     def line(self, subscriber: Session, text: str, now_ms: TimestampMs) -> ChatLine:
@@ -293,7 +302,7 @@ class Lobby:
             names = self._others.union(self._people)
             people = (tuple(nsmallest(LISTED_PEOPLE_COUNT, names, key=str.casefold)), len(names))
             self._shown_people = people
-        lines = {code: line.summary for code in changed if (line := self._lines.get(code)) is not None}
+        lines = {code: self._summary(line) for code in changed if (line := self._lines.get(code)) is not None}
         for subscriber, subscription in self._subscriptions.items():
             wanted, known = subscription.wanted, subscription.known
             rooms = tuple(line for line in lines.values() if wanted.matches(line))

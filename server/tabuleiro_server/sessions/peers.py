@@ -7,7 +7,8 @@ nothing is.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
@@ -17,10 +18,12 @@ from tabuleiro.errors import StoreError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.protocol.messages import ChatLine
 from tabuleiro_server.rooms.change_feed import ChangeFeed
+from tabuleiro_server.rooms.directory import Directory
+from tabuleiro_server.rooms.followers import Followers
 from tabuleiro_server.rooms.journal import read_summary
 from tabuleiro_server.rooms.refusals import unavailable
 from tabuleiro_server.sessions.lobby import LOBBY_LINES_COUNT, Lobby
-from tabuleiro_server.store.port import LobbyLine, Mark, Peers
+from tabuleiro_server.store.port import LobbyLine, Mark, Peers, RoomRow
 
 LOOK_S: Final = 1.0
 """Time between two looks for lines and people, of which no change tells; and between two notes of people."""
@@ -34,21 +37,23 @@ log = structlog.get_logger(__name__)
 class LobbyPeers:
     """Brings into a lobby what other servers do, and tells them who is connected here.
 
-    ``is_here`` tells that a room is in the memory of this server, which knows more of it than the store.
+    Of the rooms in its memory this server knows more than the store.
     """
 
     def __init__(
-        self, peers: Peers | None, feed: ChangeFeed, lobby: Lobby, is_here: Callable[[RoomCode], bool]
+        self, peers: Peers | None, feed: ChangeFeed, lobby: Lobby, directory: Directory, followers: Followers
     ) -> None:
         self._peers = peers
         self._feed = feed
         self._lobby = lobby
-        self._is_here = is_here
+        self._directory = directory
+        self._followers = followers
+        self._rows_here: dict[RoomCode, RoomRow] = {}
+        self._told: tuple[frozenset[str], dict[RoomCode, int]] | None = None
         self._mark: Mark | None = None
         self._read_at_s = float("-inf")
         self._reading = asyncio.Lock()
         self._changed = asyncio.Event()
-        self._people_changed = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
         self._telling: asyncio.Task[None] | None = None
 
@@ -58,7 +63,6 @@ class LobbyPeers:
             return
         await self._read(self._peers)
         self._telling = asyncio.create_task(self._tell_of_people(self._peers), name="people connected here")
-        self._lobby.on_people = self._people_changed.set
         self._lobby.on_watched = self._watch
 
     async def stop(self) -> None:
@@ -69,7 +73,7 @@ class LobbyPeers:
                 await asyncio.wait({task})
         if self._peers is not None:
             with suppress(StoreError):  # they find out by themselves
-                await self._peers.note_people(())
+                await self._peers.note_people((), {})
 
     async def freshen(self, age_s: float = FRESH_S) -> None:
         """Bring the lobby up to date, unless it was less than ``age_s`` ago.
@@ -97,8 +101,7 @@ class LobbyPeers:
         async with self._peers.alone(key):
             await self.freshen(0)
             yield
-            if self._people_changed.is_set():
-                await self._note_people(self._peers)
+            await self._note_people(self._peers)
 
     async def say(self, line: ChatLine) -> None:
         """Add a line to the chat of all servers. Raises: StoreError."""
@@ -111,14 +114,23 @@ class LobbyPeers:
     async def _read(self, peers: Peers) -> None:
         begun_s = asyncio.get_running_loop().time()
         news = await peers.news(self._mark)
-        for row in sorted(news.rooms, key=lambda row: row.created_at_ms):
-            summary = None if self._is_here(row.code) else read_summary(row)
-            if summary is not None:
-                self._lobby.update(summary)
+        self._take_rows(news.rooms)
         for line in news.lines:
             self._lobby.add_line(ChatLine(line.at_ms, line.account, line.name, line.text, is_player=False))
-        self._lobby.note_others(news.people)
+        watchers = Counter(news.watchers)
+        watchers.update(self._followers.watchers())
+        self._lobby.note_others(news.people, watchers)
         self._mark, self._read_at_s = news.mark, begun_s
+
+    def _take_rows(self, rows: Iterable[RoomRow]) -> None:
+        """Take in rows of rooms; those of rooms in memory once they are not there any more."""
+        left = [row for code, row in self._rows_here.items() if not self._directory.has(code)]
+        for row in sorted([*left, *rows], key=lambda row: row.created_at_ms):
+            self._rows_here.pop(row.code, None)
+            if self._directory.has(row.code):
+                self._rows_here[row.code] = row
+            elif (summary := read_summary(row)) is not None:
+                self._lobby.update(summary)
 
     def _watch(self) -> None:
         """Follow what others do while the lobby is watched."""
@@ -148,14 +160,15 @@ class LobbyPeers:
     async def _tell_of_people(self, peers: Peers) -> None:
         """Let others know of those who come and go, once in a while."""
         while True:
-            await self._people_changed.wait()
             await self._note_people(peers)
             await asyncio.sleep(LOOK_S)
 
     async def _note_people(self, peers: Peers) -> None:
-        self._people_changed.clear()
+        here = self._lobby.people, self._directory.watchers() | self._followers.watchers()
+        if here == self._told:
+            return
         try:
-            await peers.note_people(self._lobby.people)
+            await peers.note_people(*here)
+            self._told = here
         except StoreError as error:
             unavailable(error)
-            self._people_changed.set()

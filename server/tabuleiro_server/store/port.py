@@ -216,6 +216,8 @@ class News(msgspec.Struct, frozen=True, gc=False):
     lines: Sequence[LobbyLine]
     people: frozenset[str]
     """Names of people who are connected to other servers."""
+    watchers: Mapping[RoomCode, int]
+    """Numbers of watchers of rooms on other servers, all of them together."""
 
 
 class Peers(Protocol):
@@ -236,8 +238,10 @@ class Peers(Protocol):
         Raises: DamagedRoomError for a gap or an altered event; StorageUnavailableError.
         """
 
-    async def note_people(self, names: Collection[str]) -> None:
-        """Let others know who is connected to this server; they forget it when it ends or dies.
+    async def note_people(self, names: Collection[str], watchers: Mapping[RoomCode, int]) -> None:
+        """Let others know who is connected to this server, and how many watch each room on it.
+
+        They forget it when it ends or dies.
 
         Raises: StorageUnavailableError.
         """

@@ -30,9 +30,13 @@ _EVENTS: Final = (
     "SELECT room, seq, at_ms, version, payload, checksum FROM unnest($1::text[], $2::int[]) AS place (code, last)"
     " JOIN tabuleiro.events ON room = code AND seq > last ORDER BY room, seq"
 )
-_PEOPLE: Final = (
-    "SELECT DISTINCT person FROM tabuleiro.people JOIN tabuleiro.signs_of_life USING (node),"
-    " unnest(names) AS person WHERE node <> $1 AND lease_until > now()"
+_OTHERS: Final = (
+    "FROM tabuleiro.people JOIN tabuleiro.signs_of_life USING (node), {} WHERE node <> $1 AND lease_until > now()"
+)
+_PEOPLE: Final = f"SELECT DISTINCT person {_OTHERS.format('unnest(names) AS person')}"
+_WATCHERS: Final = (
+    "SELECT room, sum(count)::integer"
+    f" {_OTHERS.format('unnest(watched, watchers) AS watched_room (room, count)')} GROUP BY room"
 )
 
 
@@ -63,12 +67,14 @@ class PostgresPeers(Peers):
                 found = await connection.fetch(f"{_NEWS} changed_in >= $1::text::xid8", str(mark.change))
             lines = await connection.fetch(_LINES, 0 if mark is None else mark.line)
             people = await connection.fetch(_PEOPLE, self._node_id())
+            watchers = await connection.fetch(_WATCHERS, self._node_id())
             last_line = 0 if mark is None else mark.line
             return News(
                 Mark(int(found[0][0]), lines[-1][0] if lines else last_line),
                 [RoomRow(*row[1:]) for row in found if row[1] is not None],
                 [LobbyLine(*line[1:]) for line in lines],
                 frozenset(name for (name,) in people),
+                dict(watchers),
             )
 
         return await self._database.read(select)
@@ -82,16 +88,17 @@ class PostgresPeers(Peers):
             rows.setdefault(code, []).append(tuple(event))
         return {code: checked_events(code, places[code], rows[code]) for code in rows}
 
-    async def note_people(self, names: Collection[str]) -> None:
-        """Let others know who is connected to this server."""
+    async def note_people(self, names: Collection[str], watchers: Mapping[RoomCode, int]) -> None:
+        """Let others know who is connected to this server, and how many watch each room on it."""
 
         async def write(connection: asyncpg.Connection) -> None:
             # Losing it in a crash is no harm: it is written again with the next change.
             await connection.execute("SET LOCAL synchronous_commit = off")
             await connection.execute(
-                "INSERT INTO tabuleiro.people (node, names) SELECT id, $2 FROM tabuleiro.nodes WHERE id = $1"
-                " ON CONFLICT (node) DO UPDATE SET names = excluded.names",
-                *(self._node_id(), list(names)),
+                "INSERT INTO tabuleiro.people (node, names, watched, watchers)"
+                " SELECT id, $2, $3, $4 FROM tabuleiro.nodes WHERE id = $1 ON CONFLICT (node) DO UPDATE"
+                " SET names = excluded.names, watched = excluded.watched, watchers = excluded.watchers",
+                *(self._node_id(), list(names), list(watchers), list(watchers.values())),
             )
 
         await self._database.change(write)

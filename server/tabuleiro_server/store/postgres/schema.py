@@ -111,10 +111,12 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
             # Empty in rooms from before, until a server has read it in their first events.
             "ALTER TABLE tabuleiro.rooms ADD COLUMN maker text NOT NULL DEFAULT ''",
             "CREATE INDEX rooms_by_maker ON tabuleiro.rooms (maker)",
-            # The names of those who are connected to a server.
+            # The names of those who are connected to a server, and the numbers of those who watch rooms on it.
             """CREATE TABLE tabuleiro.people (
                 node bigint PRIMARY KEY REFERENCES tabuleiro.nodes (id) ON DELETE CASCADE,
-                names text[] NOT NULL
+                names text[] NOT NULL,
+                watched text[] NOT NULL,
+                watchers integer[] NOT NULL
             )""",
             """CREATE TABLE tabuleiro.lobby_lines (
                 number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
