@@ -27,6 +27,7 @@ MANY_ROOMS = {"account_rooms_burst_count": 1_000, "rooms_per_account_count": 1_0
 OPTIONS: dict[str, int | str] = {"rows": 12, "cols": 12}
 CLOCK = RoomSettings(time_control=Fischer(60_000, 0))
 STANDSTILL_S = 10
+TABLE_COUNT = 6
 SHARED_COUNT = 30
 """Rooms enough for a new node to get some."""
 
@@ -47,9 +48,9 @@ def postgres() -> Iterator[Cluster]:
 
 
 @asynccontextmanager
-async def node(postgres: Cluster, name: str) -> AsyncIterator[ServerProcess]:
+async def node(postgres: Cluster, name: str, port: int | None = None) -> AsyncIterator[ServerProcess]:
     """Run a node, killed at the end if it still runs."""
-    port = free_port()
+    port = port or free_port()
     url = f"ws://127.0.0.1:{port}"
     async with serving(postgres.url("games"), port=port, node=name, node_url=url, **MANY_ROOMS) as server:
         yield server
@@ -69,14 +70,14 @@ class Table:
         return postgres.sql(f"{query}'{self.code}'", "games")
 
 
-async def link_that_knows_nodes(url: str, name: str) -> Link:
-    """Return a link to a node that has heard of another one, not connected."""
+async def link_that_knows_nodes(url: str, name: str, count: int = 2) -> Link:
+    """Return a link to a node that has heard of all ``count`` nodes, not connected."""
     token = None
     async with asyncio.timeout(LIMIT_S):
         while True:
             async with Link(url, name=name, token=token) as link:
                 token = token or link.welcome.token
-                if len(link.welcome.node_urls) > 1:
+                if len(link.welcome.node_urls) == count:
                     return Link(url, token=token, settings=QUICKLY)
 
 
@@ -95,10 +96,17 @@ async def table(postgres: Cluster) -> AsyncIterator[Table]:
 
 def check(postgres: Cluster, code: RoomCode, acknowledged: list[str]) -> None:
     """Every acknowledged action is there once, in order, and the tables fit the events."""
-    url = postgres.url("games")
-    status, told = tabuleiro("db", "verify", "--db", url)
+    verify(postgres)
+    check_record(postgres, code, acknowledged)
+
+
+def verify(postgres: Cluster) -> None:
+    status, told = tabuleiro("db", "verify", "--db", postgres.url("games"))
     assert status == 0, told
-    status, record = tabuleiro("db", "export", code, "--db", url)
+
+
+def check_record(postgres: Cluster, code: RoomCode, acknowledged: list[str]) -> None:
+    status, record = tabuleiro("db", "export", code, "--db", postgres.url("games"))
     assert status == 0, record
     stored = [word for line in record.splitlines() if line[:1].isdigit() for word in line.split()[1:]]
     assert stored == acknowledged
@@ -178,6 +186,45 @@ async def test_matches_of_a_node_that_is_stopped_move_to_another_one(postgres: C
         assert await run.nodes["a"].wait() == 0
         assert run.owner(postgres) == "b"
         check(postgres, run.code, run.players.acknowledged)
+
+
+async def test_nodes_are_updated_one_after_the_other_while_people_play_on(postgres: Cluster) -> None:
+    ports = {name: free_port() for name in "abc"}
+    async with asyncio.timeout(20 * LIMIT_S), AsyncExitStack() as stack:
+        nodes = {name: await stack.enter_async_context(node(postgres, name, ports[name])) for name in ports}
+        tables = []
+        for number in range(TABLE_COUNT):
+            links = []
+            for name in ("ana", "rui"):
+                home = nodes["abc"[len(tables) % 3]] if name == "ana" else nodes["abc"[(len(tables) + 1) % 3]]
+                links.append(await link_that_knows_nodes(home.url, f"{name}{number}", len(nodes)))
+            ana, rui = [await stack.enter_async_context(link) for link in links]
+            message = CreateRoom(id=0, game="virus-wars", options={"rows": 30, "cols": 30}, settings=CLOCK)
+            first = await stack.enter_async_context(await enter(ana, message))
+            second = await stack.enter_async_context(await enter(rui, JoinRoom(id=0, room=first.code)))
+            tables.append((first.code, Players(first, second)))
+        is_over = asyncio.Event()
+        playing = [asyncio.create_task(_play_until(players, is_over)) for _, players in tables]
+        for name in ports:
+            assert await nodes[name].stop() == 0, nodes[name].log_text
+            nodes[name] = await stack.enter_async_context(node(postgres, name, ports[name]))
+            wanted = [len(players.acknowledged) + 5 for _, players in tables]
+            while any(
+                len(players.acknowledged) < count for (_, players), count in zip(tables, wanted, strict=True)
+            ):
+                done, _ = await asyncio.wait(playing, timeout=0.1)
+                for task in done:
+                    task.result()
+        is_over.set()
+        await asyncio.gather(*playing)
+        verify(postgres)
+        for code, players in tables:
+            check_record(postgres, code, players.acknowledged)
+
+
+async def _play_until(players: Players, is_over: asyncio.Event) -> None:
+    while not is_over.is_set():
+        await players.play(1)
 
 
 async def test_outage_of_the_database_leaves_every_room_where_it_is(postgres: Cluster) -> None:

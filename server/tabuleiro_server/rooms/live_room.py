@@ -511,6 +511,7 @@ class LiveRoom:
     def _end_taken_over(self, reason: TakenOverError) -> CommandError:
         """Leave memory: another node has the room. Return the refusal for whoever waits for it."""
         node_url = reason.node_url
+        log.warning("room taken over by another node", room=self.state.code, node_url=node_url)
         refusal = unavailable(reason) if node_url is None else elsewhere(self.state.code, node_url)
         self._end("another server has taken over this room", refusal, node_url)
         return refusal
