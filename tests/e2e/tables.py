@@ -139,6 +139,10 @@ class Table:
         while not self._run.is_over:
             await self._play_match(*self._chance.choice(GAMES))
 
+    def plays_at(self, node_url: str) -> bool:
+        """Return True if somebody here is in a room at this node."""
+        return any(node_url in room._link._node_urls[:1] for room in self._last_seqs)
+
     def describe(self) -> str:
         """Say where everybody at the table is, for whoever looks for the reason that nothing happens."""
         lines = []
