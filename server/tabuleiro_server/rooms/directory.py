@@ -14,6 +14,7 @@ from tabuleiro.ids import ROOM_CODE_LENGTH, ROOM_CODE_LETTERS, RoomCode, Seq, Ti
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro_server.config import Config
+from tabuleiro_server.locks import Locks
 from tabuleiro_server.room.commands import Close, OpenRoom, Resume
 from tabuleiro_server.room.decide import open_room
 from tabuleiro_server.room.state import RoomState
@@ -71,7 +72,7 @@ class Directory:
         self._on_unload = on_unload
         self._on_load = on_load
         self._rooms: dict[RoomCode, LiveRoom] = {}
-        self._loading: dict[RoomCode, asyncio.Lock] = {}
+        self._loading = Locks[RoomCode]()
         self._damaged: set[RoomCode] = set()
         self._unplayed: list[RoomCode] = []
         self.next_node: NodeRow | None = None
@@ -139,13 +140,8 @@ class Directory:
         room = self._rooms.get(code)
         if room is not None:
             return room
-        lock = self._loading.setdefault(code, asyncio.Lock())
-        try:
-            async with lock:
-                return self._rooms.get(code) or await self._load(code)
-        finally:
-            if not lock.locked():
-                self._loading.pop(code, None)
+        async with self._loading.held(code):
+            return self._rooms.get(code) or await self._load(code)
 
     async def wake_due_rooms(self) -> None:
         """Load the rooms whose deadline has passed or whose bot is to move.

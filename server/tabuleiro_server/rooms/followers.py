@@ -19,6 +19,7 @@ from tabuleiro.ids import RoomCode, Seq, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import SequencedEvent
 from tabuleiro.protocol.messages import RoomHead
+from tabuleiro_server.locks import Locks
 from tabuleiro_server.room.commands import Watch
 from tabuleiro_server.room.evolve import replay
 from tabuleiro_server.room.seating import decide_watch
@@ -118,7 +119,7 @@ class Followers:
         self._now_ms = now_ms
         self._is_here = is_here
         self._rooms: dict[RoomCode, FollowedRoom] = {}
-        self._loading: dict[RoomCode, asyncio.Lock] = {}
+        self._loading = Locks[RoomCode]()
         self._unread: set[RoomCode] = set()
         self._turns = count()
         self._reading: asyncio.Task[None] | None = None
@@ -193,15 +194,12 @@ class Followers:
             await asyncio.wait({self._reading})
 
     async def _find(self, code: RoomCode) -> FollowedRoom:
-        lock = self._loading.setdefault(code, asyncio.Lock())
-        self._listen()
         try:
-            async with lock:
+            async with self._loading.held(code):
+                self._listen()
                 return self._rooms.get(code) or await self._load(code)
         finally:
-            if not lock.locked():
-                self._loading.pop(code, None)
-                self._listen()
+            self._listen()
 
     async def _load(self, code: RoomCode) -> FollowedRoom:
         try:

@@ -17,6 +17,7 @@ from tabuleiro.errors import CommandError, NameTakenError, NotationError, Storag
 from tabuleiro.ids import AccountId, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.names import check_new_name, parse_name
+from tabuleiro_server.locks import Locks
 from tabuleiro_server.rooms.refusals import unavailable
 from tabuleiro_server.sessions.budgets import Budgets
 from tabuleiro_server.store.port import Account, Accounts
@@ -32,7 +33,7 @@ class RoomQuota:
     def __init__(self, limit_count: int, count: Callable[[AccountId], Awaitable[int]]) -> None:
         self._limit_count = limit_count
         self._count = count
-        self._opening: dict[AccountId, asyncio.Lock] = {}
+        self._opening = Locks[AccountId]()
 
     @asynccontextmanager
     async def one_more(self, account: AccountId) -> AsyncIterator[None]:
@@ -41,16 +42,11 @@ class RoomQuota:
         Raises:
             CommandError: The account has reached its limit, or the disk fails.
         """
-        lock = self._opening.setdefault(account, asyncio.Lock())
-        try:
-            async with lock:
-                if await self._stored_count(account) >= self._limit_count:
-                    message = f"rooms_per_account_count: at most {self._limit_count} unfinished rooms of one guest"
-                    raise CommandError(ErrorCode.LIMIT_REACHED, f"{message}; finish or leave one first")
-                yield
-        finally:
-            if not lock.locked():
-                self._opening.pop(account, None)
+        async with self._opening.held(account):
+            if await self._stored_count(account) >= self._limit_count:
+                message = f"rooms_per_account_count: at most {self._limit_count} unfinished rooms of one guest"
+                raise CommandError(ErrorCode.LIMIT_REACHED, f"{message}; finish or leave one first")
+            yield
 
     async def _stored_count(self, account: AccountId) -> int:
         try:
