@@ -188,8 +188,9 @@ class ClusterTorture:
         checked_s = time.monotonic()
         print(
             f"{number + 1:4} {name}: {over_s - started_s:.1f} s, all play {played_s - over_s:.1f} s later, longest"
-            f" pauses of {len(pauses_s)} tables {spread(pauses_s)}; {len(self.run.ledger.acknowledged)} moves, {ended_count} more matches"
-            f" ended, checked in {checked_s - played_s:.1f} s; refused {dict(self.run.refusals)}",
+            f" pauses of {len(pauses_s)} tables {spread(pauses_s)}; {len(self.run.ledger.acknowledged)} moves,"
+            f" {ended_count} more matches ended, checked in {checked_s - played_s:.1f} s;"
+            f" refused {dict(self.run.refusals)}",
             flush=True,
         )
 
