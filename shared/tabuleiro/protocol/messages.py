@@ -656,7 +656,7 @@ class Error(BaseServerMessage, frozen=True, tag="error", omit_defaults=True):
     """The request was refused and changed nothing. ``id`` is ``None`` when it could not be read.
 
     ``node_url``, ``room`` and ``follow`` come with ``elsewhere``: the address of the node to ask in its place, the
-    room, and whether to ask there with ``follow``.
+    room (``None`` for a new one), and whether to ask there with ``follow``.
     """
 
     id: int | None
