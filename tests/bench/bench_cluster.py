@@ -50,7 +50,7 @@ async def bench_commits(arguments: argparse.Namespace, postgres: Cluster, title:
         name = f"commits{count}"
         postgres.sql(f"DROP DATABASE IF EXISTS {name}")
         postgres.sql(f"CREATE DATABASE {name}")
-        cpu_s = _cpu_s(postgres)
+        cpu_s, log_place = _cpu_s(postgres), postgres.sql("SELECT pg_current_wal_lsn()")
         rooms_count = arguments.rooms // count
         processes = [
             await asyncio.create_subprocess_exec(
@@ -62,11 +62,14 @@ async def bench_commits(arguments: argparse.Namespace, postgres: Cluster, title:
         ]
         found = [json.loads((await process.communicate())[0]) for process in processes]
         times_s = [time_s for each in found for time_s in each["times_s"]]
+        log_bytes = int(postgres.sql(f"SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '{log_place}')"))
+        table_bytes = int(postgres.sql("SELECT pg_total_relation_size('tabuleiro.events')", name))
         commits_count = sum(each["commits_count"] for each in found)
         print(
             f"  {count} stores {len(times_s) / arguments.seconds:.0f} appends/s  {spread(times_s)}"
             f"  {len(times_s) / commits_count:.0f} a commit"
-            f"  the database {1e6 * (_cpu_s(postgres) - cpu_s) / len(times_s):.0f} us of cpu each",
+            f"  the database {1e6 * (_cpu_s(postgres) - cpu_s) / len(times_s):.0f} us of cpu each,"
+            f" {log_bytes / len(times_s):.0f} bytes of log and {table_bytes / len(times_s):.0f} of table",
             flush=True,
         )
 

@@ -14,7 +14,7 @@ import time
 
 import uvloop
 
-from tabuleiro.ids import RoomCode, Seq, TimestampMs
+from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import RoomRow, Rows, StoredEvent
 from tabuleiro_server.store.postgres.keeper import NodeAddress
 from tabuleiro_server.store.postgres.store import PostgresStore
@@ -28,7 +28,7 @@ async def play(store: PostgresStore, room: RoomCode, until_s: float, times_s: li
     last = 0
     while (started_s := time.perf_counter()) < until_s:
         now_ms = TimestampMs(time.time_ns() // 1_000_000)
-        row = RoomRow(room, "playing", True, now_ms, now_ms, None, SUMMARY)
+        row = RoomRow(room, "playing", True, now_ms, now_ms, None, SUMMARY, AccountId("ana"))
         await store.append(room, Seq(last), [StoredEvent(Seq(last + 1), now_ms, 1, PAYLOAD)], Rows(row))
         last += 1
         times_s.append(time.perf_counter() - started_s)
