@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import random
 import re
+import socket
+import socketserver
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +22,68 @@ from tests.postgres import cluster, reason_to_skip
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
-class Nodes:
-    """Two nodes; each has a name of its own, which is its port."""
+class OneName(socketserver.ThreadingTCPServer):
+    """One address for all nodes, as a proxy has it: `/node/NAME` leads to that one, all else to the first alive.
 
-    def __init__(self, folder: Path, db: str) -> None:
-        self._folder = folder
-        self._db = db
+    ``ports`` are those of the nodes by their names.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Passing)
+        self.host = f"127.0.0.1:{self.server_address[1]}"
+        self.ports: dict[str, int] = {}
+
+
+class Passing(socketserver.StreamRequestHandler):
+    """A connection that is passed on to a node until either side ends it."""
+
+    server: OneName
+
+    def handle(self) -> None:
+        head = self.rfile.readline()
+        named = re.match(rb"GET /node/(\w+) ", head)
+        for name in [named[1].decode()] if named else [*self.server.ports]:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self.server.ports[name])) as node:
+                node.sendall(re.sub(rb"/node/\w+", b"/", head))
+                back = threading.Thread(target=self._pass_back, args=(node,))
+                back.start()
+                with suppress(OSError):
+                    while data := self.rfile.read1(65_536):  # type: ignore[attr-defined]
+                        node.sendall(data)
+                    node.shutdown(socket.SHUT_RDWR)
+                back.join()
+                return
+
+    def _pass_back(self, node: socket.socket) -> None:
+        with suppress(OSError):
+            while data := node.recv(65_536):
+                self.connection.sendall(data)
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+
+class Nodes:
+    """Two nodes, ``a`` and ``b``: each with a name of its own, which is its port, or both behind ``one_name``."""
+
+    def __init__(self, folder: Path, db: str, one_name: OneName | None = None) -> None:
         self.nodes: dict[str, Served] = {}
         for name in "ab":
-            self.begin(name)
-
-    def begin(self, name: str) -> Served:
-        """Start a node."""
-        port = free_port()
-        settings: dict[str, Any] = {"node": name, "node_url": f"ws://127.0.0.1:{port}/node/{name}"}
-        self.nodes[name] = Served(self._folder, self._db, port, shutdown_notice_ms=0, **settings)
-        return self.nodes[name]
+            port = free_port()
+            host = f"127.0.0.1:{port}" if one_name is None else one_name.host
+            settings: dict[str, Any] = {"node": name, "node_url": f"ws://{host}/node/{name}"}
+            self.nodes[name] = Served(folder, db, port, shutdown_notice_ms=0, **settings)
+            if one_name is not None:
+                one_name.ports[name] = port
 
     def __getitem__(self, name: str) -> Served:
         return self.nodes[name]
+
+    def kill(self) -> None:
+        """Kill those that still run."""
+        for node in self.nodes.values():
+            node.kill()
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +101,7 @@ def nodes(tmp_path: Path, postgres_url: str) -> Iterator[Nodes]:
     """Two nodes, ``a`` and ``b``."""
     nodes = Nodes(tmp_path, postgres_url)
     yield nodes
-    for node in nodes.nodes.values():
-        node.kill()
+    nodes.kill()
 
 
 Visit = Callable[..., Any]
@@ -139,6 +185,35 @@ def test_a_match_goes_on_at_another_node_when_its_own_is_killed(visit: Visit, no
         wait_for_actions(each, 2)
         each.locator(".connection", has_text="Connected").wait_for()
     take_turns((page, other), chance, 2, 3)
+
+
+@pytest.fixture
+def one_name() -> Iterator[OneName]:
+    """A proxy."""
+    with OneName() as proxy:
+        serving = threading.Thread(target=proxy.serve_forever)
+        serving.start()
+        yield proxy
+        proxy.shutdown()
+        serving.join()
+
+
+def test_nodes_behind_one_name_are_reached_by_their_paths(
+    visit: Visit, one_name: OneName, tmp_path: Path, postgres_url: str
+) -> None:
+    chance, nodes = random.Random(4), Nodes(tmp_path, postgres_url, one_name)
+    try:
+        page = visit(f"http://{one_name.host}/")
+        start(page, "minefield", "")
+        one_name.ports = {name: one_name.ports[name] for name in "ba"}
+        other = visit(page.url)
+        join(other)
+        page.wait_for_selector("circle.next")
+        take_turns((page, other), chance, 0, 2)
+        nodes["a"].stop()
+        take_turns((page, other), chance, 2, 3)
+    finally:
+        nodes.kill()
 
 
 def test_a_page_that_may_not_connect_to_a_newer_node_is_loaded_again_but_not_over_and_over(
