@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 
+import asyncpg
 import pytest
 
 from tabuleiro.errors import CommandError
@@ -227,6 +228,30 @@ async def test_watchers_are_told_when_the_room_is_closed(nodes: Nodes) -> None:
         await enter(eva, watch_of(room.code)) as watching,
     ):
         await room.leave()
-        async with asyncio.timeout(LIMIT_S):
-            while watching.mirror.head.phase != "closed":
-                await watching.next_change()
+        await gone(watching)
+
+
+async def test_watchers_are_told_when_the_room_is_removed_before_its_end_is_read(
+    nodes: Nodes, database_url: str
+) -> None:
+    here, there, _ = nodes
+    admin = await asyncpg.connect(database_url)
+    async with (
+        Link(here.url, name="ana") as ana,
+        await enter(ana, room_of()) as room,
+        Link(there.url, name="eva") as eva,
+        await enter(eva, watch_of(room.code)) as watching,
+    ):
+        async with admin.transaction():
+            await admin.execute("DELETE FROM tabuleiro.events WHERE room = $1", room.code)
+            await admin.execute("DELETE FROM tabuleiro.rooms WHERE code = $1", room.code)
+            await admin.execute("SELECT pg_notify('tabuleiro', $1)", f"{room.code} 1000")
+        await gone(watching)
+    await admin.close()
+
+
+async def gone(watching: EnteredRoom) -> None:
+    """Wait until a room tells that it is no more."""
+    async with asyncio.timeout(LIMIT_S):
+        while await watching.next_change() is not None:
+            pass

@@ -260,6 +260,7 @@ class Followers:
             rooms = [self._rooms[code] for code in codes if code in self._rooms]
             try:
                 found = await self._journal.events_behind({room.state.code: room.state.seq for room in rooms})
+                await self._end_removed([room for room in rooms if room.state.code not in found])
             except DamagedRoomError as error:
                 self._unread |= codes
                 self._give_up(RoomCode(error.room), error)
@@ -270,6 +271,12 @@ class Followers:
             else:
                 for room in rooms:
                     self._take(room, found.get(room.state.code, ()))
+
+    async def _end_removed(self, rooms: Iterable[FollowedRoom]) -> None:
+        """End those of ``rooms`` that are not there any more: closed ones that never saw a match are removed."""
+        for room in rooms:
+            if not await self._journal.exists(room.state.code):
+                room.end("the room is closed")
 
     def _take(self, room: FollowedRoom, events: Sequence[SequencedEvent]) -> None:
         try:
