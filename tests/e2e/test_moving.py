@@ -27,6 +27,8 @@ from tabuleiro.protocol.messages import (
 )
 from tabuleiro_client.net.link import Link
 from tabuleiro_client.net.room import enter
+from tabuleiro_server.rooms.live_room import LiveRoom
+from tabuleiro_server.store.port import NodeRow
 from tests.e2e.nodes import RunningNode, running_node
 from tests.e2e.players import Players
 from tests.net.wire_client import SMALL, WireClient, wire
@@ -92,6 +94,25 @@ async def test_node_that_drains_sends_its_people_to_another_one(nodes: Nodes, an
         options = SMALL | {"rows": 8}
         assert is_sent_to(second, await ana.ask(message, game="virus-wars", options=options), None)
     assert second.server.directory.rooms_count == 0
+
+
+async def test_rooms_with_people_are_moved_before_those_in_which_nobody_is(
+    nodes: Nodes, ana: WireClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved: list[str] = []
+    move = LiveRoom.move
+
+    async def note_and_move(room: LiveRoom, node: NodeRow) -> None:
+        moved.append(room.state.code)
+        await move(room, node)
+
+    monkeypatch.setattr(LiveRoom, "move", note_and_move)
+    empty, full = await new_room(ana), await new_room(ana)
+    room = await nodes[0].server.directory.find(empty)
+    (connection,) = room.subscribers._subscribers
+    room.dismiss(connection)
+    await nodes[0].server.nodes.drain()
+    assert moved == [full, empty]
 
 
 async def test_without_another_node_nothing_is_moved(database_url: str) -> None:

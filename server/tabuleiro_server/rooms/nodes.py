@@ -120,8 +120,8 @@ class Nodes:
         if not nodes:
             return
         self._directory.next_node = min(nodes, key=lambda node: node.rooms_count)
-        # Some may still be on their way into memory.
-        while rooms := self._directory.rooms:
+        # Some may still be on their way into memory. Those in which somebody waits for it go first.
+        while rooms := sorted(self._directory.rooms, key=lambda room: not len(room.subscribers)):
             await self._move(rooms, nodes)
         log.info("all rooms were given to other nodes", rooms_count=self.metrics.moved_count)
 
