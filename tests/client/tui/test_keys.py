@@ -184,8 +184,8 @@ async def test_the_rules_opened_in_a_match_are_those_of_its_game(way):
             await pilot.press(*"rules", "enter")
         else:
             await pilot.press("f2")
-        await until(pilot, lambda: app.screen.has_class("learning"))
-        assert str(app.screen.query_one("#page").content).startswith("MINEFIELD")
+        await until(pilot, lambda: str(app.screen.query_one("#page").content).startswith("MINEFIELD"))
+        assert app.screen.has_class("learning")
 
 
 async def test_a_ship_that_lands_on_another_asks_and_the_letters_answer():
