@@ -179,6 +179,7 @@ async def test_room_that_was_taken_over_sends_its_people_to_the_new_owner(
     assert first.server.directory.rooms_count == 0
 
 
+@pytest.mark.slow
 async def test_node_with_more_rooms_than_the_mean_gives_some_away(nodes: Nodes, ana: WireClient) -> None:
     first, second = nodes
     codes = [await new_room(ana) for _ in range(ROOM_COUNT)]
