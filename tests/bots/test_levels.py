@@ -110,7 +110,14 @@ def test_levels_look_further_and_further_within_two_seconds(game: str) -> None:
     assert [level.name for level in levels] == ["easy", "medium", "hard", "expert"]
     assert all(near.max_nodes * 4 <= far.max_nodes for near, far in pairwise(levels))
     assert max(level.limit_ms for level in levels) <= 2_000
-    assert level_names(game)[-4:] == tuple(level.name for level in levels)
+    names = tuple(name for name in level_names(game) if name != "master")
+    assert names[-4:] == tuple(level.name for level in levels)
+
+
+def test_master_is_the_last_level_of_a_game_and_takes_two_seconds() -> None:
+    level = find_level("xero-g", "master")
+    assert level_names("xero-g")[-1] == level.name
+    assert level.limit_ms == 2_000
 
 
 @pytest.mark.parametrize(
@@ -125,7 +132,7 @@ def test_levels_look_further_and_further_within_two_seconds(game: str) -> None:
 )
 def test_a_level_answers_with_a_whole_turn_even_without_time(game: str, options: dict[str, int | str]) -> None:
     state = registry.load(game, options).initial_state()
-    for level in ("easy", "expert"):
+    for level in ("easy", "expert", *level_names(game)[-1:]):
         later = state
         for action in choose_turn(state, level, seed=1, budget_ms=1):
             assert later.turn_number == 1

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tabuleiro.clock import NO_CLOCK, Fischer, begin_turn, new_clock
-from tabuleiro_server.bots.seats import AT_ONCE_BELOW_MS, MISSES_MAX_COUNT, PROBE_COUNT, TimeBudget, time_budget
+from tabuleiro_server.bots.seats import (
+    AT_ONCE_BELOW_MS,
+    KERNELS_WAIT_MAX_MS,
+    MISSES_MAX_COUNT,
+    PROBE_COUNT,
+    TimeBudget,
+    kernels_wait_ms,
+    time_budget,
+)
 
 
 def budget(left_ms: int, *, gone_ms: int = 0, crowd: float = 1.0, misses_count: int = 0) -> TimeBudget:
@@ -74,3 +82,23 @@ def test_after_answers_that_came_too_late_workers_are_asked_less() -> None:
     assert sum(patience != 0 for patience in later) == len(
         [n for n in range(MISSES_MAX_COUNT, 20) if n % PROBE_COUNT == 0]
     )
+
+
+def test_a_first_turn_waits_for_kernels_for_a_third_of_its_clock_at_most() -> None:
+    waits = []
+    for left_ms in (900_000, 30_000, 6_000):
+        control = Fischer(left_ms, 0)
+        waits.append(kernels_wait_ms(control, begin_turn(control, new_clock(control), 0, 1_000), 0, 1_000))
+    assert waits == [KERNELS_WAIT_MAX_MS, 10_000, 2_000]
+    assert kernels_wait_ms(NO_CLOCK, new_clock(NO_CLOCK), 0, 1_000) == KERNELS_WAIT_MAX_MS
+
+
+def test_the_wait_for_kernels_counts_the_limit_of_a_first_turn_and_leaves_time_for_the_answer() -> None:
+    control = Fischer(900_000, 0)
+    clock = new_clock(control)
+    wait_ms = kernels_wait_ms(control, clock, 0, 1_000, until_ms=31_000)
+    found = time_budget(control, clock, 0, 1_000, until_ms=31_000)
+    assert wait_ms == 10_000
+    assert found.patience_ms is not None
+    assert wait_ms + found.patience_ms < 30_000
+    assert kernels_wait_ms(control, clock, 0, 32_000, until_ms=31_000) == 0

@@ -10,7 +10,7 @@ import typer
 LEVELS: Final = ("random", "easy", "medium", "hard", "expert")
 """The levels of bots that every game has, weakest first; a server may have others."""
 
-LEVELS_OF_SOME_GAMES: Final = ("minimax-1", "minimax-3", "greedy")
+LEVELS_OF_SOME_GAMES: Final = ("minimax-1", "minimax-3", "greedy", "master")
 
 
 def games(incomplete: str) -> list[str]:

@@ -17,8 +17,8 @@ from tabuleiro.errors import BotError
 from tabuleiro.rules import registry
 from tabuleiro_server.arena.play import GameResult, play_game
 from tabuleiro_server.arena.schedule import Pairing, Terms, iter_pairings
-from tabuleiro_server.bots.algorithms import SearchLevel
-from tabuleiro_server.bots.engine.readiness import KERNELS
+from tabuleiro_server.bots.algorithms import MasterLevel, SearchLevel
+from tabuleiro_server.bots.engine.readiness import KERNELS, MASTER_KERNELS
 from tabuleiro_server.bots.levels import find_level
 
 Job = tuple[Terms, Pairing]
@@ -124,5 +124,8 @@ def _work(connection: Connection) -> None:
 def _warm_up(terms: Terms) -> None:
     """Wait for the kernels of the levels that search, so that no game is played without them."""
     levels = [find_level(terms.game, entrant.level) for entrant in terms.entrants if not entrant.command]
+    game = registry.load(terms.game, terms.options)
     if any(isinstance(level, SearchLevel) for level in levels):
-        KERNELS.searcher(registry.load(terms.game, terms.options), WARM_UP_LIMIT_S)
+        KERNELS.searcher(game, WARM_UP_LIMIT_S)
+    if any(isinstance(level, MasterLevel) for level in levels):
+        MASTER_KERNELS.searcher(game, WARM_UP_LIMIT_S)

@@ -22,7 +22,7 @@ from tabuleiro.rules.games.virus_wars import VirusWarsState
 from tabuleiro_server.bots import engine, greedy, minimax
 from tabuleiro_server.bots.engine.base import Searcher, ThinkingTime, is_same_turn
 from tabuleiro_server.bots.engine.plain_search import PlainSearcher
-from tabuleiro_server.bots.engine.readiness import KERNELS
+from tabuleiro_server.bots.engine.readiness import KERNELS, MASTER_KERNELS
 from tabuleiro_server.bots.evaluation import EVALUATIONS, Evaluation, Number, find_evaluation
 from tabuleiro_server.bots.look_ahead import LookAhead, deepest
 
@@ -161,7 +161,37 @@ class SearchLevel:
         return KERNELS.searcher(game, patience_s) or engine.plain_searcher(game)
 
 
-Level = RandomLevel | LookAheadLevel | GroupsLevel | SearchLevel
+@dataclass(frozen=True, slots=True)
+class MasterLevel:
+    """The strongest level: it searches for ``limit_ms`` milliseconds a turn, or as long as the clock allows.
+
+    It keeps what it found for its next turn. Until its kernels are ready it searches in plain Python. With
+    ``max_nodes`` it searches so many nodes instead, and keeps nothing: every machine makes the same choice.
+    """
+
+    name: str
+    limit_ms: int
+    max_nodes: int | None = None
+
+    def choose(self, state: State, rng: Random, time_left: ThinkingTime) -> Choice:
+        """Choose all actions of the mover's turn, in a state of the level's game."""
+        if self.max_nodes is not None:
+            deadline_s, patience_s = None, threading.TIMEOUT_MAX
+        else:
+            deadline_s = time.monotonic() + time_left.left_ms / 1000
+            patience_s = min(PATIENCE_S, PATIENCE_SHARE * time_left.left_ms / 1000)
+        search = self.searcher(state.game, patience_s)
+        result = search.choose_turn(
+            state, max_nodes=self.max_nodes, deadline_s=deadline_s, seed=rng.getrandbits(32)
+        )
+        return Choice(result.actions, result.nodes)
+
+    def searcher(self, game: Game, patience_s: float | None) -> Searcher:
+        """Return the search of this level, compiled if its kernels are ready within ``patience_s`` seconds."""
+        return MASTER_KERNELS.searcher(game, patience_s) or engine.plain_searcher(game)
+
+
+Level = RandomLevel | LookAheadLevel | GroupsLevel | SearchLevel | MasterLevel
 
 ALGORITHMS: Final[Mapping[str, tuple[str, ...]]] = {
     "minimax": ("depth", "eval", "weights"),

@@ -10,7 +10,7 @@ from tabuleiro.errors import BotError
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.analysis import Analyser, Analysis, Candidate
 from tabuleiro_server.bots import engine
-from tabuleiro_server.bots.algorithms import PATIENCE_SHARE, SearchLevel
+from tabuleiro_server.bots.algorithms import PATIENCE_SHARE, MasterLevel, SearchLevel
 from tabuleiro_server.bots.engine.readiness import KERNELS
 from tabuleiro_server.bots.levels import find_level
 
@@ -37,12 +37,12 @@ def analyse(game: Game, state: State, seconds: float, candidate_count: int) -> I
 def engine_named(game: str, text: str) -> Analyser:
     """Return the analysis by a level of ``game`` that searches, or by an algorithm such as ``mcts playouts=500``.
 
-    It looks at the level's own number of positions for each position, if there is time.
+    It looks at the level's own number of positions for each position, if it has one and there is time.
 
     Raises: BotError for no level, and for one whose values are not from -1 to 1; GameOptionError for the game.
     """
     level = find_level(game, text)
-    if not isinstance(level, SearchLevel):
+    if not isinstance(level, SearchLevel | MasterLevel):
         raise BotError(
             f"{level.name} has values of another kind, which `tabuleiro explain --level` shows; an analysis is by "
             "mcts playouts=N or a level that searches, e.g. hard"

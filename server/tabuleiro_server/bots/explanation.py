@@ -14,7 +14,14 @@ from tabuleiro.protocol.messages import ExplainedTerm, ExplainedTurn, Explanatio
 from tabuleiro.rules import State
 from tabuleiro.rules.games.iris import IrisState
 from tabuleiro_server.bots import greedy
-from tabuleiro_server.bots.algorithms import PATIENCE_SHARE, GroupsLevel, LookAheadLevel, RandomLevel, SearchLevel
+from tabuleiro_server.bots.algorithms import (
+    PATIENCE_SHARE,
+    GroupsLevel,
+    LookAheadLevel,
+    MasterLevel,
+    RandomLevel,
+    SearchLevel,
+)
 from tabuleiro_server.bots.analysis import HINT_BUDGET_MS, SEED
 from tabuleiro_server.bots.engine.base import ThinkingTime, after
 from tabuleiro_server.bots.evaluation import Evaluation, find_evaluation
@@ -124,7 +131,9 @@ def _by_groups(state: State, player: Player, level: GroupsLevel, count: int) -> 
     )
 
 
-def _by_search(state: State, player: Player, level: SearchLevel, count: int, budget_ms: int) -> Explanation:
+def _by_search(
+    state: State, player: Player, level: SearchLevel | MasterLevel, count: int, budget_ms: int
+) -> Explanation:
     deadline_s = time.monotonic() + budget_ms / 1000
     search = level.searcher(state.game, PATIENCE_SHARE * budget_ms / 1000)
     *_, last = search.analyse(

@@ -21,6 +21,7 @@ from tabuleiro_server.bots.algorithms import (
     GroupsLevel,
     Level,
     LookAheadLevel,
+    MasterLevel,
     RandomLevel,
     SearchLevel,
     names_algorithm,
@@ -48,6 +49,7 @@ LEVELS: Final[Mapping[str, tuple[Level, ...]]] = {
         SearchLevel("medium", 2_500, limit_ms=1_000),
         SearchLevel("hard", 14_000, limit_ms=1_500),
         SearchLevel("expert", 400_000, limit_ms=2_000),
+        MasterLevel("master", limit_ms=2_000),
     ),
     Iris.name: (
         RANDOM,
@@ -69,13 +71,13 @@ LEVELS: Final[Mapping[str, tuple[Level, ...]]] = {
 """The levels of each game; a game that is not here has :data:`RANDOM` alone.
 
 First those of the reports (Source: RULES.md, "Computer players of the reports"), then those that search, each
-weakest first. Those that search differ in the number of nodes alone.
+weakest first. Those that search differ in the number of nodes alone, but for ``master``, which searches by time.
 """
 
 SEARCH_LEVELS: Final[Mapping[str, tuple[SearchLevel, ...]]] = {
     game: tuple(level for level in levels if isinstance(level, SearchLevel)) for game, levels in LEVELS.items()
 }
-"""The levels of each game that search, weakest first."""
+"""The levels of each game that search so many nodes, weakest first."""
 
 _REPORT_NAMES: Final[Mapping[str, int]] = {
     "level 1": 0,
@@ -155,7 +157,7 @@ def _level_of_game(game: str, text: str) -> Level | None:
     if found is not None:
         return found
     place = _REPORT_NAMES.get(re.sub(r"level[ _-]?(?=\d)", "level ", name))
-    if place is not None and place < len(levels) and not isinstance(levels[place], SearchLevel):
+    if place is not None and place < len(levels) and not isinstance(levels[place], SearchLevel | MasterLevel):
         return levels[place]
     return None
 
@@ -178,7 +180,7 @@ def choose(
     """Choose as :func:`choose_turn` does, and count the positions looked at.
 
     With ``max_nodes`` no clock is read, and the same arguments always give the same answer: a level that searches
-    looks at so many nodes, or at its own number of them if that is less.
+    looks at so many nodes, or at its own number of them if it has one that is less.
 
     Raises: BotError as :func:`choose_turn`.
     """
@@ -190,6 +192,8 @@ def choose(
         limit_ms = math.inf
         if isinstance(chosen, SearchLevel):
             chosen = replace(chosen, max_nodes=min(max_nodes, chosen.max_nodes))
+        elif isinstance(chosen, MasterLevel):
+            chosen = replace(chosen, max_nodes=max_nodes)
     # One seed serves a whole match: without the turn number, every turn would draw the same numbers.
     rng = Random(f"{seed} {state.turn_number}")
     return chosen.choose(state, rng, ThinkingTime(limit_ms))

@@ -21,7 +21,8 @@ class ThinkRequest(msgspec.Struct, frozen=True):
     ``actions`` holds the canonical texts of all actions since the start of the match. ``budget_ms`` is the time
     for the turn in milliseconds; ``None`` means the level's own limit. With ``is_hint`` the answer is the best
     turn that the search of the game finds in that time, with its evaluation; the level does not matter.
-    ``explained_count`` above 0 asks for an explanation by the level, of so many candidates.
+    ``explained_count`` above 0 asks for an explanation by the level, of so many candidates. ``kernels_wait_ms`` is
+    the time that the level ``master`` may wait for its kernels before the budget begins.
     """
 
     room: str
@@ -33,6 +34,7 @@ class ThinkRequest(msgspec.Struct, frozen=True):
     budget_ms: int | None = None
     is_hint: bool = False
     explained_count: int = 0
+    kernels_wait_ms: int = 0
 
 
 class Evaluation(msgspec.Struct, frozen=True):

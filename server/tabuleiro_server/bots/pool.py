@@ -347,9 +347,10 @@ class BotPool:
         """Return ``request`` with a budget within the limit of the pool, and the limit of its worker."""
         longest_ms = self._think_limit_ms * 3 // 4
         if request.budget_ms is None:
-            return msgspec.structs.replace(request, budget_ms=longest_ms), self._think_limit_ms
+            limit_ms = self._think_limit_ms + request.kernels_wait_ms
+            return msgspec.structs.replace(request, budget_ms=longest_ms), limit_ms
         budget_ms = max(0, min(request.budget_ms, longest_ms))
-        hang_limit_ms = min(budget_ms + HANG_GRACE_MS, self._think_limit_ms)
+        hang_limit_ms = min(budget_ms + HANG_GRACE_MS, self._think_limit_ms) + request.kernels_wait_ms
         return msgspec.structs.replace(request, budget_ms=budget_ms), hang_limit_ms
 
 

@@ -20,9 +20,10 @@ from tabuleiro.errors import BotError, CommandError
 from tabuleiro.ids import AccountId, Player, RoomCode, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import BotThought, Explanation, HintGiven
+from tabuleiro_server.bots.algorithms import MasterLevel
 from tabuleiro_server.bots.analysis import HINT_BUDGET_MS
 from tabuleiro_server.bots.explanation import level_to_explain
-from tabuleiro_server.bots.levels import level_names
+from tabuleiro_server.bots.levels import find_level, level_names
 from tabuleiro_server.bots.messages import ThinkRequest
 from tabuleiro_server.bots.pool import BotPool
 from tabuleiro_server.bots.queue import Claim, Rank
@@ -104,6 +105,28 @@ def time_budget(
     patience_ms = spare_ms // PATIENCE_COUNT >> (1 if is_probe else misses_count)
     think_ms = min(spare_ms / TURNS_COUNT / max(crowd, 1.0), patience_ms / 2)
     return TimeBudget(max(int(think_ms), 1), max(patience_ms, 1))
+
+
+KERNELS_WAIT_SHARE: Final = 3
+"""The first turn of ``master`` waits for its kernels at most for one part of so many of its clock..."""
+
+KERNELS_WAIT_MAX_MS: Final = 20_000
+"""...and for so long at most."""
+
+
+def kernels_wait_ms(
+    control: TimeControl, clock: ClockState, player: Player, now_ms: int, *, until_ms: int | None = None
+) -> int:
+    """Return the wait for kernels that the first turn of ``player`` may take, in milliseconds.
+
+    The arguments are those of :func:`time_budget`. A wait leaves enough of the clock for the longest patience.
+    """
+    if isinstance(control, NoClock):
+        return KERNELS_WAIT_MAX_MS
+    left_ms = player_clock_at(control, clock, player, now_ms).stage_ms
+    if until_ms is not None:
+        left_ms = min(left_ms, until_ms - now_ms)
+    return max(min(left_ms // KERNELS_WAIT_SHARE, KERNELS_WAIT_MAX_MS), 0)
 
 
 log = structlog.get_logger(__name__)
@@ -193,20 +216,29 @@ class BotSeats:
             room.set_thinking(BotThought(match.to_move, self._now_ms()))
             code = room.state.code
             misses_count = self._misses.pop(code, 0)
+            now_ms, until_ms = self._now_ms(), first_turn_due_ms(room.state)
+            crowd = self._pool.crowd(claim)
             budget = time_budget(
                 match.time_control,
                 match.clock,
                 match.to_move,
-                self._now_ms(),
-                crowd=self._pool.crowd(claim),
+                now_ms,
+                crowd=crowd,
                 misses_count=misses_count,
-                until_ms=first_turn_due_ms(room.state),
+                until_ms=until_ms,
             )
             seat = room.state.seats[match.to_move]
             level = seat.level or seat.stand_in
             assert level is not None
-            request = _request(room.state, match, level, budget.think_ms)
-            thought = await self._pool.think(request, budget.patience_ms, claim)
+            request, patience_ms = _request(room.state, match, level, budget.think_ms), budget.patience_ms
+            is_first = match.to_move not in match.movers
+            if is_first and crowd <= UNCROWDED and patience_ms != 0 and _waits_for_kernels(room.state, level):
+                wait_ms = kernels_wait_ms(
+                    match.time_control, match.clock, match.to_move, now_ms, until_ms=until_ms
+                )
+                request = msgspec.structs.replace(request, kernels_wait_ms=wait_ms)
+                patience_ms = None if patience_ms is None else patience_ms + wait_ms
+            thought = await self._pool.think(request, patience_ms, claim)
             if thought.is_fallback:
                 self._misses[code] = misses_count + 1
                 tell = log.warning if claim.rank is Rank.PLAYED else log.debug
@@ -262,6 +294,10 @@ def _request(
         budget_ms=budget_ms,
         is_hint=is_hint,
     )
+
+
+def _waits_for_kernels(state: RoomState, level: str) -> bool:
+    return isinstance(find_level(state.game.name, level), MasterLevel)
 
 
 def _claim(room: LiveRoom) -> Claim:

@@ -13,10 +13,11 @@ from typing import BinaryIO, Final
 
 from tabuleiro.errors import BotError
 from tabuleiro.rules import Game, State, registry
+from tabuleiro_server.bots.algorithms import MasterLevel
 from tabuleiro_server.bots.analysis import HINT_BUDGET_MS, suggest
-from tabuleiro_server.bots.engine.readiness import KERNELS
+from tabuleiro_server.bots.engine.readiness import KERNELS, MASTER_KERNELS
 from tabuleiro_server.bots.explanation import explain
-from tabuleiro_server.bots.levels import choose_turn
+from tabuleiro_server.bots.levels import choose_turn, find_level
 from tabuleiro_server.bots.messages import (
     Answer,
     Evaluation,
@@ -52,6 +53,7 @@ def main() -> None:
     try:
         _send(answers, Ready())
         KERNELS.start()
+        MASTER_KERNELS.start()
         while (job := read_job(jobs)) is not None:
             _send(answers, _work(job))
     except BrokenPipeError:
@@ -87,6 +89,9 @@ def _work(job: Job) -> WorkerMessage:
             except BotError as error:
                 return Answer(job.number, [], problem=str(error))
             return Answer(job.number, [], explanation=found)
+        level = find_level(request.game, request.level)
+        if request.kernels_wait_ms and isinstance(level, MasterLevel):
+            level.searcher(state.game, request.kernels_wait_ms / 1000)
         actions = choose_turn(state, request.level, request.seed, request.budget_ms)
         return Answer(job.number, texts_of(state, actions))
     except Exception as error:

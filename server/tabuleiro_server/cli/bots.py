@@ -6,7 +6,7 @@ import time
 
 import typer
 
-from tabuleiro_server.bots.engine.readiness import KERNELS
+from tabuleiro_server.bots.engine.readiness import KERNELS, MASTER_KERNELS
 
 app = typer.Typer(no_args_is_help=True, help="Prepare the bots of this machine.")
 
@@ -30,4 +30,5 @@ def warm() -> None:
         typer.echo(f"tabuleiro: {message}", err=True)
         raise typer.Exit(1)
     KERNELS.finish()
+    MASTER_KERNELS.finish()
     typer.echo(f"the bots are ready after {time.monotonic() - started_s:.1f} s, kept in {CACHE_FOLDER}")

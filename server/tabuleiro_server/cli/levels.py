@@ -8,7 +8,14 @@ from typing import Annotated, Final
 import typer
 
 from tabuleiro.rules import registry
-from tabuleiro_server.bots.algorithms import ALGORITHMS_TEXT, GroupsLevel, Level, LookAheadLevel, RandomLevel
+from tabuleiro_server.bots.algorithms import (
+    ALGORITHMS_TEXT,
+    GroupsLevel,
+    Level,
+    LookAheadLevel,
+    MasterLevel,
+    RandomLevel,
+)
 from tabuleiro_server.bots.engine import PLAYOUT_GAMES
 from tabuleiro_server.bots.evaluation import EVALUATIONS, Evaluation
 from tabuleiro_server.bots.levels import LEVELS, RANDOM
@@ -60,6 +67,11 @@ def thinking_text(game: str, level: Level) -> str:
         )
         ends = "" if level.counts_ends else "; an end is worth no more than its board, so it may miss a win"
         return f"takes {ahead}, by {level.evaluation.about}{ends} ({limit})"
+    if isinstance(level, MasterLevel):
+        return (
+            "looks ahead by alpha-beta for all of its time, leaves out what hands over a win at once, tries to "
+            f"refute its choice, and keeps what it found for its next turn ({limit})"
+        )
     if level.plays_out or game in PLAYOUT_GAMES:
         return f"plays {level.max_nodes:,} games at random to the end, the promising turns more often ({limit})"
     return f"looks ahead by alpha-beta, turn by turn, until it has seen {level.max_nodes:,} positions ({limit})"

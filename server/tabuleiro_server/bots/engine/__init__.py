@@ -48,6 +48,22 @@ def searcher(game: Game) -> Searcher:
     raise BotError(f"there is no search for {game.title}")
 
 
+MASTER_GAMES: Final = (XeroG.name,)
+"""The games that have a search of its own for the level ``master``."""
+
+
+def master_searcher(game: Game) -> Searcher:
+    """Return the search of the level ``master`` for ``game``, as :func:`searcher` does.
+
+    Raises: BotError if this game has none, ImportError without the extra ``bots``.
+    """
+    from tabuleiro_server.bots.engine.xero_g.master import MasterXeroGSearcher
+
+    if isinstance(game, XeroG):
+        return MasterXeroGSearcher(game)
+    raise BotError(f"there is no search of its own for the level master of {game.title}")
+
+
 def plain_searcher(game: Game) -> Searcher:
     """Return the search for ``game`` in plain Python, for as long as there are no kernels."""
     if isinstance(game, XeroG):

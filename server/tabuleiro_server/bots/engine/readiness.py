@@ -95,3 +95,6 @@ class Readiness:
 
 KERNELS: Final = Readiness()
 """The kernels of this process."""
+
+MASTER_KERNELS: Final = Readiness(engine.master_searcher, engine.MASTER_GAMES)
+"""Those of the level ``master``."""

@@ -114,3 +114,39 @@ FIRST_PATH, PASSED, EDGES = _list_paths()
 
 Paths between the same squares follow each other. Entries for squares that no path joins have no meaning.
 """
+
+
+def _list_runs() -> tuple[Ints, Ints, Ints, Array]:
+    """List the paths by value, goal and square: to any square, then into the base of player 0 and of player 1.
+
+    A path into a base ends with a step from a square of the goal row, which is passed.
+    """
+    ends, passed, edges, ranges = list[int](), list[int](), list[int](), list[tuple[int, int]]()
+    for value in (1, 2, 3):
+        for goal_row in (None, SIDE - 1, 0):
+            for square in range(SQUARE_COUNT):
+                first = len(ends)
+                if goal_row is None:
+                    paths = [(1 << end, through, crossed) for end, through, crossed in _iter_paths(square, value)]
+                elif value == 1:
+                    paths = [(BASE_BIT, 0, 0)] if square // SIDE == goal_row else []
+                else:
+                    paths = [
+                        (BASE_BIT, through | 1 << end, crossed)
+                        for end, through, crossed in _iter_paths(square, value - 1)
+                        if end // SIDE == goal_row
+                    ]
+                ends += [path[0] for path in paths]
+                passed += [path[1] for path in paths]
+                edges += [path[2] for path in paths]
+                ranges.append((first, len(ends)))
+    crossed_edges = np.array(edges, dtype=np.uint64).view(np.int64)
+    return np.array(ends, dtype=np.int64), np.array(passed, dtype=np.int64), crossed_edges, np.array(ranges)
+
+
+PATH_ENDS, PATH_PASSED, PATH_EDGES, PATH_RANGES = _list_runs()
+"""All paths: the end as a set of one, the squares passed, the edges; and the first and the last of each list.
+
+Lists are numbered ``((value - 1) * 3 + goal) * 36 + square``, where goal is 0 for any square, 1 and 2 for the base
+that player 0 and player 1 want to enter.
+"""

@@ -395,12 +395,12 @@ class XeroGSearcher:
             # Without time for a single row there is no estimate.
             value = row.value if abs(row.value) < 1 else 0.0
             return iter((Analysis((Candidate(row.actions, row.actions, value),), row.nodes),))
-        memory = new_memory(_hashes_played(state), self._weights, seed)
+        memory = new_memory(hashes_played(state), self._weights, seed)
         memory.positions[0] = position_of(state)
         return iter_analyses(XeroGRoot(memory, STAGES), candidate_count, max_nodes, deadline_s)
 
     def _choose_move(self, state: XeroGState, limits: Effort, seed: int) -> SearchResult:
-        memory, table = new_memory(_hashes_played(state), self._weights, seed), new_transpositions()
+        memory, table = new_memory(hashes_played(state), self._weights, seed), new_transpositions()
         memory.positions[0] = position_of(state)
         # The first stage is short and always runs to its end: it gives a legal action.
         effort = unlimited_effort()
@@ -447,7 +447,7 @@ class XeroGSearcher:
         return value if start.mover == player else -value
 
 
-def _hashes_played(state: XeroGState) -> list[int]:
+def hashes_played(state: XeroGState) -> list[int]:
     """Return the hashes of the positions from the end of the setup up to the one before ``state``."""
     count = len(state.earlier)
     return [

@@ -63,7 +63,7 @@ def new_room(way_count: int = 2_048) -> Room:
 
 
 @lean_kernel
-def _leading_to(missing: int, ships: int, room: Room) -> int:
+def leading_to(missing: int, ships: int, room: Room) -> int:
     """Return those of ``ships`` that may lead to any target of ``missing``, maybe over other ships."""
     leading, before = 0, -1
     while leading != before:
@@ -179,7 +179,7 @@ def _find_unreached(position: Ints, start: int, goal: int, missing: int, others:
 
     The targets next after each of these ships must be in ``room``.
     """
-    leading = _leading_to(missing, others, room)
+    leading = leading_to(missing, others, room)
     _list_all_runs(position, start, leading, goal, missing, room)
     room[WAYS], room[WAYS + 1] = start, 0
     most, index, count = (room.shape[0] - WAYS) // 3, 0, 1
@@ -203,7 +203,7 @@ def _find_unreached(position: Ints, start: int, goal: int, missing: int, others:
 
 
 @lean_kernel
-def _bound_targets(position: Ints, start: int, others: int, goal: int, room: Room) -> int:
+def bound_targets(position: Ints, start: int, others: int, goal: int, room: Room) -> int:
     """Return a set that contains all targets of the ship on ``start``.
 
     Edges may be crossed twice here, with one exception: a ship that can be landed on over one edge alone does not
@@ -308,7 +308,7 @@ def find_targets(position: Ints, player: int, start: int, room: Room) -> int:
     """
     others = (position[ONES] | position[ONES + 1] | position[ONES + 2]) & ~start
     goal = ROW if player else ROW << SQUARE_COUNT - SIDE
-    bound = _bound_targets(position, start, others, goal, room)
+    bound = bound_targets(position, start, others, goal, room)
     if bound & others == 0:
         return bound
     found, landed, index, count = 0, 0, 0, 1

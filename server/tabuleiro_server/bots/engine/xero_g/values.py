@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from tabuleiro.rules.games.xero_g.moves import SIDE
+from tabuleiro.rules.games.xero_g.moves import SIDE, SQUARE_COUNT
 from tabuleiro_server.bots.engine.alpha_beta import ESTIMATE_LIMIT, WIN
-from tabuleiro_server.bots.engine.kernels import Array, count_bits, kernel
+from tabuleiro_server.bots.engine.kernels import Array, count_bits, kernel, lean_kernel
 from tabuleiro_server.bots.engine.xero_g.board import MOVER, home_ships
-from tabuleiro_server.bots.engine.xero_g.geometry import BASE_BIT, ONES, Ints
-from tabuleiro_server.bots.engine.xero_g.targets import Room, find_targets
+from tabuleiro_server.bots.engine.xero_g.geometry import BASE_BIT, FULL, ONES, ROW, Ints
+from tabuleiro_server.bots.engine.xero_g.targets import Room, bound_targets, find_targets
 
 FEATURE_NAMES: Final = (
     "being the mover",
@@ -88,4 +88,40 @@ def estimate(position: Ints, room: Room, weights: Array, features: Array) -> int
     value = 0.0
     for index in range(FEATURE_COUNT):
         value += weights[index] * features[index]
+    return int(min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT))
+
+
+@lean_kernel
+def estimate_quickly(position: Ints, room: Room, weights: Array) -> int:
+    """Return an estimate as :func:`estimate` does where the mover cannot enter the base.
+
+    Targets that only edges put out of reach are counted too: that is four times as fast, and the difference small.
+    """
+    mover = int(position[MOVER])
+    occupied = position[ONES] | position[ONES + 1] | position[ONES + 2]
+    value = weights[0]
+    for side in range(2):
+        player = mover if side == 0 else 1 - mover
+        goal = ROW if player else ROW << SQUARE_COUNT - SIDE
+        first = 1 + 5 * side
+        ships = home_ships(position, player)
+        row, rows = ROW if player == 0 else ROW << SQUARE_COUNT - SIDE, 0
+        while ships & row == 0:
+            row = row << SIDE if player == 0 else row >> SIDE
+            rows += 1
+        value += weights[first + 3] * rows + weights[first + 4] * count_bits(ships & position[ONES + 2])
+        entering = 0
+        while ships:
+            start = ships & -ships
+            ships ^= start
+            others = occupied ^ start
+            targets = bound_targets(position, start, others, goal, room)
+            if targets:
+                value += weights[first]
+                value += weights[first + 1] * count_bits(targets & FULL & ~occupied)
+                value += weights[first + 2] * count_bits(targets & others)
+                if side == 1 and targets & BASE_BIT:
+                    entering += 1
+        if entering:
+            value += weights[11] * entering + weights[12]
     return int(min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT))

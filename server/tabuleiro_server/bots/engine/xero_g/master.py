@@ -1,0 +1,446 @@
+"""The search of the level ``master`` of Xero-G: alpha-beta by time over all actions that do not let the other in.
+
+Actions after which the opponent can enter the base are left out from the start; ``threats`` tells them cheaply.
+The others are rated by an estimate of the next position. Those rated low are searched less deep at first, and the
+last of them only if all others lose: proven results are proven. At a leaf a player who is threatened looks one
+action further. Each new best action of the root is put to a search for proofs, in which the opponent tries
+everything.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tabuleiro.ids import Player
+from tabuleiro.rules import State
+from tabuleiro.rules.games.xero_g import XeroG, XeroGState
+from tabuleiro.rules.games.xero_g.actions import DROP_COUNT, FIRST_MOVE, TARGET_COUNT
+from tabuleiro.rules.games.xero_g.moves import BASE
+from tabuleiro_server.bots.engine.alpha_beta import (
+    ALLOWED,
+    AT_LEAST,
+    AT_MOST,
+    ESTIMATE_LIMIT,
+    EXACT,
+    INFINITY,
+    IS_OVER,
+    NODES,
+    PROVEN,
+    WIN,
+    Effort,
+    bound_of,
+    bring_best_forward,
+    keep_line,
+    spend_node,
+    unit_value,
+    unlimited_effort,
+)
+from tabuleiro_server.bots.engine.base import SearchResult
+from tabuleiro_server.bots.engine.kernels import Array, Words, kernel, lean_kernel
+from tabuleiro_server.bots.engine.xero_g.board import (
+    HASH,
+    MAX_MOVES,
+    MOVER,
+    POSITION_SIZE,
+    list_moves,
+    play_move,
+    position_of,
+)
+from tabuleiro_server.bots.engine.xero_g.search import ROW_NODES, XeroGSearcher, hashes_played
+from tabuleiro_server.bots.engine.xero_g.targets import new_room
+from tabuleiro_server.bots.engine.xero_g.threats import Patterns, lets_in, new_patterns
+from tabuleiro_server.bots.engine.xero_g.values import estimate_quickly
+
+MAX_DEPTH: Final = 30
+EVASION_PLIES: Final = 1
+"""The actions beyond the depth that a threatened player may look ahead."""
+_ROWS: Final = MAX_DEPTH + EVASION_PLIES + 3
+_DESTINATION_COUNT: Final = TARGET_COUNT * DROP_COUNT
+
+RATED_DEPTH: Final = 2
+"""With so many actions to go, actions are rated by estimates; with fewer by history alone."""
+WIDTH: Final = 12
+"""The actions tried for each action to go, the root left out."""
+_SORTED_COUNT: Final = 40
+"""The actions brought into order; those behind are seldom tried."""
+_UNREDUCED_COUNT: Final = 4
+_MUCH_REDUCED_FROM: Final = 12
+_MOST_REDUCED_FROM: Final = 40
+
+_KILLER_RATING: Final = 1e6
+_LETTING_IN: Final = -1e9
+
+TABLE_BITS: Final = 20
+_BUCKET_MASK: Final = np.uint64((1 << TABLE_BITS - 1) - 1)
+_NO_ENTRY: Final = -1
+
+
+class Table(NamedTuple):
+    """A transposition table of buckets of two: the deeper result stays, the other makes room.
+
+    ``entries`` holds the value, the kind of bound, the depth of the search, and the best action.
+    """
+
+    keys: Words
+    entries: Array
+
+
+def new_table() -> Table:
+    """Return an empty table."""
+    size = 1 << TABLE_BITS
+    return Table(np.zeros(size, dtype=np.uint64), np.zeros((size, 4), dtype=np.int32))
+
+
+@lean_kernel
+def find(table: Table, key: np.uint64) -> int:
+    """Return the index of the entry for ``key``, -1 if there is none."""
+    index = np.int64(key & _BUCKET_MASK) * 2
+    if table.keys[index] == key:
+        return int(index)
+    return int(index + 1) if table.keys[index + 1] == key else _NO_ENTRY
+
+
+@lean_kernel
+def keep(table: Table, key: np.uint64, value: int, bound: int, depth: int, ply: int, action: int) -> None:
+    """Store the result of a search of ``depth``, ``ply`` actions after the root."""
+    index = np.int64(key & _BUCKET_MASK) * 2
+    if value >= PROVEN:
+        value += ply
+    elif value <= -PROVEN:
+        value -= ply
+    if table.keys[index] != key:
+        if table.entries[index, 2] > depth:
+            index += 1
+        else:
+            table.keys[index + 1] = table.keys[index]
+            for part in range(4):
+                table.entries[index + 1, part] = table.entries[index, part]
+    table.keys[index] = key
+    table.entries[index, 0] = value
+    table.entries[index, 1] = bound
+    table.entries[index, 2] = depth
+    table.entries[index, 3] = action
+
+
+class Memory(NamedTuple):
+    """The working memory of a search, a row for each ply: positions, moves and ratings, lines, killers.
+
+    ``path`` holds the hashes of all positions played and searched; the one number of ``played_count`` counts those
+    played before the root. ``history`` rates destinations by mover by the number of their cuts. ``weights`` are
+    those of estimates, for rating actions and for leaves. ``is_proof`` holds 1 while only proofs are looked for.
+    """
+
+    positions: Array
+    moves: Array
+    ratings: Array
+    lines: Array
+    killers: Array
+    path: Array
+    played_count: Array
+    history: Array
+    weights: Array
+    is_proof: Array
+    room: Array
+    noise: Array
+    patterns: Patterns
+
+
+def new_memory(played: list[int], weights: Array, seed: int) -> Memory:
+    """Return memory for a search after the positions whose hashes are ``played``."""
+    return Memory(
+        positions=np.zeros((_ROWS, POSITION_SIZE), dtype=np.int64),
+        moves=np.zeros((_ROWS, MAX_MOVES), dtype=np.int32),
+        ratings=np.zeros((_ROWS, MAX_MOVES), dtype=np.float32),
+        lines=np.zeros((_ROWS, _ROWS + 2), dtype=np.int32),
+        killers=np.zeros((_ROWS, 2), dtype=np.int32),
+        path=np.array([*played, *[0] * _ROWS], dtype=np.int64),
+        played_count=np.array([len(played)], dtype=np.int64),
+        history=np.zeros((2, _DESTINATION_COUNT), dtype=np.float32),
+        weights=weights,
+        is_proof=np.zeros(1, dtype=np.int64),
+        room=new_room(),
+        noise=np.random.default_rng(seed).integers(0, 2**62, size=1, dtype=np.int64) * 2 + 1,
+        patterns=new_patterns(),
+    )
+
+
+@lean_kernel
+def _is_repeated(memory: Memory, ply: int) -> bool:
+    """Return True if the position of ``ply`` occurred before in the search, or twice in the game."""
+    last = memory.played_count[0] + ply
+    count = 0
+    for index in range(last - 2, -1, -2):
+        if memory.path[index] == memory.path[last]:
+            count += 2 if index >= memory.played_count[0] else 1
+    return count >= 2
+
+
+@lean_kernel
+def _leaf_value(memory: Memory, ply: int) -> int:
+    """Return the estimate for ``ply``, 0 for proofs; the seed changes it a little, so that games differ."""
+    if memory.is_proof[0]:
+        return 0
+    value = estimate_quickly(memory.positions[ply], memory.room, memory.weights[1])
+    return value + int((memory.positions[ply, HASH] * memory.noise[0]) >> 60)
+
+
+@lean_kernel
+def _play_from(memory: Memory, ply: int, move: int) -> None:
+    """Make the position after ``move`` at ``ply`` that of the next ply."""
+    for part in range(POSITION_SIZE):
+        memory.positions[ply + 1, part] = memory.positions[ply, part]
+    play_move(memory.positions[ply + 1], move)
+
+
+@lean_kernel
+def _has_safe_move(memory: Memory, ply: int) -> bool:
+    """Return True if the mover of ``ply`` has an action that does not let the other in."""
+    other = 1 - memory.positions[ply, MOVER]
+    for index in range(list_moves(memory.positions[ply], memory.room, memory.moves[ply])):
+        _play_from(memory, ply, memory.moves[ply, index])
+        if not lets_in(memory.positions[ply + 1], other, memory.room, memory.patterns):
+            return True
+    return False
+
+
+@lean_kernel
+def _list_and_rate(memory: Memory, effort: Effort, ply: int, by_estimates: bool) -> int:
+    """List and rate the moves of ``ply``; return their number."""
+    mover = int(memory.positions[ply, MOVER])
+    count = list_moves(memory.positions[ply], memory.room, memory.moves[ply])
+    for index in range(count):
+        move = memory.moves[ply, index]
+        rating = memory.history[mover, (move - FIRST_MOVE) % _DESTINATION_COUNT]
+        if by_estimates:
+            _play_from(memory, ply, move)
+            if lets_in(memory.positions[ply + 1], 1 - mover, memory.room, memory.patterns):
+                rating = _LETTING_IN
+            else:
+                rating -= estimate_quickly(memory.positions[ply + 1], memory.room, memory.weights[0])
+                effort[NODES] += 1
+        elif move == memory.killers[ply, 0] or move == memory.killers[ply, 1]:
+            rating += _KILLER_RATING
+        memory.ratings[ply, index] = rating
+    return count
+
+
+@lean_kernel
+def _note_cut(memory: Memory, ply: int, depth: int, move: int) -> None:
+    """Remember that ``move`` cut the search at ``ply``."""
+    depth = max(depth, 0)
+    memory.history[memory.positions[ply, MOVER], (move - FIRST_MOVE) % _DESTINATION_COUNT] += depth * depth + 1
+    if memory.killers[ply, 0] != move:
+        memory.killers[ply, 1] = memory.killers[ply, 0]
+        memory.killers[ply, 0] = move
+
+
+@lean_kernel
+def _less_deep(tried: int, depth: int) -> int:
+    """Return by how much less deep than its position the move number ``tried`` (from 1) is searched at first."""
+    if depth < 2 or tried <= _UNREDUCED_COUNT:
+        return 1
+    if depth < 3 or tried <= _MUCH_REDUCED_FROM:
+        return 2
+    return 3 if depth < 5 or tried <= _MOST_REDUCED_FROM else 4
+
+
+# Longer than other functions: kernels that call each other in a circle would need types written by hand.
+@kernel
+def search(memory: Memory, table: Table, effort: Effort, ply: int, depth: int, alpha: int, beta: int) -> int:
+    """Return the value of the position of ``ply``, ``depth`` actions deep, if between ``alpha`` and ``beta``.
+
+    The mover must not be able to enter the base. Outside of the two limits the value is a bound on that side. Once
+    the effort is over, it can be used at the root alone: there it is that of the line, the best of those searched.
+    """
+    memory.lines[ply, 0] = 0
+    if spend_node(effort):
+        return 0
+    position = memory.positions[ply]
+    mover = int(position[MOVER])
+    memory.path[memory.played_count[0] + ply] = position[HASH]
+    if ply > 0 and _is_repeated(memory, ply):
+        return 0
+    is_threatened = lets_in(position, 1 - mover, memory.room, memory.patterns)
+    if depth <= 0 and not (is_threatened and depth > -EVASION_PLIES):
+        if is_threatened and not _has_safe_move(memory, ply):
+            return ply + 2 - WIN
+        return _leaf_value(memory, ply)
+    is_proof = memory.is_proof[0] == 1
+    key = np.uint64(position[HASH])
+    entry = find(table, key)
+    first = 0
+    if entry != _NO_ENTRY:
+        first = table.entries[entry, 3]
+        value, bound = table.entries[entry, 0], table.entries[entry, 1]
+        is_win, is_loss = value >= PROVEN, value <= -PROVEN
+        is_forced = (is_win and bound != AT_MOST) or (is_loss and bound != AT_LEAST)
+        if ply > 0 and is_forced:
+            return int(value - ply if is_win else value + ply)
+        is_usable = (
+            bound == EXACT or (bound == AT_LEAST and value >= beta) or (bound == AT_MOST and value <= alpha)
+        )
+        if ply > 0 and is_usable and table.entries[entry, 2] >= depth and not is_proof:
+            return int(value)
+    memory.lines[ply + 1, 0] = 0
+    by_estimates = depth >= RATED_DEPTH and not is_proof
+    best, best_move, lowest = -INFINITY, 0, alpha
+    tried, count = 0, -1
+    # The best action so far comes first: it may make it needless to list and to rate the others.
+    index = -2 if first else -1
+    while count < 0 or index + 1 < count:
+        index += 1
+        move = first
+        if index >= 0:
+            if count < 0:
+                count = _list_and_rate(memory, effort, ply, by_estimates)
+                if count == 0:
+                    return ply - WIN
+            if index < _SORTED_COUNT:
+                bring_best_forward(memory.moves[ply], memory.ratings[ply], index, count)
+            move = memory.moves[ply, index]
+            if move == first or memory.ratings[ply, index] == np.float32(_LETTING_IN):
+                continue
+        _play_from(memory, ply, move)
+        child = memory.positions[ply + 1]
+        if lets_in(child, 1 - mover, memory.room, memory.patterns):
+            continue
+        tried += 1
+        is_late = depth >= RATED_DEPTH and ply > 0 and tried > WIDTH * depth
+        if is_late and best > -PROVEN and not is_proof:
+            break
+        if tried == 1:
+            value = -search(memory, table, effort, ply + 1, depth - 1, -beta, -lowest)
+        else:
+            less = 1 if is_threatened or is_proof else _less_deep(tried, depth)
+            if less > 1 and lets_in(child, mover, memory.room, memory.patterns):
+                less = 1
+            value = -search(memory, table, effort, ply + 1, depth - less, -lowest - 1, -lowest)
+            if less > 1 and value > lowest and effort[IS_OVER] == 0:
+                value = -search(memory, table, effort, ply + 1, depth - 1, -lowest - 1, -lowest)
+            if lowest < value < beta and effort[IS_OVER] == 0:
+                value = -search(memory, table, effort, ply + 1, depth - 1, -beta, -lowest)
+        if effort[IS_OVER]:
+            return best if ply == 0 else 0
+        if value > best:
+            best, best_move = value, move
+            if value > lowest:
+                lowest = value
+                keep_line(memory.lines, ply, move)
+            if value >= beta:
+                _note_cut(memory, ply, depth, move)
+                break
+    if tried == 0:
+        # Whatever is played, the opponent enters next.
+        best, best_move = ply + 2 - WIN, memory.moves[ply, 0]
+        memory.lines[ply + 1, 0] = 0
+        keep_line(memory.lines, ply, best_move)
+    if not is_proof or abs(best) >= PROVEN:
+        keep(table, key, best, bound_of(best, alpha, beta), depth, ply, best_move)
+    return best
+
+
+RATING_WEIGHTS: Final = (80.0, 65.0, 5.0, 23.0, -200.0, 40.0, -70.0, -5.5, -22.0, 250.0, -50.0, 50.0, -450.0)
+"""The weights of :data:`~tabuleiro_server.bots.engine.xero_g.values.FEATURE_NAMES` for rating actions."""
+
+LEAF_WEIGHTS: Final = (*RATING_WEIGHTS[:11], -20.0, -100.0)
+"""The same at leaves: there threats were answered as far as possible, so that they count less."""
+
+
+class MasterXeroGSearcher(XeroGSearcher):
+    """A :class:`~tabuleiro_server.bots.engine.base.Searcher` for Xero-G. A node is a position.
+
+    The table is kept from turn to turn, except by searches that are limited by nodes alone: these always give the
+    same result. Rows of the setup are chosen as ``XeroGSearcher`` does, and so are analyses made.
+    """
+
+    def __init__(self, game: XeroG) -> None:
+        super().__init__(game)
+        self._table = new_table()
+        self._estimates = np.array((RATING_WEIGHTS, LEAF_WEIGHTS))
+
+    def choose_turn(
+        self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
+    ) -> SearchResult:
+        """Choose the actions that complete the turn; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
+        if deadline_s is None:
+            self._table = new_table()
+        return super().choose_turn(state, max_nodes=max_nodes, deadline_s=deadline_s, seed=seed)
+
+    def _choose_move(self, state: XeroGState, limits: Effort, seed: int) -> SearchResult:
+        memory = new_memory(hashes_played(state), self._estimates, seed)
+        memory.positions[0] = position_of(state)
+        entering = _entering_move(memory)
+        if entering:
+            return SearchResult((entering,), 1.0, True, 1, ((entering,),))
+        refutation = Refutation(memory, self._table)
+        # The first depth takes a moment and always runs to its end: it gives a legal action.
+        effort, best_value = unlimited_effort(), 0
+        best_line: tuple[int, ...] = (0,)
+        for depth in range(1, MAX_DEPTH + 1):
+            is_settled = False
+            while not is_settled:
+                value = search(memory, self._table, effort, 0, depth, -INFINITY, INFINITY)
+                line = tuple(int(move) for move in memory.lines[0, 1 : memory.lines[0, 0] + 1])
+                # A search that was cut short still tried the best action so far first; but if that loses, the
+                # actions not yet tried may not.
+                if line and (value > -PROVEN or not effort[IS_OVER]):
+                    best_line, best_value = line, value
+                limits[NODES], effort = effort[NODES], limits
+                is_decided = bool(effort[IS_OVER]) or abs(value) >= PROVEN
+                is_settled = is_decided or not refutation.refutes(best_line[0], depth - 1, effort)
+            if is_decided or effort[IS_OVER]:
+                break
+        is_proven = abs(best_value) >= PROVEN
+        return SearchResult(best_line[:1], unit_value(best_value), is_proven, int(effort[NODES]), (best_line,))
+
+    def _value_of(self, start: XeroGState, player: Player, limits: Effort, seed: int) -> int:
+        memory = new_memory([], self._estimates, seed)
+        memory.positions[0] = position_of(start)
+        depth = 1 if limits[ALLOWED] >= ROW_NODES else 0
+        value = WIN
+        if not _entering_move(memory):
+            value = search(memory, self._table, limits, 0, depth, -INFINITY, INFINITY)
+        # A win here proves nothing about a row: the reply was one of a sample.
+        value = min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
+        return value if start.mover == player else -value
+
+
+class Refutation:
+    """Proofs that actions at the root lose, each tried once; what they prove is kept in the table."""
+
+    def __init__(self, memory: Memory, table: Table) -> None:
+        self._memory = memory
+        self._table = table
+        self._withstood: dict[int, int] = {}
+        """The depth of the deepest proof that failed, by action."""
+        self._refuted: set[int] = set()
+
+    def refutes(self, move: int, depth: int, effort: Effort) -> bool:
+        """Return True if the opponent has a win after ``move`` that proofs of up to ``depth`` find now."""
+        if move in self._refuted:
+            return False
+        memory = self._memory
+        memory.path[memory.played_count[0]] = memory.positions[0, HASH]
+        memory.is_proof[0] = 1
+        for proof_depth in range(self._withstood.get(move, -1) + 2, depth + 1, 2):
+            _play_from(memory, 0, move)
+            value = search(memory, self._table, effort, 1, proof_depth, PROVEN - 1, PROVEN)
+            if effort[IS_OVER]:
+                break
+            if value >= PROVEN:
+                self._refuted.add(move)
+                break
+            self._withstood[move] = proof_depth
+        memory.is_proof[0] = 0
+        return move in self._refuted
+
+
+def _entering_move(memory: Memory) -> int:
+    """Return a move into the base from the root, 0 if there is none."""
+    count = list_moves(memory.positions[0], memory.room, memory.moves[0])
+    for move in map(int, memory.moves[0, :count]):
+        if (move - FIRST_MOVE) // DROP_COUNT % TARGET_COUNT == BASE:
+            return move
+    return 0
