@@ -196,13 +196,16 @@ class StoreError(TabuleiroError):
 
 
 class DatabaseLockedError(StoreError):
-    """Another process holds the database. ``holder_pid`` is ``None`` when it could not be read."""
+    """Another process holds the database. ``holder_pid`` is ``None`` when it could not be read.
 
-    def __init__(self, path: str, holder_pid: int | None) -> None:
+    ``remedy`` says what to do.
+    """
+
+    def __init__(self, path: str, holder_pid: int | None, remedy: str = "stop it or choose another file") -> None:
         self.path = path
         self.holder_pid = holder_pid
         holder = "another server" if holder_pid is None else f"another server (process {holder_pid})"
-        super().__init__(f"{path}: {holder} is using this database; stop it or choose another file")
+        super().__init__(f"{path}: {holder} is using this database; {remedy}")
 
 
 class DatabaseFormatError(StoreError):

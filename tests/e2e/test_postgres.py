@@ -67,7 +67,8 @@ async def test_match_survives_kills_of_the_server_and_of_its_database(postgres: 
             await asyncio.gather(asyncio.to_thread(postgres.start), _play_on(players))
             await next_server.logged("storage unavailable")
             refused = tabuleiro("serve", "--db", url, "--port", "0")
-            in_use = "another server is using this database; stop it or choose another file"
+            in_use = "another server is using this database; stop it; "
+            in_use += "servers that share a database each need an address of their own (node_url)"
             assert refused == (1, f"tabuleiro: {url}: {in_use}\n")
             await players.play(7)
             check(url, first.code, players.acknowledged)

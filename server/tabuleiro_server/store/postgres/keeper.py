@@ -40,6 +40,8 @@ LEASE_S: Final = 3.0
 RENEWALS_COUNT: Final = 3
 """Signs of life in the time of one lease."""
 
+_REMEDY: Final = "stop it; servers that share a database each need an address of their own (node_url)"
+
 RETRY_S: Final = 1.0
 WRITE_LIMIT_S: Final = 5.0
 
@@ -185,7 +187,7 @@ class Keeper:
         try:
             await connection.execute(_SOON_GONE)
             if not await connection.fetchval(f"SELECT {lock}($1)", SERVING):
-                raise DatabaseLockedError(self._database.place, None)
+                raise DatabaseLockedError(self._database.place, None, _REMEDY)
         except BaseException:
             connection.terminate()
             raise
