@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
@@ -392,6 +393,29 @@ async def test_commit_whose_connection_is_dead_without_a_word_is_settled_when_th
     async with asyncio.timeout(LIMIT_S):
         await storing
     assert await remote.load(ROOM) == make.events(1, 4)
+
+
+async def test_change_that_fails_when_nobody_waits_for_it_any_more_is_no_error_of_ours(
+    store: PostgresStore,
+) -> None:
+    """Symptom: a traceback in the log when a guest left while being noted, and the database went away."""
+    begun, may_fail = asyncio.Event(), asyncio.Event()
+    complaints: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+
+    async def fail(_: object) -> None:
+        begun.set()
+        await may_fail.wait()
+        raise ConnectionResetError
+
+    waiting = asyncio.ensure_future(store._database.change(fail))
+    await begun.wait()
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    may_fail.set()
+    await store.close()
+    gc.collect()
+    assert complaints == []
 
 
 async def test_readers_hear_of_a_room_after_its_commit_and_of_no_refusal(

@@ -219,7 +219,7 @@ class Database:
 
         task = asyncio.ensure_future(self._attempt(run))
         self._changes.add(task)
-        task.add_done_callback(self._changes.discard)
+        task.add_done_callback(self._forget)
         return await asyncio.shield(task)
 
     @contextlib.asynccontextmanager
@@ -244,6 +244,11 @@ class Database:
             except BROKEN as error:
                 raise storage_error(error, self.place) from error
             yield
+
+    def _forget(self, change: asyncio.Task[Any]) -> None:
+        self._changes.discard(change)
+        if not change.cancelled():
+            change.exception()  # whoever has waited for it may have gone
 
     async def _attempt(self, run: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
         left_count = ATTEMPTS_COUNT
