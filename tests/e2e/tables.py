@@ -181,7 +181,10 @@ class Table:
     async def _enter(self, stack: AsyncExitStack, link: Link, request: EntryRequest) -> EnteredRoom:
         async for _ in self._run.attempts():
             try:
-                return await stack.enter_async_context(await enter(link, request))
+                room = await enter(link, request)
+                # At once: whatever is told from now on comes as a change.
+                self._last_seqs[room] = room.mirror.since
+                return await stack.enter_async_context(room)
             except ConnectionLostError:
                 await _connected(link)
             except CommandError as error:
@@ -190,7 +193,6 @@ class Table:
 
     async def _sit(self, room: EnteredRoom, link: Link) -> None:
         """Play whenever it is our turn, and take in what is told until the match has ended."""
-        self._last_seqs[room] = room.mirror.since
         while room.mirror.head.phase in ("waiting", "playing"):
             if room.mirror.is_my_turn:
                 await self._act(room, link)
