@@ -139,8 +139,12 @@ class MatchModel:
 
     @property
     def can_act(self) -> bool:
-        """True if this guest may compose a turn now."""
-        return bool(self.own_seats) and self.mirror.is_my_turn and not self.is_sending and not self.is_gone
+        """True if this guest may compose a turn now.
+
+        The mirror may be ahead for a moment: what was composed before the answer came is not for the next turn.
+        """
+        may_play = bool(self.own_seats) and self.mirror.is_my_turn and not self.is_sending and not self.is_gone
+        return may_play and self.composer.base == self.mirror.state
 
     @property
     def is_live(self) -> bool:

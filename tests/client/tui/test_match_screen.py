@@ -494,6 +494,22 @@ async def test_what_was_said_of_the_position_before_goes_with_it_and_what_the_se
     )
 
 
+def test_nothing_is_composed_from_a_position_that_the_mirror_has_left_behind(one_room):
+    room = one_room()
+    model = MatchModel(Mirror(AccountId("a1"), room.entered()), TextStyle(color=False, ascii=True))
+    assert model.can_act
+    assert said_after(model, room, room.play(0, "b3", "c2")) == ""
+    first = room.state.legal_actions()[0]
+    second = room.state.child(first).legal_actions()[0]
+    theirs = room.play(2, *(room.state.action_to_string(action) for action in (first, second)))
+    steps = model.mirror.update(Update(room.head(), (theirs,)))
+    assert model.mirror.is_my_turn
+    assert not model.can_act
+    for step in steps:
+        model.take(Happened(step, model.mirror.head))
+    assert model.can_act
+
+
 async def test_the_match_is_drawn_beside_the_tooltips_and_notes_that_a_terminal_has(real_server):
     # They are children of the screen as well, and not there in other tests.
     looks = {"tooltips": True, "notifications": True}
