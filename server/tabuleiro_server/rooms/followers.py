@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import count
 from typing import Final
 
 import structlog
@@ -30,7 +29,6 @@ from tabuleiro_server.rooms.journal import Journal
 from tabuleiro_server.rooms.live_room import MISSED_EVENTS_COUNT, PRESENCE_DELAY_S, RECENT_EVENTS_COUNT, Missed
 from tabuleiro_server.rooms.refusals import damaged, no_such_room, unavailable
 from tabuleiro_server.rooms.subscribers import Subscriber, Subscribers
-from tabuleiro_server.store.port import NodeRow
 from tabuleiro_server.timers import Timer
 
 RETRY_S: Final = 1.0
@@ -121,7 +119,6 @@ class Followers:
         self._rooms: dict[RoomCode, FollowedRoom] = {}
         self._loading = Locks[RoomCode]()
         self._unread: set[RoomCode] = set()
-        self._turns = count()
         self._reading: asyncio.Task[None] | None = None
 
     @property
@@ -136,15 +133,6 @@ class Followers:
     def follows(self, code: RoomCode) -> bool:
         """Return True if the room is watched here already."""
         return code in self._rooms
-
-    async def other_node(self) -> NodeRow | None:
-        """Return another node to watch a room on, each in turn; ``None`` if there is none that can be found."""
-        try:
-            nodes = [node for node in await self._journal.other_nodes() if not node.is_draining]
-        except StoreError as error:
-            unavailable(error)
-            return None
-        return nodes[next(self._turns) % len(nodes)] if nodes else None
 
     async def enter(
         self,

@@ -28,7 +28,6 @@ from tabuleiro_server.store.port import (
     Incarnation,
     MatchRow,
     NodeId,
-    NodeRow,
     Ownership,
     PlayerRow,
     RoomRow,
@@ -129,10 +128,6 @@ class Journal:
         async for chunk in chunked(await self._store.load(code, after_seq=seq)):
             events += read_events(code, chunk)
         return events
-
-    async def other_nodes(self) -> list[NodeRow]:
-        """Return the other nodes that are alive. Raises: StoreError."""
-        return await self._store.other_nodes()
 
     async def events_behind(self, places: Mapping[RoomCode, Seq]) -> dict[RoomCode, list[SequencedEvent]]:
         """Return the events of each room after its place, of rooms on other nodes. Raises: StoreError."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import count
 from typing import Final
 
 import structlog
@@ -55,6 +56,7 @@ class Nodes:
         self._directory = directory
         self._url = url
         self._others: list[NodeRow] = []
+        self._turns = count()
         self._looks_count = 0
         self._task: asyncio.Task[None] | None = None
 
@@ -62,6 +64,11 @@ class Nodes:
     def urls(self) -> tuple[str, ...]:
         """The addresses of all nodes, that of this one first; none where there is one server only."""
         return (self._url, *(node.url for node in self._others)) if self._url else ()
+
+    def next_other(self) -> NodeRow | None:
+        """Return another node to watch rooms on, each in turn; ``None`` if there was none at the last look."""
+        nodes = _takers(self._others)
+        return nodes[next(self._turns) % len(nodes)] if nodes else None
 
     @property
     def has_drained(self) -> bool:

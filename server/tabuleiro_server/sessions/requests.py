@@ -266,15 +266,13 @@ class Requests:
     async def _is_waited_in(self, summary: RoomSummary) -> bool:
         """Return True if an opponent is present; with days for each turn nobody needs to be."""
         room = await self._services.directory.find(summary.room)
-        is_slow = isinstance(summary.settings.time_control, Correspondence)
         here = room.subscribers.accounts()
-        return is_slow or all(seat.kind != "person" or seat.account in here for seat in room.state.seats)
+        return _is_slow(summary) or all(seat.kind != "person" or seat.account in here for seat in room.state.seats)
 
     def _is_waited_in_elsewhere(self, summary: RoomSummary) -> bool:
         """Return True if an opponent is connected, as far as this node can tell."""
-        is_slow = isinstance(summary.settings.time_control, Correspondence)
         names = [seat.name or "" for seat in summary.seats if seat.kind == "person"]
-        return is_slow or all(self._services.lobby.is_connected(name) for name in names)
+        return _is_slow(summary) or all(self._services.lobby.is_connected(name) for name in names)
 
     async def _join_room(self, session: Session, message: messages.JoinRoom) -> None:
         self._spend_event(session, message)
@@ -288,7 +286,7 @@ class Requests:
             return
         room = await self._services.directory.find(message.room)
         if not (session.is_in(room.state.code) or room.state.seats_of(session.account_id)):
-            await self._check_has_place(room)
+            self._check_has_place(room)
         await self._enter(session, message.room, message, watch, since)
 
     async def _has_followed(
@@ -316,14 +314,14 @@ class Requests:
 
         return await followers.enter(code, session, watch, since, acknowledge)
 
-    async def _check_has_place(self, room: LiveRoom) -> None:
+    def _check_has_place(self, room: LiveRoom) -> None:
         """Check that a room may have one watcher more on this node, or that there is no other one to send them to.
 
         Raises:
             CommandError: elsewhere, with the address of another node.
         """
         if len(room.subscribers) >= self._services.config.room_watchers_count:
-            node = await self._services.followers.other_node()
+            node = self._services.nodes.next_other()
             if node is not None:
                 raise elsewhere(room.state.code, node.url, follow=True)
 
@@ -514,6 +512,10 @@ def _check_entered(session: Session, room: LiveRoom) -> None:
 
 def _holds_seat(session: Session, summary: RoomSummary) -> bool:
     return session.account_id in {seat.account for seat in summary.seats}
+
+
+def _is_slow(summary: RoomSummary) -> bool:
+    return isinstance(summary.settings.time_control, Correspondence)
 
 
 def _complete_options(game: str, options: Options) -> dict[str, OptionValue]:
