@@ -143,16 +143,7 @@ class SearchLevel:
         With infinite time left, this waits for the kernels, and nodes alone decide: every machine makes the same
         choice.
         """
-        if math.isinf(time_left.left_ms):
-            deadline_s, patience_s = None, threading.TIMEOUT_MAX
-        else:
-            deadline_s = time.monotonic() + time_left.left_ms / 1000
-            patience_s = min(PATIENCE_S, PATIENCE_SHARE * time_left.left_ms / 1000)
-        search = self.searcher(state.game, patience_s)
-        result = search.choose_turn(
-            state, max_nodes=self.max_nodes, deadline_s=deadline_s, seed=rng.getrandbits(32)
-        )
-        return Choice(result.actions, result.nodes)
+        return _search(self, state, rng, None if math.isinf(time_left.left_ms) else time_left)
 
     def searcher(self, game: Game, patience_s: float | None) -> Searcher:
         """Return the search of this level, compiled if its kernels are ready within ``patience_s`` seconds."""
@@ -175,20 +166,23 @@ class MasterLevel:
 
     def choose(self, state: State, rng: Random, time_left: ThinkingTime) -> Choice:
         """Choose all actions of the mover's turn, in a state of the level's game."""
-        if self.max_nodes is not None:
-            deadline_s, patience_s = None, threading.TIMEOUT_MAX
-        else:
-            deadline_s = time.monotonic() + time_left.left_ms / 1000
-            patience_s = min(PATIENCE_S, PATIENCE_SHARE * time_left.left_ms / 1000)
-        search = self.searcher(state.game, patience_s)
-        result = search.choose_turn(
-            state, max_nodes=self.max_nodes, deadline_s=deadline_s, seed=rng.getrandbits(32)
-        )
-        return Choice(result.actions, result.nodes)
+        return _search(self, state, rng, time_left if self.max_nodes is None else None)
 
     def searcher(self, game: Game, patience_s: float | None) -> Searcher:
         """Return the search of this level, compiled if its kernels are ready within ``patience_s`` seconds."""
         return MASTER_KERNELS.searcher(game, patience_s) or engine.plain_searcher(game)
+
+
+def _search(level: SearchLevel | MasterLevel, state: State, rng: Random, time_left: ThinkingTime | None) -> Choice:
+    """Choose by the search of a level; without ``time_left`` it waits for the kernels, and nodes alone decide."""
+    if time_left is None:
+        deadline_s, patience_s = None, threading.TIMEOUT_MAX
+    else:
+        deadline_s = time.monotonic() + time_left.left_ms / 1000
+        patience_s = min(PATIENCE_S, PATIENCE_SHARE * time_left.left_ms / 1000)
+    search = level.searcher(state.game, patience_s)
+    result = search.choose_turn(state, max_nodes=level.max_nodes, deadline_s=deadline_s, seed=rng.getrandbits(32))
+    return Choice(result.actions, result.nodes)
 
 
 Level = RandomLevel | LookAheadLevel | GroupsLevel | SearchLevel | MasterLevel

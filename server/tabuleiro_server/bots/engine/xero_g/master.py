@@ -13,16 +13,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tabuleiro.ids import Player
 from tabuleiro.rules import State
 from tabuleiro.rules.games.xero_g import XeroG, XeroGState
 from tabuleiro.rules.games.xero_g.actions import DROP_COUNT, FIRST_MOVE, TARGET_COUNT
 from tabuleiro.rules.games.xero_g.moves import BASE
 from tabuleiro_server.bots.engine.alpha_beta import (
-    ALLOWED,
     AT_LEAST,
     AT_MOST,
-    ESTIMATE_LIMIT,
     EXACT,
     INFINITY,
     IS_OVER,
@@ -48,7 +45,7 @@ from tabuleiro_server.bots.engine.xero_g.board import (
     play_move,
     position_of,
 )
-from tabuleiro_server.bots.engine.xero_g.search import ROW_NODES, XeroGSearcher, hashes_played
+from tabuleiro_server.bots.engine.xero_g.search import XeroGSearcher, hashes_played
 from tabuleiro_server.bots.engine.xero_g.targets import new_room
 from tabuleiro_server.bots.engine.xero_g.threats import Patterns, lets_in, new_patterns
 from tabuleiro_server.bots.engine.xero_g.values import estimate_quickly
@@ -395,16 +392,12 @@ class MasterXeroGSearcher(XeroGSearcher):
         is_proven = abs(best_value) >= PROVEN
         return SearchResult(best_line[:1], unit_value(best_value), is_proven, int(effort[NODES]), (best_line,))
 
-    def _value_of(self, start: XeroGState, player: Player, limits: Effort, seed: int) -> int:
+    def _search_row(self, start: XeroGState, depth: int, limits: Effort, seed: int) -> int:
         memory = new_memory([], self._estimates, seed)
         memory.positions[0] = position_of(start)
-        depth = 1 if limits[ALLOWED] >= ROW_NODES else 0
-        value = WIN
-        if not _entering_move(memory):
-            value = search(memory, self._table, limits, 0, depth, -INFINITY, INFINITY)
-        # A win here proves nothing about a row: the reply was one of a sample.
-        value = min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
-        return value if start.mover == player else -value
+        if _entering_move(memory):
+            return WIN
+        return int(search(memory, self._table, limits, 0, depth, -INFINITY, INFINITY))
 
 
 class Refutation:

@@ -438,13 +438,16 @@ class XeroGSearcher:
 
     def _value_of(self, start: XeroGState, player: Player, limits: Effort, seed: int) -> int:
         """Return the value of the end of a setup for ``player``, one action deep if there are enough nodes."""
-        memory = new_memory([], self._weights, seed)
-        memory.positions[0] = position_of(start)
-        depth = 1 if limits[ALLOWED] >= ROW_NODES else 0
-        value = search(memory, new_transpositions(), limits, 0, depth, -INFINITY, INFINITY)
+        value = self._search_row(start, 1 if limits[ALLOWED] >= ROW_NODES else 0, limits, seed)
         # A win here proves nothing about a row: the reply was one of a sample.
         value = min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
         return value if start.mover == player else -value
+
+    def _search_row(self, start: XeroGState, depth: int, limits: Effort, seed: int) -> int:
+        """Return the value of a position for its mover, ``depth`` actions deep."""
+        memory = new_memory([], self._weights, seed)
+        memory.positions[0] = position_of(start)
+        return int(search(memory, new_transpositions(), limits, 0, depth, -INFINITY, INFINITY))
 
 
 def hashes_played(state: XeroGState) -> list[int]:
