@@ -14,7 +14,7 @@ import structlog
 from hypothesis import HealthCheck, settings
 
 from tabuleiro.rules.games.virus_wars import VirusWars
-from tests.postgres import Cluster, cluster, reason_to_skip
+from tests.postgres import Cluster, cluster_with_games
 
 GARBAGE_THRESHOLDS = (10_000, 10, 10)
 """After how many new objects, and rounds in the younger ones, the collector looks for garbage."""
@@ -76,10 +76,7 @@ def draws_in_virus_wars(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Cluster]:
     """One PostgreSQL for all tests of a process."""
-    if reason := reason_to_skip():
-        pytest.skip(reason)
-    with cluster() as running:
-        running.sql("CREATE DATABASE games")
+    with cluster_with_games() as running:
         yield running
 
 

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 _USER: Final = "tabuleiro"
 _UNPRIVILEGED: Final = ("postgres", "nobody")
 """Users to run it as where the tests run as root, which PostgreSQL refuses to be."""
@@ -170,6 +172,16 @@ def cluster(*, is_quick: bool = True, primary: Cluster | None = None, **settings
         finally:
             if (folder / "data" / "postmaster.pid").exists():
                 running.stop("immediate")
+
+
+@contextmanager
+def cluster_with_games(*, is_quick: bool = True) -> Iterator[Cluster]:
+    """Run a PostgreSQL with an empty database `games`, as :func:`cluster`; without one, skip the test."""
+    if reason := reason_to_skip():
+        pytest.skip(reason)
+    with cluster(is_quick=is_quick) as running:
+        running.sql("CREATE DATABASE games")
+        yield running
 
 
 @contextmanager

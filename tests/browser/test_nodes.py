@@ -17,7 +17,7 @@ import pytest
 from tests.browser.conftest import Served
 from tests.browser.play import join, played, reported, start, step, wait_for_actions
 from tests.e2e.server_process import free_port
-from tests.postgres import cluster, reason_to_skip
+from tests.postgres import cluster_with_games
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -89,10 +89,7 @@ class Nodes:
 @pytest.fixture(scope="module")
 def postgres_url() -> Iterator[str]:
     """The address of a database of its own."""
-    if reason := reason_to_skip():
-        pytest.skip(reason)
-    with cluster() as running:
-        running.sql("CREATE DATABASE games")
+    with cluster_with_games() as running:
         yield running.url("games")
 
 

@@ -20,7 +20,7 @@ from tabuleiro_client.net.room import EnteredRoom, enter
 from tests.e2e.players import Players
 from tests.e2e.server_process import LIMIT_S, ServerProcess, free_port, serving
 from tests.e2e.test_postgres import tabuleiro
-from tests.postgres import Cluster, cluster, reason_to_skip
+from tests.postgres import Cluster, cluster_with_games
 
 QUICKLY = LinkSettings(backoff=Backoff(first_s=0.02, limit_s=0.2), ping_interval_s=2.0, request_timeout_s=4.0)
 MANY_ROOMS = {"account_rooms_burst_count": 1_000, "rooms_per_account_count": 1_000}
@@ -40,10 +40,7 @@ pytestmark = [
 @pytest.fixture
 def postgres() -> Iterator[Cluster]:
     """A PostgreSQL that keeps what it has acknowledged."""
-    if reason := reason_to_skip():
-        pytest.skip(reason)
-    with cluster(is_quick=False) as running:
-        running.sql("CREATE DATABASE games")
+    with cluster_with_games(is_quick=False) as running:
         yield running
 
 

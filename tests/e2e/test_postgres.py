@@ -18,7 +18,7 @@ from tabuleiro_client.net.link import Backoff, Link, LinkSettings
 from tabuleiro_client.net.room import enter
 from tests.e2e.players import Players
 from tests.e2e.server_process import LIMIT_S, serving
-from tests.postgres import Cluster, cluster, reason_to_skip
+from tests.postgres import Cluster, cluster_with_games
 
 QUICKLY = LinkSettings(backoff=Backoff(first_s=0.02, limit_s=0.2))
 COMMANDS_LIMIT_S = 6 * LIMIT_S
@@ -31,10 +31,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def postgres() -> Iterator[Cluster]:
     """A PostgreSQL that keeps what it has acknowledged."""
-    if reason := reason_to_skip():
-        pytest.skip(reason)
-    with cluster(is_quick=False) as running:
-        running.sql("CREATE DATABASE games")
+    with cluster_with_games(is_quick=False) as running:
         yield running
 
 

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
@@ -204,6 +205,14 @@ def open_any(adapter: str, tmp_path: Path, request: pytest.FixtureRequest) -> Op
             await store.close()
 
     return opened
+
+
+@pytest.fixture
+async def admin(database_url: str) -> AsyncIterator[asyncpg.Connection]:
+    """A connection that nobody disturbs."""
+    connection = await asyncpg.connect(database_url)
+    yield connection
+    await connection.close()
 
 
 @pytest.fixture

@@ -26,14 +26,6 @@ LISTENING = "SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND dat
 
 
 @pytest.fixture
-async def admin(database_url: str) -> AsyncIterator[asyncpg.Connection]:
-    """A connection that nobody disturbs."""
-    connection = await asyncpg.connect(database_url)
-    yield connection
-    await connection.close()
-
-
-@pytest.fixture
 async def stores(database_url: str) -> AsyncIterator[tuple[PostgresStore, PostgresStore]]:
     """Two servers' stores; the first one hears of the other, and at once."""
     async with opened(database_url) as hearing, opened(database_url) as other:

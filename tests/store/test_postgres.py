@@ -7,6 +7,7 @@ import gc
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -31,20 +32,12 @@ from tabuleiro_server.store.postgres.schema import MIGRATIONS
 from tabuleiro_server.store.postgres.store import PostgresStore
 from tabuleiro_server.store.tables import Migration
 from tests.patience import LIMIT_S
-from tests.postgres import Cluster, cluster, pooler, pooler_program, reason_to_skip
+from tests.postgres import Cluster, cluster, cluster_with_games, pooler, pooler_program, reason_to_skip
 from tests.postgres_proxy import Proxy, proxy
 from tests.store.nodes import HERE
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
-
-
-@pytest.fixture
-async def admin(database_url: str) -> AsyncIterator[asyncpg.Connection]:
-    """A connection that nobody disturbs."""
-    connection = await asyncpg.connect(database_url)
-    yield connection
-    await connection.close()
 
 
 @pytest.fixture
@@ -241,8 +234,10 @@ async def test_takeover_waits_for_the_append_before_it_and_refuses_the_one_behin
 
 
 async def _own(store: PostgresStore, make: Any, room: RoomCode, name: bytes, written: dict[int, bytes]) -> None:
-    """Take the room over again and again, and add events for as long as it is ours."""
-    for number in range(20):
+    """Take the room over again and again, and add events for as long as it is ours; end when it has many."""
+    for number in count():
+        if number >= 20 and len(written) > 20:
+            return
         incarnation = (await store.take_over(room)).incarnation
         last = len(await store.load(room))
         payload = name + b"%d" % number
@@ -522,10 +517,7 @@ async def test_limits_of_the_database_for_statements_end_no_commit(
 
 @pytest.mark.slow
 async def test_a_database_that_is_killed_refuses_and_comes_back_by_itself(make: Any) -> None:
-    if reason := reason_to_skip():
-        pytest.skip(reason)
-    with cluster(is_quick=False) as running:
-        running.sql("CREATE DATABASE games")
+    with cluster_with_games(is_quick=False) as running:
         store = await PostgresStore.open(running.url("games"))
         try:
             over = asyncio.Event()
