@@ -45,9 +45,13 @@ class ServerProcess:
     ) -> ServerProcess:
         """Start a server and wait until it listens. Raises: AssertionError with its log when it ends instead."""
         server = await cls.launch(db, port, has_slow_disk=has_slow_disk, **settings)
-        async with asyncio.timeout(LIMIT_S):
-            assert server._process.stdout is not None
-            line = (await server._process.stdout.readline()).decode().strip()
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                assert server._process.stdout is not None
+                line = (await server._process.stdout.readline()).decode().strip()
+        except BaseException:
+            await server.kill()
+            raise
         if not line.startswith(_LISTENS):
             await server.wait()
             raise AssertionError(f"the server did not start:\n{server.log_text}")

@@ -48,6 +48,7 @@ class Run:
         settings: The limits of connections.
         bot_at_every: Every so many tables a bot plays in the guest's place.
         passing: Refusals that pass by: the same is asked again.
+        pause_s: Time for which people think before a move, on average. Without any they keep this process busy.
     """
 
     def __init__(
@@ -57,11 +58,13 @@ class Run:
         *,
         bot_at_every: int = 2,
         passing: frozenset[ErrorCode] = frozenset(),
+        pause_s: float = 0.0,
     ) -> None:
         self.home = home
         self.settings = settings
         self.bot_at_every = bot_at_every
         self.passing = passing
+        self.pause_s = pause_s
         self.ledger = Ledger()
         self.is_over = False
         self.codes: set[RoomCode] = set()
@@ -235,6 +238,8 @@ class Table:
         actions, after = some_actions(state, self._chance)
         if after.is_terminal:
             self._run.moment("last action")
+        if self._run.pause_s:
+            await asyncio.sleep(2 * self._chance.random() * self._run.pause_s)
         async for _ in self._run.attempts():
             try:
                 await room.play(actions)

@@ -37,6 +37,9 @@ from tests.postgres_proxy import Proxy, proxy
 ROUND_LIMIT_S: Final = 90
 """How long it may take until every table is played at again."""
 
+PAUSE_S: Final = 0.3
+"""The networks between nodes and databases are in the process of those who play, and need time, too."""
+
 LONG_S: Final = 20
 """After which time it is told who waits for what."""
 
@@ -109,7 +112,7 @@ class ClusterTorture:
     def __init__(
         self, folder: Path, seed: int, round_count: int, *, node_count: int, table_count: int, stop_s: float
     ) -> None:
-        self.run = Run(self._home, _SETTINGS, bot_at_every=6, passing=_PASSING)
+        self.run = Run(self._home, _SETTINGS, bot_at_every=6, passing=_PASSING, pause_s=PAUSE_S)
         self.pauses_s: dict[str, list[float]] = defaultdict(list)
         self._folder = folder
         self._chance = random.Random(seed)
