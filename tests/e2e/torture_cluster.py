@@ -51,6 +51,7 @@ _SERVER: Final = {
     "messages_per_second_count": 100_000,
     "messages_burst_count": 100_000,
     "rooms_per_account_count": 100_000,
+    "entered_rooms_count": 100_000,
     "connections_per_address_count": 1_000_000,
     **NO_BUDGETS,
 }
