@@ -231,6 +231,23 @@ def test_the_board_fits_a_phone_on_its_side(visit: Any, finished_room: str) -> N
     assert page.evaluate("document.documentElement.scrollWidth") <= 740
 
 
+def test_nothing_lies_under_the_notch_of_a_phone_on_its_side(visit: Any, finished_room: str) -> None:
+    page = visit(f"/r/{finished_room}", **PHONE | {"viewport": {"width": 740, "height": 360}})
+    insets = {"top": 12, "left": 47, "right": 47, "bottom": 21}
+    page.context.new_cdp_session(page).send("Emulation.setSafeAreaInsetsOverride", {"insets": insets})
+    page.wait_for_selector("svg.board")
+    page.wait_for_function("getComputedStyle(document.body).paddingLeft === '47px'")
+    for name in ("header a", "svg.board", "main button", "main input"):
+        for part in page.locator(name).all():
+            box = part.bounding_box()
+            if box is not None:
+                assert box["x"] >= 47
+                assert box["x"] + box["width"] <= 740 - 47
+    assert page.locator("header a").first.bounding_box()["y"] >= 12
+    end = page.evaluate("document.querySelector('main').getBoundingClientRect().bottom + scrollY")
+    assert page.evaluate("document.documentElement.scrollHeight") - end >= 21
+
+
 def test_a_tap_beside_a_cell_counts_for_it_and_is_confirmed(visit: Any) -> None:
     page = visit(is_phone=True)
     start(page, "minefield")
