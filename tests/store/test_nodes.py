@@ -9,10 +9,11 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 
-from tabuleiro.errors import DatabaseLockedError, ElsewhereError, TakenOverError
-from tabuleiro.ids import RoomCode, Seq, TimestampMs
+from tabuleiro.errors import DatabaseLockedError, ElsewhereError, StoreError, TakenOverError
+from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import NodeRow, Ownership, Rows
 from tabuleiro_server.store.postgres.keeper import NodeAddress
 from tabuleiro_server.store.postgres.store import PostgresStore
@@ -126,6 +127,74 @@ async def test_room_that_is_handed_over_belongs_to_the_other_node(open_node: Ope
     await third.append(ROOM, Seq(3), make.events(4, 4), make.rows(ROOM), incarnation)
     with pytest.raises(TakenOverError):
         await first.hand_over(ROOM, owned, target)
+
+
+async def test_rooms_that_move_at_one_time_move_in_one_commit_on_either_side(
+    open_node: Open, make: Any, database_url: str
+) -> None:
+    codes = [RoomCode(f"R{number:04}") for number in range(40)]
+    async with AsyncExitStack() as stack:
+        admin = await asyncpg.connect(database_url)
+        stack.push_async_callback(admin.close)
+        first, second = await open_node("a"), await open_node("b")
+        for code in codes:
+            await make_room(first, make, code)
+
+        async def commits_count() -> int:
+            return int(await admin.fetchval("SELECT count(DISTINCT xmin::text) FROM tabuleiro.rooms"))
+
+        assert await commits_count() == len(codes)
+        owned = [each.incarnation for each in await asyncio.gather(*map(first.take_over, codes))]
+        assert await commits_count() == 1
+        (target,) = await first.other_nodes()
+        moves = zip(codes, owned, strict=True)
+        await asyncio.gather(*(first.hand_over(code, incarnation, target.id) for code, incarnation in moves))
+        assert await commits_count() == 1
+        taken = [each.incarnation for each in await asyncio.gather(*map(second.take_over, codes))]
+        assert await commits_count() == 1
+        assert taken == [incarnation + 2 for incarnation in owned]
+
+
+async def test_room_that_somebody_else_is_writing_to_holds_up_no_other_one(
+    open_node: Open, make: Any, database_url: str
+) -> None:
+    first, second = await open_node("a"), await open_node("b")
+    for code in (ROOM, OTHER):
+        await make_room(first, make, code)
+    owned = {code: (await first.take_over(code)).incarnation for code in (ROOM, OTHER)}
+    (target,) = await first.other_nodes()
+    admin = await asyncpg.connect(database_url)
+    try:
+        for work in (
+            [first.hand_over(code, incarnation, target.id) for code, incarnation in owned.items()],
+            [second.take_over(code) for code in owned],
+        ):
+            locking = admin.transaction()
+            await locking.start()
+            await admin.execute("SELECT FROM tabuleiro.rooms WHERE code = $1 FOR UPDATE", ROOM)
+            held, free = map(asyncio.ensure_future, work)
+            await free
+            assert not held.done()
+            await locking.rollback()
+            await held
+    finally:
+        await admin.close()
+
+
+async def test_guests_who_come_at_one_time_are_noted_in_one_commit(open_node: Open, database_url: str) -> None:
+    node = await open_node("a")
+    guests = [AccountId(f"guest{number}") for number in range(20)]
+    for guest in guests:
+        await node.accounts.create(guest, guest, guest.encode(), TimestampMs(1))
+    await asyncio.gather(*(node.accounts.touch(guest, TimestampMs(2)) for guest in guests))
+    admin = await asyncpg.connect(database_url)
+    try:
+        query = "SELECT count(DISTINCT xmin::text), min(last_seen_ms) FROM tabuleiro.accounts"
+        assert tuple(await admin.fetchrow(query)) == (1, 2)
+    finally:
+        await admin.close()
+    with pytest.raises(StoreError, match="no account"):
+        await node.accounts.touch(AccountId("nobody"), TimestampMs(2))
 
 
 async def test_room_of_a_silent_node_is_taken_over_after_its_lease_and_the_zombie_is_refused(

@@ -10,14 +10,15 @@ All times are by the clock of the database.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 import asyncpg
 
-from tabuleiro.errors import ElsewhereError, TakenOverError
+from tabuleiro.errors import ElsewhereError
 from tabuleiro.ids import DurationMs, RoomCode, TimestampMs
-from tabuleiro_server.store.port import FIRST_INCARNATION, Incarnation, NodeId, NodeRow, Ownership
+from tabuleiro_server.store.port import Incarnation, NodeId, NodeRow, Ownership
+from tabuleiro_server.store.postgres.grouping import locking
 
 _WITH_LIVES: Final = """
     LEFT JOIN tabuleiro.signs_of_life AS life ON life.node = owner
@@ -33,9 +34,10 @@ _IS_FREE: Final = """(
 )"""
 """Whether the asking node may take a room over; $2 is the length of a lease in seconds."""
 
+# Rows are locked in the order of their codes, as everywhere.
 _CLAIM: Final = f"""
 WITH room AS MATERIALIZED (
-    SELECT code, owner FROM tabuleiro.rooms WHERE code = $3 FOR NO KEY UPDATE
+    SELECT code, owner FROM tabuleiro.rooms WHERE code = ANY($3::text[]) ORDER BY code FOR NO KEY UPDATE {{}}
 ), asked AS MATERIALIZED (
     SELECT code, {_IS_FREE} AS is_free, life.url, owner <> $1 AND NOT life.has_left AS has_died,
         now() - life.seen_at AS silent,
@@ -44,11 +46,11 @@ WITH room AS MATERIALIZED (
     FROM room {_WITH_LIVES}
 ), claimed AS (
     UPDATE tabuleiro.rooms SET incarnation = incarnation + 1, owner = $1
-    FROM asked WHERE rooms.code = asked.code AND is_free RETURNING incarnation
+    FROM asked WHERE rooms.code = asked.code AND is_free RETURNING rooms.code, incarnation
 )
-SELECT (SELECT incarnation FROM claimed) AS incarnation, url, has_died,
+SELECT code, incarnation, url, has_died,
     (1000 * extract(epoch FROM silent))::bigint AS silent_ms, (1000 * extract(epoch FROM free))::bigint AS free_ms
-FROM asked
+FROM asked LEFT JOIN claimed USING (code)
 """
 
 _DUE: Final = f"""
@@ -57,20 +59,49 @@ ORDER BY next_deadline_ms, code
 """
 
 
-async def claim_room(connection: asyncpg.Connection, node: int, lease_s: float, room: RoomCode) -> Ownership:
-    """Make a node the owner of a room and raise the room's incarnation, if the node may have it.
+class HandOver(NamedTuple):
+    """A room that ``node`` is to have, of the present owner's ``incarnation``."""
 
-    Raises: ElsewhereError.
+    room: RoomCode
+    incarnation: Incarnation
+    node: NodeId
+
+
+_HAND_OVER: Final = """
+WITH wanted AS (
+    SELECT code, last, next FROM unnest($1::text[], $2::int[], $3::bigint[]) AS wanted (code, last, next)
+), room AS MATERIALIZED (
+    SELECT code, incarnation, owner, last, next FROM tabuleiro.rooms JOIN wanted USING (code)
+    ORDER BY code FOR NO KEY UPDATE OF rooms {}
+), moved AS (
+    UPDATE tabuleiro.rooms SET owner = next, incarnation = last + 1 FROM room WHERE rooms.code = room.code
+        AND (room.incarnation = last OR (room.incarnation = last + 1 AND room.owner = next))
+    RETURNING rooms.code
+)
+SELECT code, moved.code IS NOT NULL FROM room LEFT JOIN moved USING (code)
+"""
+
+
+async def claim_rooms(
+    connection: asyncpg.Connection, node: int, lease_s: float, rooms: Sequence[RoomCode], *, waits: bool
+) -> dict[RoomCode, Ownership | ElsewhereError]:
+    """Make a node the owner of those rooms that it may have, and raise their incarnations.
+
+    Unknown rooms are left out, and unless it ``waits``, rooms that others are writing to.
+
+    Returns: for each room that another node has the error that names it.
     """
-    found = await connection.fetchrow(_CLAIM, node, lease_s, room)
-    if found is None:
-        return Ownership(FIRST_INCARNATION)
-    if found["incarnation"] is None:
-        raise ElsewhereError(room, found["url"])
-    incarnation = Incarnation(found["incarnation"])
-    if not found["has_died"]:
+    found = await connection.fetch(_CLAIM.format(locking(waits)), node, lease_s, rooms)
+    return {row["code"]: _claimed(row) for row in found}
+
+
+def _claimed(row: asyncpg.Record) -> Ownership | ElsewhereError:
+    if row["incarnation"] is None:
+        return ElsewhereError(row["code"], row["url"])
+    incarnation = Incarnation(row["incarnation"])
+    if not row["has_died"]:
         return Ownership(incarnation)
-    silent_ms, free_ms = max(found["silent_ms"], 0), max(found["free_ms"], 0)
+    silent_ms, free_ms = max(row["silent_ms"], 0), max(row["free_ms"], 0)
     return Ownership(incarnation, DurationMs(silent_ms), DurationMs(free_ms))
 
 
@@ -91,16 +122,17 @@ async def release_rooms(connection: asyncpg.Connection, rooms: Mapping[RoomCode,
     )
 
 
-async def hand_room_over(
-    connection: asyncpg.Connection, room: RoomCode, incarnation: Incarnation, node: NodeId
-) -> None:
-    """Make another node the owner. It may run again after it was committed. Raises: TakenOverError."""
-    query = (
-        "UPDATE tabuleiro.rooms SET owner = $3, incarnation = $2 + 1"
-        " WHERE code = $1 AND (incarnation = $2 OR (incarnation = $2 + 1 AND owner = $3)) RETURNING code"
-    )
-    if await connection.fetchval(query, room, incarnation, node) is None:
-        raise TakenOverError(room)
+async def hand_rooms_over(
+    connection: asyncpg.Connection, moves: Sequence[HandOver], *, waits: bool
+) -> dict[HandOver, bool]:
+    """Make other nodes the owners of rooms; False for a room that somebody else has taken over.
+
+    It may run again after it was committed. Unknown rooms are left out, and unless it ``waits``, rooms that others
+    are writing to.
+    """
+    columns = zip(*moves, strict=True)
+    found = dict(await connection.fetch(_HAND_OVER.format(locking(waits)), *map(list, columns)))
+    return {move: found[move.room] for move in moves if move.room in found}
 
 
 async def select_other_nodes(connection: asyncpg.Connection, node: int) -> list[NodeRow]:

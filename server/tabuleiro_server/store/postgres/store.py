@@ -10,7 +10,7 @@ from functools import partial
 import asyncpg
 import structlog
 
-from tabuleiro.errors import StoreError
+from tabuleiro.errors import ElsewhereError, StoreError, TakenOverError
 from tabuleiro.ids import AccountId, DurationMs, RoomCode, Seq, TimestampMs
 from tabuleiro_server.metrics import CommitMetrics
 from tabuleiro_server.store.port import (
@@ -39,7 +39,9 @@ from tabuleiro_server.store.postgres.connection import (
     has_pooler,
     storage_error,
 )
+from tabuleiro_server.store.postgres.grouping import Grouped
 from tabuleiro_server.store.postgres.keeper import ALONE, LEASE_S, Keeper, NodeAddress
+from tabuleiro_server.store.postgres.ownership import HandOver
 from tabuleiro_server.store.postgres.peers import PostgresPeers
 from tabuleiro_server.store.postgres.schema import MIGRATIONS, migrate
 from tabuleiro_server.store.postgres.writer import Append, Removal, Writer
@@ -66,6 +68,8 @@ class PostgresStore(Store):
         self._last_alive_ms: int | None = None
         self._released: dict[RoomCode, Incarnation] = {}
         self._releasing: asyncio.Task[None] | None = None
+        self._claims = Grouped(self._claim, self._claim_one)
+        self._hand_overs = Grouped(self._hand_over, self._hand_over_one)
 
     @classmethod
     async def open(
@@ -115,6 +119,8 @@ class PostgresStore(Store):
     async def close(self) -> None:
         """Close all connections; the rooms that this node owns are free."""
         async with contextlib.AsyncExitStack() as stack:
+            for part in (self._claims, self._hand_overs, self._accounts):
+                stack.push_async_callback(part.finish, CLOSE_LIMIT_S)
             stack.push_async_callback(self._database.close)
             stack.push_async_callback(self._keeper.stop)
             await self.stop()
@@ -169,10 +175,27 @@ class PostgresStore(Store):
 
     async def take_over(self, room: RoomCode) -> Ownership:
         """Become the owner of a room."""
-        node_id, lease_s = self._writer.node_id, self._lease_s
+        claimed = await self._claims.write(room)
+        if isinstance(claimed, ElsewhereError):
+            raise claimed
+        return claimed
+
+    async def _claim(
+        self, rooms: Sequence[RoomCode], *, waits: bool = False
+    ) -> dict[RoomCode, Ownership | ElsewhereError]:
         return await self._database.change(
-            lambda connection: ownership.claim_room(connection, node_id, lease_s, room)
+            partial(
+                ownership.claim_rooms,
+                node=self._writer.node_id,
+                lease_s=self._lease_s,
+                rooms=rooms,
+                waits=waits,
+            )
         )
+
+    async def _claim_one(self, room: RoomCode) -> Ownership | ElsewhereError:
+        claimed = await self._claim([room], waits=True)
+        return claimed.get(room, Ownership(FIRST_INCARNATION))
 
     def release(self, room: RoomCode, incarnation: Incarnation) -> None:
         """Own a room no more: all that are released at one moment are written in one go."""
@@ -193,9 +216,14 @@ class PostgresStore(Store):
 
     async def hand_over(self, room: RoomCode, incarnation: Incarnation, node: NodeId) -> None:
         """Make another node the owner of a room."""
-        await self._database.change(
-            lambda connection: ownership.hand_room_over(connection, room, incarnation, node)
-        )
+        if not await self._hand_overs.write(HandOver(room, incarnation, node)):
+            raise TakenOverError(room)
+
+    async def _hand_over(self, moves: Sequence[HandOver], *, waits: bool = False) -> dict[HandOver, bool]:
+        return await self._database.change(partial(ownership.hand_rooms_over, moves=moves, waits=waits))
+
+    async def _hand_over_one(self, move: HandOver) -> bool:
+        return (await self._hand_over([move], waits=True)).get(move, False)
 
     def append(
         self,
