@@ -200,7 +200,8 @@ async def running_server(
             log.warning("the machine's clock is behind the newest event; time goes on from there", by_ms=behind_ms)
         at_the_end(store.stop, "commits")
         pool = BotPool(config.bot_workers or max((os.cpu_count() or 2) - 1, 1), config.bot_think_limit_ms)
-        await pool.start()
+        # Matches come with their clocks running, and a process takes a while to start.
+        await pool.start(is_ready=bool(config.node_url))
         at_the_end(pool.stop, "bot workers")
         budgets = Budgets(config)
         bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms, budgets.bot_turn)
@@ -208,8 +209,6 @@ async def running_server(
         services = await _rooms(config, store, bot_seats, hints, budgets, lifecycle, clock)
         at_the_end(services.directory.stop, "rooms")
         at_the_end(bot_seats.stop, "bots")
-        await services.nodes.start()
-        at_the_end(services.nodes.stop, "other nodes")
         stack.callback(services.lobby.stop)
         at_the_end(services.feed.stop, "changes by other servers")
         at_the_end(services.followers.stop, "followed rooms")
@@ -225,6 +224,9 @@ async def running_server(
         at_the_end(sockets.stop, "connections")
         # While there are connections to answer on.
         at_the_end(hints.stop, "hints")
+        # Only now can people be sent here.
+        await services.nodes.start()
+        at_the_end(services.nodes.stop, "other nodes")
         janitor = Janitor(store, services.directory, services.guests, config, now_ms)
         janitor.start()
         at_the_end(janitor.stop, "the janitor")

@@ -256,6 +256,13 @@ class ElsewhereError(StoreError):
         super().__init__(f"room {room} is at {node_url}")
 
 
+class NodeLeavesError(StoreError):
+    """Another node gets no room: it is not there any more, or about to end. Nothing was done."""
+
+    def __init__(self, room: str) -> None:
+        super().__init__(f"the node that room {room} was meant for ends itself")
+
+
 class DamagedRoomError(StoreError):
     """An event of the room is missing or altered. ``seq`` is ``None`` when no single event can be named."""
 

@@ -23,9 +23,11 @@ SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 
 
 @asynccontextmanager
-async def open_pool(stage: Stage, worker_count: int = 1, think_limit_ms: int = LONG_MS) -> AsyncIterator[BotPool]:
+async def open_pool(
+    stage: Stage, worker_count: int = 1, think_limit_ms: int = LONG_MS, *, is_ready: bool = False
+) -> AsyncIterator[BotPool]:
     pool = BotPool(worker_count, think_limit_ms, command=stage.command)
-    await pool.start()
+    await pool.start(is_ready=is_ready)
     try:
         yield pool
     finally:
@@ -105,6 +107,14 @@ async def test_workers_are_started_by_the_first_request_and_kept_for_the_next(st
         puppet.do("answer")
         await answer_of(second)
         assert pool.counts.started_workers_count == 1
+
+
+async def test_pool_that_is_to_be_ready_starts_the_worker_of_the_first_request_before_it(stage: Stage) -> None:
+    async with open_pool(stage, worker_count=3, is_ready=True) as pool:
+        puppet = await stage.enter()
+        thinking = ask(pool, request())
+        await thinks(puppet, thinking)
+        assert (pool.worker_pids, pool.counts.started_workers_count) == ((puppet.pid,), 1)
 
 
 async def test_several_rooms_think_at_once_but_no_more_than_there_are_workers(stage: Stage) -> None:

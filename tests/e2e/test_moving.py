@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tabuleiro.ids import Seq
+from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.events import RoomResumed, SeatDisconnected, SeatsSwapped
 from tabuleiro.protocol.messages import (
@@ -20,8 +20,10 @@ from tabuleiro.protocol.messages import (
     Ok,
     Play,
     QuickPlay,
+    Resign,
     RoomGone,
     Say,
+    SeatRequest,
     SwapSeats,
     WatchRoom,
 )
@@ -54,8 +56,9 @@ async def ana(nodes: Nodes) -> AsyncIterator[WireClient]:
         yield client
 
 
-async def new_room(client: WireClient) -> str:
-    entered = await client.do(CreateRoom, game="virus-wars", options=SMALL)
+async def new_room(client: WireClient, *, has_bot: bool = False) -> str:
+    other = SeatRequest("bot", "random") if has_bot else SeatRequest()
+    entered = await client.do(CreateRoom, game="virus-wars", options=SMALL, seats=(SeatRequest("me"), other))
     return str(entered.head.room)
 
 
@@ -96,23 +99,114 @@ async def test_node_that_drains_sends_its_people_to_another_one(nodes: Nodes, an
     assert second.server.directory.rooms_count == 0
 
 
-async def test_rooms_with_people_are_moved_before_those_in_which_nobody_is(
-    nodes: Nodes, ana: WireClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    moved: list[str] = []
+@pytest.fixture
+def moves(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """The rooms that nodes begin to move, each with the address of the node that is to have it."""
+    moves: list[tuple[str, str]] = []
     move = LiveRoom.move
 
     async def note_and_move(room: LiveRoom, node: NodeRow) -> None:
-        moved.append(room.state.code)
+        moves.append((room.state.code, node.url))
         await move(room, node)
 
     monkeypatch.setattr(LiveRoom, "move", note_and_move)
-    empty, full = await new_room(ana), await new_room(ana)
-    room = await nodes[0].server.directory.find(empty)
-    (connection,) = room.subscribers._subscribers
-    room.dismiss(connection)
-    await nodes[0].server.nodes.drain()
-    assert moved == [full, empty]
+    return moves
+
+
+async def leave_alone(node: RunningNode, code: str) -> None:
+    """Let nobody be in a room."""
+    room = await node.server.directory.find(code)
+    for connection in tuple(room.subscribers._subscribers):
+        room.dismiss(connection)
+
+
+async def owners(database_url: str) -> dict[str, str | None]:
+    """Return the name of the node that owns each room."""
+    admin = await asyncpg.connect(database_url)
+    try:
+        return dict(
+            await admin.fetch(
+                "SELECT code, name FROM tabuleiro.rooms LEFT JOIN tabuleiro.signs_of_life ON node = owner"
+            )
+        )
+    finally:
+        await admin.close()
+
+
+async def test_rooms_with_people_are_moved_before_those_in_which_nobody_is(
+    nodes: Nodes, ana: WireClient, moves: list[tuple[str, str]]
+) -> None:
+    first, second = nodes
+    empty, full = await new_room(ana, has_bot=True), await new_room(ana)
+    await leave_alone(first, empty)
+    await first.server.nodes.drain()
+    assert moves == [(full, second.url), (empty, second.url)]
+
+
+async def test_rooms_in_which_nobody_plays_and_nobody_is_are_left_to_whoever_asks_for_them(
+    nodes: Nodes, ana: WireClient, moves: list[tuple[str, str]], database_url: str
+) -> None:
+    first, second = nodes
+    finished, waiting, watched = (
+        await new_room(ana, has_bot=True),
+        await new_room(ana),
+        await new_room(ana, has_bot=True),
+    )
+    for code in (finished, watched):
+        await ana.do(Resign, room=code, match=1)
+    for code in (finished, waiting):
+        await leave_alone(first, code)
+    await first.server.nodes.drain()
+    assert moves == [(watched, second.url)]
+    assert first.server.nodes.has_drained
+    async with Link(second.server.url, name="eva") as eva:
+        for code in (finished, waiting, watched):
+            await (await enter(eva, WatchRoom(id=0, room=code))).close()
+    assert await owners(database_url) == dict.fromkeys((finished, waiting, watched), "b")
+
+
+async def test_node_that_begins_to_end_while_rooms_are_given_to_it_gets_none(
+    nodes: Nodes, ana: WireClient, moves: list[tuple[str, str]], database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = nodes
+    codes = [await new_room(ana) for _ in range(3)]
+    async with running_node(database_url, "c") as third:
+        asked = first.server.nodes._store.other_nodes
+        seen: list[list[NodeRow]] = []
+
+        async def asked_just_before(*, is_counting: bool = False) -> list[NodeRow]:
+            """Return the nodes as they were before the second one began to end, at the first time."""
+            nodes = await asked(is_counting=is_counting)
+            if not seen:
+                await second.server.nodes.drain()
+            seen.append(nodes)
+            return nodes
+
+        monkeypatch.setattr(first.server.nodes._store, "other_nodes", asked_just_before)
+        await first.server.nodes.drain()
+        assert {url for _, url in moves} == {second.url, third.url}
+        assert first.server.nodes.has_drained
+        assert await owners(database_url) == dict.fromkeys(codes, "c")
+
+
+async def test_people_who_are_sent_to_a_node_that_ends_are_sent_on_to_one_that_stays(
+    nodes: Nodes, ana: WireClient, database_url: str
+) -> None:
+    """Its room was handed to that node at the last moment."""
+    first, second = nodes
+    code = RoomCode(await new_room(ana))
+    room = await first.server.directory.find(code)
+    async with running_node(database_url, "c") as third:
+        (target,) = [node for node in await first.server.nodes._store.other_nodes() if node.url == second.url]
+        await room.move(target)
+        for node in (first, second):
+            await node.server.nodes.drain()
+        async with (
+            Link(first.server.url, name="eva") as eva,
+            await enter(eva, WatchRoom(id=0, room=code)) as watched,
+        ):
+            assert watched._link.url == third.url
+        assert await owners(database_url) == {code: "c"}
 
 
 async def test_without_another_node_nothing_is_moved(database_url: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tabuleiro.errors import DatabaseLockedError, ElsewhereError, StoreError, TakenOverError
+from tabuleiro.errors import DatabaseLockedError, ElsewhereError, NodeLeavesError, StoreError, TakenOverError
 from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import NodeRow, Ownership, Rows
 from tabuleiro_server.store.postgres.keeper import NodeAddress
@@ -37,6 +37,7 @@ async def open_node(database_url: str) -> AsyncIterator[Open]:
             address = NodeAddress(name, url_of(name))
             store = await PostgresStore.open(url, address=address, **settings)
             stack.push_async_callback(store.close)
+            await store.take_rooms(wanted=True)
             return store
 
         yield opened
@@ -197,6 +198,45 @@ async def test_guests_who_come_at_one_time_are_noted_in_one_commit(open_node: Op
         await node.accounts.touch(AccountId("nobody"), TimestampMs(2))
 
 
+async def test_node_that_takes_no_rooms_is_given_none(open_node: Open, make: Any) -> None:
+    """Neither while it starts, nor once it is about to end, nor after it has ended."""
+    first, second = await open_node("a"), await open_node("b")
+    await make_room(first, make)
+    owned = (await first.take_over(ROOM)).incarnation
+    (target,) = await first.other_nodes()
+    await second.take_rooms(wanted=False)
+    with pytest.raises(NodeLeavesError):
+        await first.hand_over(ROOM, owned, target.id)
+    await second.take_rooms(wanted=True)
+    await second.close()
+    with pytest.raises(NodeLeavesError):
+        await first.hand_over(ROOM, owned, target.id)
+    await first.append(ROOM, Seq(3), make.events(4, 4), make.rows(ROOM), owned)
+
+
+async def test_room_that_was_handed_over_and_is_disowned_is_free_and_no_other_one_is(
+    open_node: Open, make: Any
+) -> None:
+    first, second, third = [await open_node(name) for name in "abc"]
+    for code in (ROOM, OTHER):
+        await make_room(first, make, code)
+    target = {node.url: node.id for node in await first.other_nodes()}[url_of("b")]
+    await first.hand_over(ROOM, (await first.take_over(ROOM)).incarnation, target)
+    for code in (ROOM, OTHER):
+        await second.disown(code)
+    await third.take_over(ROOM)
+    with pytest.raises(ElsewhereError):
+        await third.take_over(OTHER)
+
+
+async def test_rooms_of_nodes_are_counted_as_they_are_now(open_node: Open, make: Any) -> None:
+    first, second = await open_node("a"), await open_node("b")
+    for code in (ROOM, OTHER):
+        await make_room(first, make, code)
+    assert [node.rooms_count for node in await second.other_nodes(is_counting=True)] == [2]
+    assert [node.rooms_count for node in await second.other_nodes()] == [0]
+
+
 async def test_room_of_a_silent_node_is_taken_over_after_its_lease_and_the_zombie_is_refused(
     open_node: Open, network: Proxy, make: Any
 ) -> None:
@@ -255,11 +295,11 @@ async def test_due_rooms_are_those_that_a_node_may_have(open_node: Open, make: A
 async def test_nodes_know_of_each_other_for_as_long_as_they_live(open_node: Open) -> None:
     first, second = await open_node("a", lease_s=SHORT_S), await open_node("b")
     (node,) = await second.other_nodes()
-    assert node == NodeRow(node.id, "a", url_of("a"), 0, is_draining=False)
+    assert node == NodeRow(node.id, "a", url_of("a"), 0, takes_rooms=True)
     first.beat(TimestampMs(1), 7)
-    await first.begin_draining()
+    await first.take_rooms(wanted=False)
     async with asyncio.timeout(LIMIT_S):
-        while not (node.is_draining and node.rooms_count == 7):
+        while node.takes_rooms or node.rooms_count != 7:
             (node,) = await second.other_nodes()
     await first.close()
     assert await second.other_nodes() == []

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -178,9 +179,11 @@ class BotPool:
         before_count = sum(sum(lane.queue.counts(rank).values()) for rank in Rank if rank < claim.rank)
         return (waiting_count + before_count + lane.thinking_count) / lane.worker_count
 
-    async def start(self) -> None:
-        """Take requests from now on. This starts no process yet."""
+    async def start(self, *, is_ready: bool = False) -> None:
+        """Take requests from now on; a worker starts with the first one, or at once with ``is_ready``."""
         self._is_running = True
+        if is_ready:
+            self._add_keeper(self._played, is_ready=True)
 
     async def stop(self) -> None:
         """Refuse new requests, fail those that wait, and end every worker process."""
@@ -219,9 +222,7 @@ class BotPool:
         try:
             lane.queue.put(claim, request.room, wish)
             if lane.wants_keeper:
-                keeper = _Keeper(lane.niceness)
-                task = asyncio.create_task(self._keep(keeper, lane), name="bot worker keeper")
-                lane.keepers[task] = keeper
+                self._add_keeper(lane)
             async with time_limit(None if patience_ms is None else patience_ms / 1000):
                 return await wish.thought
         except TimeoutError:
@@ -234,6 +235,11 @@ class BotPool:
             self._wishes.discard(wish)
             lane.queue.discard(wish)
 
+    def _add_keeper(self, lane: _Lane, *, is_ready: bool = False) -> None:
+        keeper = _Keeper(lane.niceness)
+        task = asyncio.create_task(self._keep(keeper, lane, is_ready=is_ready), name="bot worker keeper")
+        lane.keepers[task] = keeper
+
     def _lane(self, claim: Claim) -> _Lane:
         return self._played if claim.rank is Rank.PLAYED else self._among_themselves
 
@@ -241,10 +247,13 @@ class BotPool:
         self._fallbacks_count += 1
         return Thought(quick_turn(request), True, waited_ms)
 
-    async def _keep(self, keeper: _Keeper, lane: _Lane) -> None:
+    async def _keep(self, keeper: _Keeper, lane: _Lane, *, is_ready: bool) -> None:
         """Give one request of ``lane`` after the other to the worker of ``keeper``, until cancelled."""
         loop = asyncio.get_running_loop()
         try:
+            if is_ready:
+                with suppress(BotError):  # told when it is needed
+                    await self._usable_worker(keeper)
             while True:
                 wish, rank = await lane.queue.take()
                 lane.thinking_count += 1

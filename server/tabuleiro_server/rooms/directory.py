@@ -231,7 +231,7 @@ class Directory:
         if code in self._damaged:
             raise damaged(code)
         if self.next_node is not None:
-            raise elsewhere(code, self.next_node.url)
+            raise await self._sent_on(code, self.next_node)
         try:
             ownership = await self._context.journal.take_over(code)
             state = await self._context.journal.load(code)
@@ -253,6 +253,17 @@ class Directory:
         if first is None:  # it comes from a node that lives, and so do its people
             room.expect_players()
         return room
+
+    async def _sent_on(self, code: RoomCode, node: NodeRow) -> CommandError:
+        """Return the refusal that sends people on to a node, which knows where the room is if it is not there.
+
+        That must not be here: another node may have handed it to this one just before that was to end.
+        """
+        try:
+            await self._context.journal.disown(code)
+        except StoreError as error:
+            return unavailable(error)
+        return elsewhere(code, node.url)
 
     def _quarantined(self, code: RoomCode) -> CommandError:
         """Leave a room alone until the next start, and log the exception that is being handled."""

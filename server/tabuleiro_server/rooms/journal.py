@@ -105,8 +105,12 @@ class Journal:
         self._store.release(code, incarnation)
 
     async def hand_over(self, code: RoomCode, incarnation: Incarnation, node: NodeId) -> None:
-        """Make another node the room's owner. Raises: TakenOverError; StoreError."""
+        """Make another node the room's owner. Raises: TakenOverError; NodeLeavesError; StoreError."""
         await self._store.hand_over(code, incarnation, node)
+
+    async def disown(self, code: RoomCode) -> None:
+        """Let any node have a room that was handed to this one. Raises: StoreError."""
+        await self._store.disown(code)
 
     async def lost_rooms(self, rooms: Mapping[RoomCode, Incarnation]) -> dict[RoomCode, str | None]:
         """Return those of ``rooms`` that other nodes have taken over, with their addresses. Raises: StoreError."""

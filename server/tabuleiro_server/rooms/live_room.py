@@ -265,6 +265,11 @@ class LiveRoom:
         return summary_of(self.state, self.watchers_count)
 
     @property
+    def is_in_use(self) -> bool:
+        """True if a match is being played, or somebody is here: it should be in some node's memory."""
+        return self.state.phase == "playing" or len(self.subscribers) > 0
+
+    @property
     def watchers_count(self) -> int:
         """Accounts in the room that hold no seat."""
         return self.subscribers.count_watchers(self.state.seats)
@@ -284,8 +289,9 @@ class LiveRoom:
     async def move(self, node: NodeRow) -> None:
         """Make another node the owner, as soon as what is being stored is stored, and send everybody there.
 
-        Nothing happens if it leaves memory before. Raises: StoreError; the room stays then, unless somebody else
-        has taken it over.
+        Nothing happens if it leaves memory before.
+
+        Raises: NodeLeavesError; StoreError; the room stays then, unless somebody else has taken it over.
         """
         if self._ended.done():
             return

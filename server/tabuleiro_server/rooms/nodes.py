@@ -14,7 +14,7 @@ from typing import Final
 
 import structlog
 
-from tabuleiro.errors import CommandError, StoreError, TakenOverError
+from tabuleiro.errors import CommandError, NodeLeavesError, StoreError, TakenOverError
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro_server.metrics import NodeMetrics
 from tabuleiro_server.rooms.directory import Directory
@@ -32,7 +32,7 @@ ROUND_TRIP_MAX_MS: Final = 50
 """An answer that took longer tells too little of the clock of the store."""
 
 SHARE_LOOKS_COUNT: Final = 5
-"""Looks after which rooms may be given away: the others' numbers of rooms are some seconds old."""
+"""Looks after which rooms may be given away: those that were have been loaded by then."""
 
 SHARE_MIN_COUNT: Final = 10
 """Rooms beyond the mean that are worth the trouble of moving."""
@@ -87,8 +87,12 @@ class Nodes:
             raise CommandError(ErrorCode.ELSEWHERE, message, node_url=node.url)
 
     async def start(self) -> None:
-        """Look for the others, and go on doing so; where there can be none, never again. Raises: StoreError."""
+        """Take rooms from others, look for them, and go on doing so; where there can be none, never again.
+
+        From now on people are sent here. Raises: StoreError.
+        """
         if self._url:
+            await self._store.take_rooms(wanted=True)
             await self.look()
             self._task = asyncio.create_task(self._run(), name="other nodes")
 
@@ -114,7 +118,9 @@ class Nodes:
             await self._keep_time()
 
     async def drain(self) -> None:
-        """Give all rooms to the other nodes, and take no more; without another node all stay.
+        """Give the rooms in use to the other nodes, free all others, and take no more.
+
+        Without another node that takes rooms all stay.
 
         Raises:
             StoreError: The store fails.
@@ -122,15 +128,19 @@ class Nodes:
         await self.stop()
         if not self._url:
             return
-        await self._store.begin_draining()
-        nodes = _takers(await self._store.other_nodes())
-        if not nodes:
-            return
-        self._directory.next_node = min(nodes, key=lambda node: node.rooms_count)
-        # Some may still be on their way into memory. Those in which somebody waits for it go first.
-        while rooms := sorted(self._directory.rooms, key=lambda room: not len(room.subscribers)):
-            await self._move(rooms, nodes)
-        log.info("all rooms were given to other nodes", rooms_count=self.metrics.moved_count)
+        await self._store.take_rooms(wanted=False)
+        # Again: some rooms may still be on their way into memory, and a node that was to have some may end itself.
+        while nodes := _takers(await self._store.other_nodes(is_counting=True)):
+            self._directory.next_node = min(nodes, key=lambda node: node.rooms_count)
+            rooms = self._directory.rooms
+            if not rooms:
+                log.info("all rooms were given to other nodes", rooms_count=self.metrics.moved_count)
+                return
+            # Those in which somebody waits for it go first.
+            in_use = sorted([room for room in rooms if room.is_in_use], key=lambda room: not len(room.subscribers))
+            await self._move(in_use, nodes)
+            await asyncio.gather(*(room.stop() for room in rooms if not room.is_in_use))
+        self._directory.next_node = None
 
     async def _run(self) -> None:
         while True:
@@ -149,13 +159,22 @@ class Nodes:
             self._clock.steer(shared_ms - asked_ms - took_ms // 2)
 
     async def _share(self) -> None:
-        nodes, own_count = _takers(self._others), self._directory.rooms_count
-        mean_count = (own_count + sum(node.rooms_count for node in nodes)) / (1 + len(nodes))
-        surplus_count = int(own_count - mean_count)
-        if surplus_count >= max(SHARE_MIN_COUNT, mean_count / SHARE_PARTS_COUNT):
+        if not self._surplus_count(self._others):
+            return
+        # What they have told is some seconds old: another node may have given them rooms meanwhile.
+        nodes = _takers(await self._store.other_nodes(is_counting=True))
+        surplus_count = self._surplus_count(nodes)
+        if surplus_count:
             rooms = self._directory.rooms[: min(surplus_count, MOVED_COUNT)]
             log.info("rooms are given to nodes with fewer", rooms_count=len(rooms))
-            await self._move(rooms, [node for node in nodes if node.rooms_count < mean_count])
+            await self._move(rooms, nodes)
+
+    def _surplus_count(self, others: Sequence[NodeRow]) -> int:
+        """Return the number of rooms that this node has more than the mean, 0 for a few."""
+        counts = [self._directory.rooms_count, *(node.rooms_count for node in _takers(others))]
+        mean_count = sum(counts) / len(counts)
+        surplus_count = int(counts[0] - mean_count)
+        return surplus_count if surplus_count >= max(SHARE_MIN_COUNT, mean_count / SHARE_PARTS_COUNT) else 0
 
     async def _move(self, rooms: Sequence[LiveRoom], nodes: Sequence[NodeRow]) -> None:
         """Move rooms, each to the node that has the fewest then. Raises: StoreError, with some of them moved."""
@@ -170,11 +189,12 @@ class Nodes:
                 raise failure
 
     async def _move_one(self, room: LiveRoom, node: NodeRow) -> None:
-        with suppress(TakenOverError):  # it is not here any more, which is what was wanted
+        # It is not here any more, which is what was wanted; or it has to go elsewhere, next time.
+        with suppress(TakenOverError, NodeLeavesError):
             await room.move(node)
             self.metrics.moved_count += 1
 
 
 def _takers(nodes: Sequence[NodeRow]) -> list[NodeRow]:
-    """Return the nodes that want rooms."""
-    return [node for node in nodes if not node.is_draining]
+    """Return the nodes that take rooms."""
+    return [node for node in nodes if node.takes_rooms]

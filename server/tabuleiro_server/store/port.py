@@ -35,14 +35,14 @@ NodeId = NewType("NodeId", int)
 class NodeRow(msgspec.Struct, frozen=True, gc=False):
     """A node that is alive. ``url`` is where clients reach it; ``rooms_count`` are those that it has in memory.
 
-    A node that ``is_draining`` is about to end, and wants no more rooms.
+    One that does not take rooms begins just now, or is about to end.
     """
 
     id: NodeId
     name: str
     url: str
     rooms_count: int
-    is_draining: bool
+    takes_rooms: bool
 
 
 class Ownership(msgspec.Struct, frozen=True, gc=False):
@@ -295,14 +295,20 @@ class Store(Protocol):
         It is cheap, and not on the way of any commit. Raises: OSError.
         """
 
-    async def other_nodes(self) -> list[NodeRow]:
+    async def other_nodes(self, *, is_counting: bool = False) -> list[NodeRow]:
         """Return the other nodes that are alive, by id; none where one process has the store to itself.
+
+        Their numbers of rooms are those that they have told last, some seconds ago. With ``is_counting`` they are
+        those of the rooms that they own now, which takes longer.
 
         Raises: StorageUnavailableError.
         """
 
-    async def begin_draining(self) -> None:
-        """Have other nodes know that this one wants no more rooms. Raises: StorageUnavailableError."""
+    async def take_rooms(self, *, wanted: bool) -> None:
+        """Have other nodes know that this one takes rooms from them, or does not, as at first.
+
+        Raises: StorageUnavailableError.
+        """
 
     async def clock_ms(self) -> TimestampMs | None:
         """Return the time by the clock of all nodes; ``None`` where this machine's is the only one.
@@ -333,7 +339,14 @@ class Store(Protocol):
     async def hand_over(self, room: RoomCode, incarnation: Incarnation, node: NodeId) -> None:
         """Make another node the owner of a room. Its appends have to be done.
 
-        Raises: TakenOverError when somebody else has taken it over meanwhile; StorageUnavailableError.
+        Raises: TakenOverError when somebody else has taken it over meanwhile; NodeLeavesError when the other node
+        takes no rooms, or is not there any more; StorageUnavailableError.
+        """
+
+    async def disown(self, room: RoomCode) -> None:
+        """Let any node take a room over that was handed to this one, which has not taken it over.
+
+        Raises: StorageUnavailableError.
         """
 
     def append(

@@ -51,8 +51,7 @@ INSERT INTO tabuleiro.signs_of_life AS life
 SELECT id, $2, $3, $4, $5, $6, $7, now() + make_interval(secs => $8), now(), now()
 FROM tabuleiro.nodes WHERE id = $1
 ON CONFLICT (node) DO UPDATE SET alive_ms = excluded.alive_ms, rooms_count = excluded.rooms_count,
-    is_draining = excluded.is_draining, has_left = excluded.has_left, seen_at = now(),
-    lease_until = excluded.lease_until,
+    has_left = excluded.has_left, seen_at = now(), lease_until = excluded.lease_until,
     steady_since = CASE WHEN $9 OR life.lease_until < now() THEN now() ELSE life.steady_since END
 RETURNING steady_since = now()
 """
@@ -87,7 +86,8 @@ class Keeper:
         address: NodeAddress,
         lease_s: float,
     ) -> None:
-        self.is_draining = False
+        self.takes_rooms = False
+        """For the first sign of life; later ones leave it as it was written."""
         self.was_silent = False
         """True if others may have taken this server for dead since this was set back."""
         self.write_limit_s = WRITE_LIMIT_S
@@ -202,7 +202,7 @@ class Keeper:
             is_new_lease = await connection.fetchval(
                 _RENEW,
                 *(self._node_id(), self._alive_ms, self._address.name, self._address.url, self._rooms_count),
-                *(self.is_draining, has_left, 0.0 if has_left else self._lease_s, not self._is_steady),
+                *(not self.takes_rooms, has_left, 0.0 if has_left else self._lease_s, not self._is_steady),
             )
         self._is_steady = True
         self.was_silent = self.was_silent or bool(is_new_lease)

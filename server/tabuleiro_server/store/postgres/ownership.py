@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import asyncpg
 
-from tabuleiro.errors import ElsewhereError
+from tabuleiro.errors import ElsewhereError, NodeLeavesError, StoreError, TakenOverError
 from tabuleiro.ids import DurationMs, RoomCode, TimestampMs
 from tabuleiro_server.store.port import Incarnation, NodeId, NodeRow, Ownership
 from tabuleiro_server.store.postgres.grouping import locking
@@ -25,6 +25,8 @@ _WITH_LIVES: Final = """
     LEFT JOIN tabuleiro.signs_of_life AS me ON me.node = $1
 """
 """The node that owns a room, and node $1, which asks."""
+
+_IS_ALIVE: Final = "NOT has_left AND lease_until > now()"
 
 # Two runs at one address are one after the other: the later one takes what the earlier one has left.
 _IS_FREE: Final = """(
@@ -67,18 +69,23 @@ class HandOver(NamedTuple):
     node: NodeId
 
 
-_HAND_OVER: Final = """
+# A node that wants no more rooms gets none: whoever asks for them there would be sent on.
+_HAND_OVER: Final = f"""
 WITH wanted AS (
     SELECT code, last, next FROM unnest($1::text[], $2::int[], $3::bigint[]) AS wanted (code, last, next)
 ), room AS MATERIALIZED (
     SELECT code, incarnation, owner, last, next FROM tabuleiro.rooms JOIN wanted USING (code)
-    ORDER BY code FOR NO KEY UPDATE OF rooms {}
+    ORDER BY code FOR NO KEY UPDATE OF rooms {{}}
+), asked AS MATERIALIZED (
+    SELECT code, last, next, incarnation = last OR (incarnation = last + 1 AND owner = next) AS is_ours,
+        EXISTS (SELECT FROM tabuleiro.signs_of_life WHERE node = next AND NOT is_draining AND {_IS_ALIVE})
+            AS is_wanted
+    FROM room
 ), moved AS (
-    UPDATE tabuleiro.rooms SET owner = next, incarnation = last + 1 FROM room WHERE rooms.code = room.code
-        AND (room.incarnation = last OR (room.incarnation = last + 1 AND room.owner = next))
-    RETURNING rooms.code
+    UPDATE tabuleiro.rooms SET owner = next, incarnation = last + 1 FROM asked
+    WHERE rooms.code = asked.code AND is_ours AND is_wanted
 )
-SELECT code, moved.code IS NOT NULL FROM room LEFT JOIN moved USING (code)
+SELECT code, is_ours, is_wanted FROM asked
 """
 
 
@@ -124,26 +131,46 @@ async def release_rooms(connection: asyncpg.Connection, rooms: Mapping[RoomCode,
 
 async def hand_rooms_over(
     connection: asyncpg.Connection, moves: Sequence[HandOver], *, waits: bool
-) -> dict[HandOver, bool]:
-    """Make other nodes the owners of rooms; False for a room that somebody else has taken over.
+) -> dict[HandOver, StoreError | None]:
+    """Make other nodes the owners of rooms, or return the reason against it for each.
 
     It may run again after it was committed. Unknown rooms are left out, and unless it ``waits``, rooms that others
     are writing to.
     """
     columns = zip(*moves, strict=True)
-    found = dict(await connection.fetch(_HAND_OVER.format(locking(waits)), *map(list, columns)))
-    return {move: found[move.room] for move in moves if move.room in found}
+    found = {
+        row["code"]: row for row in await connection.fetch(_HAND_OVER.format(locking(waits)), *map(list, columns))
+    }
+    return {move: _against(move, found[move.room]) for move in moves if move.room in found}
 
 
-async def select_other_nodes(connection: asyncpg.Connection, node: int) -> list[NodeRow]:
-    """Return the nodes that are alive but for ``node``, by id."""
+def _against(move: HandOver, row: asyncpg.Record) -> StoreError | None:
+    if not row["is_ours"]:
+        return TakenOverError(move.room)
+    return None if row["is_wanted"] else NodeLeavesError(move.room)
+
+
+async def disown_room(connection: asyncpg.Connection, node: int, room: RoomCode) -> None:
+    """Leave a room without an owner, if that is ``node``."""
+    await connection.execute("UPDATE tabuleiro.rooms SET owner = NULL WHERE code = $1 AND owner = $2", room, node)
+
+
+async def select_other_nodes(connection: asyncpg.Connection, node: int, *, is_counting: bool) -> list[NodeRow]:
+    """Return the nodes that are alive but for ``node``, by id; ``is_counting`` counts the rooms that they own."""
+    count, counted = "rooms_count", ""
+    if is_counting:
+        count = "coalesce(owned_count, 0)"
+        owned = "SELECT owner, count(*) AS owned_count FROM tabuleiro.rooms GROUP BY owner"
+        counted = f" LEFT JOIN ({owned}) AS owned ON owner = node"
     query = (
-        "SELECT node, name, url, rooms_count, is_draining FROM tabuleiro.signs_of_life"
-        " WHERE node <> $1 AND NOT has_left AND lease_until > now() ORDER BY node"
+        f"SELECT node, name, url, {count}, NOT is_draining FROM tabuleiro.signs_of_life{counted}"
+        f" WHERE node <> $1 AND {_IS_ALIVE} ORDER BY node"
     )
     return [NodeRow(*values) for values in await connection.fetch(query, node)]
 
 
-async def note_draining(connection: asyncpg.Connection, node: int) -> None:
-    """Have it known that a node wants no more rooms."""
-    await connection.execute("UPDATE tabuleiro.signs_of_life SET is_draining = true WHERE node = $1", node)
+async def note_taking(connection: asyncpg.Connection, node: int, *, takes_rooms: bool) -> None:
+    """Have it known that a node takes rooms, or does not."""
+    await connection.execute(
+        "UPDATE tabuleiro.signs_of_life SET is_draining = $2 WHERE node = $1", node, not takes_rooms
+    )

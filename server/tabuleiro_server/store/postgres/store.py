@@ -154,16 +154,20 @@ class PostgresStore(Store):
         """Note that the database is being served now."""
         self._keeper.beat(now_ms, rooms_count)
 
-    async def other_nodes(self) -> list[NodeRow]:
+    async def other_nodes(self, *, is_counting: bool = False) -> list[NodeRow]:
         """Return the other nodes that are alive, by id."""
         node_id = self._writer.node_id
-        return await self._database.read(lambda connection: ownership.select_other_nodes(connection, node_id))
+        return await self._database.read(
+            lambda connection: ownership.select_other_nodes(connection, node_id, is_counting=is_counting)
+        )
 
-    async def begin_draining(self) -> None:
-        """Have other nodes know that this one wants no more rooms."""
-        self._keeper.is_draining = True
+    async def take_rooms(self, *, wanted: bool) -> None:
+        """Have other nodes know that this one takes rooms from them, or does not."""
+        self._keeper.takes_rooms = wanted
         node_id = self._writer.node_id
-        await self._database.change(lambda connection: ownership.note_draining(connection, node_id))
+        await self._database.change(
+            lambda connection: ownership.note_taking(connection, node_id, takes_rooms=wanted)
+        )
 
     async def clock_ms(self) -> TimestampMs:
         """Return the time by the clock of the database."""
@@ -216,14 +220,22 @@ class PostgresStore(Store):
 
     async def hand_over(self, room: RoomCode, incarnation: Incarnation, node: NodeId) -> None:
         """Make another node the owner of a room."""
-        if not await self._hand_overs.write(HandOver(room, incarnation, node)):
-            raise TakenOverError(room)
+        refusal = await self._hand_overs.write(HandOver(room, incarnation, node))
+        if refusal is not None:
+            raise refusal
 
-    async def _hand_over(self, moves: Sequence[HandOver], *, waits: bool = False) -> dict[HandOver, bool]:
+    async def _hand_over(
+        self, moves: Sequence[HandOver], *, waits: bool = False
+    ) -> dict[HandOver, StoreError | None]:
         return await self._database.change(partial(ownership.hand_rooms_over, moves=moves, waits=waits))
 
-    async def _hand_over_one(self, move: HandOver) -> bool:
-        return (await self._hand_over([move], waits=True)).get(move, False)
+    async def _hand_over_one(self, move: HandOver) -> StoreError | None:
+        return (await self._hand_over([move], waits=True)).get(move, TakenOverError(move.room))
+
+    async def disown(self, room: RoomCode) -> None:
+        """Let any node take a room over that was handed to this one."""
+        node_id = self._writer.node_id
+        await self._database.change(lambda connection: ownership.disown_room(connection, node_id, room))
 
     def append(
         self,

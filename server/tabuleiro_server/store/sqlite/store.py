@@ -186,12 +186,12 @@ class SqliteStore(Store):
         """Return the time of the newest event of any room, ``None`` before the first."""
         return await self.reader.read(select_newest_ms)
 
-    async def other_nodes(self) -> list[NodeRow]:
+    async def other_nodes(self, *, is_counting: bool = False) -> list[NodeRow]:
         """Return the other nodes that are alive: there can be none."""
         return []
 
-    async def begin_draining(self) -> None:
-        """Do nothing: there is nobody to know."""
+    async def take_rooms(self, *, wanted: bool) -> None:
+        """Do nothing: there is nobody to take rooms from."""
 
     async def take_over(self, room: RoomCode) -> Ownership:
         """Become the owner of a room."""
@@ -206,6 +206,9 @@ class SqliteStore(Store):
 
     def release(self, room: RoomCode, incarnation: Incarnation) -> None:
         """Do nothing: there is nobody else to take the room over."""
+
+    async def disown(self, room: RoomCode) -> None:
+        """Do nothing: nobody hands rooms over."""
 
     async def hand_over(self, room: RoomCode, incarnation: Incarnation, node: NodeId) -> None:
         """Refuse: there is nobody to take the room over. Raises: StorageUnavailableError."""
