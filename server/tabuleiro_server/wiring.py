@@ -326,5 +326,11 @@ def _sockets(
     if config.web:
         pictures = Pictures(services.lobby, services.directory, services.archive) if can_draw() else None
         page = Page(services.lobby.listed_room, pictures, config.public_url, lambda: services.nodes.urls)
-    pages = HttpPages(config, lambda: render_metrics(collector), page, lambda: services.nodes.urls)
+    pages = HttpPages(
+        config,
+        lambda: render_metrics(collector),
+        page,
+        node_urls=lambda: services.nodes.urls,
+        find_trouble=lambda: store.trouble,
+    )
     return WebSocketServer(requests, config, pages, metrics, clock.awake_s, services.memory)

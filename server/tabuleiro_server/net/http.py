@@ -38,7 +38,8 @@ class HttpPages:
     """Answers requests that ask for no WebSocket.
 
     ``render_metrics`` writes Prometheus' text format; ``page`` is ``None`` where browsers get none. ``node_urls``
-    are the nodes of the server, whose pages may connect to each other.
+    are the nodes of the server, whose pages may connect to each other. ``find_trouble`` tells in one word why the
+    server cannot do its work now, and nothing while it can.
     """
 
     def __init__(
@@ -47,11 +48,13 @@ class HttpPages:
         render_metrics: Callable[[], str],
         page: Page | None = None,
         node_urls: NodeUrls = tuple,
+        find_trouble: Callable[[], str] = str,
     ) -> None:
         self._config = config
         self._render_metrics = render_metrics
         self._page = page
         self._node_urls = node_urls
+        self._find_trouble = find_trouble
         known = filter(None, (*config.web_origins, config.public_url))
         self._origin_hosts = {urlsplit(address).netloc.lower() for address in known}
 
@@ -77,7 +80,9 @@ class HttpPages:
             return response(HTTPStatus.METHOD_NOT_ALLOWED, text, headers=(("Allow", "GET, HEAD"),))
         has_body = request.method == "GET"
         if path == "/health":
-            return response(HTTPStatus.OK, "ok\n", has_body=has_body)
+            trouble = self._find_trouble()
+            status = HTTPStatus.SERVICE_UNAVAILABLE if trouble else HTTPStatus.OK
+            return response(status, f"{trouble or 'ok'}\n", has_body=has_body)
         if path == "/metrics":
             hosts = [*request.headers.get_all("Host"), *authority]
             return self._metrics(request, peer_address, hosts, has_body=has_body)

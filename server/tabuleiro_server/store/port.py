@@ -289,6 +289,14 @@ class Store(Protocol):
     def last_alive_ms(self) -> int | None:
         """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new store."""
 
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be stored now, in one word; empty as long as all is well.
+
+        ``database``: it is away. ``lease``: it was silent for so long that other nodes may take over the rooms of
+        this one.
+        """
+
     def beat(self, now_ms: TimestampMs, rooms_count: int = 0) -> None:
         """Note that the store is being served now, with ``rooms_count`` rooms in memory.
 

@@ -99,10 +99,19 @@ class Keeper:
         self._rooms_count = 0
         self._alive_ms: TimestampMs | None = None
         self._connection: asyncpg.Connection | None = None
+        self._lease_until_s = 0.0
+        """The end of the lease by the event loop's time, or a little before it."""
         self._is_steady = False
         """True once something was written by the present connection."""
         self._task: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
+
+    @property
+    def trouble(self) -> str:
+        """Why this server has no lease, or may lose it: ``database``, ``lease``, or empty while all is well."""
+        if self._connection is None or self._connection.is_closed():
+            return "database"
+        return "lease" if asyncio.get_running_loop().time() >= self._lease_until_s else ""
 
     async def connect(self) -> asyncpg.Connection:
         """Take the lock, and return the connection, for what is to be done before all else.
@@ -196,6 +205,7 @@ class Keeper:
 
     async def _write(self, connection: asyncpg.Connection) -> None:
         has_left = self._stopping.is_set()
+        lease_until_s = asyncio.get_running_loop().time() + self._lease_s
         async with asyncio.timeout(self.write_limit_s), connection.transaction():
             # Losing the last of them in a crash is no harm, and nothing is to wait for a standby here.
             await connection.execute("SET LOCAL synchronous_commit = off")
@@ -205,4 +215,5 @@ class Keeper:
                 *(not self.takes_rooms, has_left, 0.0 if has_left else self._lease_s, not self._is_steady),
             )
         self._is_steady = True
+        self._lease_until_s = lease_until_s
         self.was_silent = self.was_silent or bool(is_new_lease)

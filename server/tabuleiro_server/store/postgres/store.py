@@ -150,6 +150,11 @@ class PostgresStore(Store):
         """
         return self._last_alive_ms
 
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be stored now, in one word; empty as long as all is well."""
+        return self._keeper.trouble
+
     def beat(self, now_ms: TimestampMs, rooms_count: int = 0) -> None:
         """Note that the database is being served now."""
         self._keeper.beat(now_ms, rooms_count)

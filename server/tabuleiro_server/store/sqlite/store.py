@@ -168,6 +168,11 @@ class SqliteStore(Store):
         """The last sign of life of a server, in milliseconds since 1970 UTC; ``None`` for a new file."""
         return self._lock.last_alive_ms
 
+    @property
+    def trouble(self) -> str:
+        """Empty: whoever wants to store something is told about a fault of the disk."""
+        return ""
+
     def beat(self, now_ms: TimestampMs, rooms_count: int = 0) -> None:
         """Note on the lock file that the database is being served now."""
         if self.writer.latest_seqs != self._lock.promised:
