@@ -8,6 +8,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from msgspec.structs import replace
 
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro.protocol.codes import ErrorCode
@@ -30,6 +31,7 @@ from tabuleiro.protocol.messages import (
 from tabuleiro_client.net.link import Link
 from tabuleiro_client.net.room import enter
 from tabuleiro_server.rooms.live_room import LiveRoom
+from tabuleiro_server.rooms.nodes import SHARE_MIN_COUNT
 from tabuleiro_server.store.port import NodeRow
 from tests.e2e.nodes import RunningNode, running_node
 from tests.e2e.players import Players
@@ -44,7 +46,10 @@ Nodes = tuple[RunningNode, RunningNode]
 @pytest.fixture
 async def nodes(database_url: str) -> AsyncIterator[Nodes]:
     limits = {"rooms_per_account_count": 1_000, "account_rooms_burst_count": 1_000}
-    async with running_node(database_url, "a", **limits) as first, running_node(database_url, "b") as second:
+    async with (
+        running_node(database_url, "a", **limits) as first,
+        running_node(database_url, "b", **limits) as second,
+    ):
         yield first, second
 
 
@@ -271,6 +276,22 @@ async def test_room_that_was_taken_over_sends_its_people_to_the_new_owner(
         ana.unasked.remove(told)
         assert told.node_url == second.url
     assert first.server.directory.rooms_count == 0
+
+
+async def test_rooms_are_shared_by_the_numbers_of_rooms_as_they_are_now(
+    nodes: Nodes, ana: WireClient, moves: list[tuple[str, str]]
+) -> None:
+    """Not by those that others have told a while ago."""
+    first, second = nodes
+    async with wire(second.server.url) as eva:
+        await eva.hello("eva")
+        for _ in range(SHARE_MIN_COUNT * 2):
+            await new_room(ana)
+            await new_room(eva)
+        told = [replace(node, rooms_count=0) for node in await first.server.nodes._store.other_nodes()]
+        first.server.nodes._others = told
+        await first.server.nodes._share()
+        assert moves == []
 
 
 @pytest.mark.slow
