@@ -95,6 +95,20 @@ async def test_rooms_of_a_node_that_has_ended_are_free_at_once(open_node: Open, 
     await third.take_over(ROOM)
 
 
+async def test_node_that_is_stopped_while_it_renews_its_lease_says_goodbye_all_the_same(
+    open_node: Open, network: Proxy, make: Any
+) -> None:
+    first, second = await open_node("a", network.url), await open_node("b")
+    await make_room(first, make)
+    network.hold_answers()
+    await network.held()
+    closing = asyncio.create_task(first.close())
+    await asyncio.sleep(0)
+    network.release()
+    await closing
+    await second.take_over(ROOM)
+
+
 async def test_released_room_is_free_and_one_taken_over_since_stays_with_its_owner(
     open_node: Open, make: Any
 ) -> None:

@@ -161,8 +161,11 @@ class Keeper:
             connection.terminate()
 
     async def _keep(self) -> None:
-        while not self._stopping.is_set():
+        is_last = False
+        while not is_last:
             await self._pause(self._lease_s / RENEWALS_COUNT)
+            # Who is stopped while writing writes once more: the goodbye.
+            is_last = self._stopping.is_set()
             try:
                 if self._connection is not None and self._connection.is_closed():
                     await self._lose_connection()
