@@ -27,7 +27,7 @@ from tabuleiro_server.cli.serve import allow_open_files
 from tests.bench.figures import spread
 from tests.bench.guest import one_match
 from tests.bench.load import Table, play_by_turns
-from tests.bench.server_under_load import Nodes, cpu_of_process_s, running, tabuleiro
+from tests.bench.server_under_load import Nodes, cpu_of_processes_s, running, tabuleiro
 from tests.postgres import Cluster, cluster
 
 
@@ -105,7 +105,7 @@ def _cpu_s(postgres: Cluster) -> float:
     """Return the processor time that a database has used, with that of connections that have ended."""
     pids = postgres.pids()
     ended = Path(f"/proc/{pids[0]}/stat").read_text().rpartition(")")[2].split()[13:15]
-    return sum(map(cpu_of_process_s, pids)) + sum(map(int, ended)) / os.sysconf("SC_CLK_TCK")
+    return cpu_of_processes_s(pids) + sum(map(int, ended)) / os.sysconf("SC_CLK_TCK")
 
 
 async def _nodes(stack: AsyncExitStack, postgres: Cluster, database: str, count: int) -> Nodes:

@@ -20,7 +20,7 @@ from tabuleiro.protocol.messages import CreateRoom, Play, SeatRequest, WatchRoom
 from tabuleiro_server.cli.serve import allow_open_files
 from tests.bench.figures import percentile
 from tests.bench.guest import CODEC, GAME, OPTIONS, Guest, one_match
-from tests.bench.server_under_load import Process, cpu_of_process_s, running, tabuleiro
+from tests.bench.server_under_load import Process, cpu_of_processes_s, running, tabuleiro
 from tests.bench.watchers import AllTold
 from tests.postgres import Cluster, cluster
 
@@ -53,7 +53,7 @@ async def _play(
         await watcher.ask(WatchRoom(id=0, room=room, follow=True))
         watchers.append(watcher)
     await asyncio.sleep(1.0)
-    before = own.cpu_s(), other.cpu_s(), sum(map(cpu_of_process_s, postgres.pids()))
+    before = own.cpu_s(), other.cpu_s(), cpu_of_processes_s(postgres.pids())
     times_s = []
     for ply, action in enumerate(one_match(1)[:moves_count]):
         started_s = time.perf_counter()
@@ -63,7 +63,7 @@ async def _play(
             await waiting.done
             times_s.append(time.perf_counter() - started_s)
         await asyncio.sleep(max(PAUSE_S - (time.perf_counter() - started_s), 0))
-    after = own.cpu_s(), other.cpu_s(), sum(map(cpu_of_process_s, postgres.pids()))
+    after = own.cpu_s(), other.cpu_s(), cpu_of_processes_s(postgres.pids())
     own_us, other_us, database_us = (1e6 * (b - a) / moves_count for a, b in zip(before, after, strict=True))
     told = f"told p50 {percentile(times_s, 50):.0f} ms, slowest {1000 * max(times_s):.0f} ms" if times_s else ""
     print(

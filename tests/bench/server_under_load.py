@@ -9,8 +9,8 @@ import sys
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -70,6 +70,15 @@ def cpu_of_process_s(pid: int) -> float:
     Source: clock_getcpuclockid(3) and how Linux numbers these clocks; /proc counts in steps of 10 ms only.
     """
     return time.clock_gettime(~pid << 3 | 2)
+
+
+def cpu_of_processes_s(pids: Iterable[int]) -> float:
+    """Return the processor time that processes have used so far; those that have just ended count as nothing."""
+    used_s = 0.0
+    for pid in pids:
+        with suppress(OSError):
+            used_s += cpu_of_process_s(pid)
+    return used_s
 
 
 @dataclass
