@@ -324,8 +324,8 @@ def _sockets(
     )
     page = None
     if config.web:
-        pictures = Pictures(services.lobby, services.directory, services.archive) if can_draw() else None
-        page = Page(services.lobby.listed_room, pictures, config.public_url, lambda: services.nodes.urls)
+        pictures = Pictures(services.lobby_peers, services.directory, services.archive) if can_draw() else None
+        page = Page(services.lobby_peers.listed_room, pictures, config.public_url, lambda: services.nodes.urls)
     pages = HttpPages(
         config,
         lambda: render_metrics(collector),

@@ -18,7 +18,6 @@ from tabuleiro.protocol.messages import (
     LobbyUpdate,
     RoomList,
     RoomSummary,
-    UnsubscribeLobby,
     WatchRoom,
 )
 from tabuleiro.settings import RoomSettings
@@ -26,6 +25,7 @@ from tabuleiro_client.net.link import Link, LinkSettings
 from tabuleiro_client.net.lobby import follow_lobby
 from tabuleiro_client.net.room import enter
 from tests.e2e.nodes import RunningNode, running_node
+from tests.net.wire_client import raw_request
 from tests.patience import LIMIT_S
 
 Nodes = tuple[RunningNode, RunningNode]
@@ -188,11 +188,35 @@ async def test_somebody_listens_to_other_nodes_only_while_somebody_looks(nodes: 
                 async with looking(eva):
                     while await admin.fetchval(listening) < 1:
                         pass
-                await eva.request(UnsubscribeLobby(id=0))
                 while await admin.fetchval(listening):
                     pass
     finally:
         await admin.close()
+
+
+async def test_lobby_is_followed_as_long_as_anybody_on_a_connection_looks(nodes: Nodes) -> None:
+    async with Link(nodes[0].url, name="eva") as eva, Link(nodes[1].url, name="ana") as ana:
+        async with looking(eva) as still:
+            async with looking(eva):
+                pass
+            async with await enter(ana, room_of()) as room:
+                await still.sees(lambda: room.code in still.rooms)
+        async with looking(eva) as again, await enter(ana, room_of()) as room:
+            await again.sees(lambda: room.code in again.rooms)
+
+
+async def test_link_to_a_room_tells_of_it_on_every_node(database_url: str) -> None:
+    async with (
+        running_node(database_url, "a") as here,
+        running_node(database_url, "b", web=True) as there,
+        Link(here.url, name="ana") as ana,
+        await enter(ana, room_of()) as listed,
+        await enter(ana, room_of(is_private=True)) as private,
+    ):
+        _, body = await raw_request(there.server.port, [f"GET /r/{listed.code} HTTP/1.1"])
+        assert "<title>ana - Virus Wars</title>" in body
+        _, body = await raw_request(there.server.port, [f"GET /r/{private.code} HTTP/1.1"])
+        assert "<title>tabuleiro</title>" in body
 
 
 async def test_rooms_of_an_account_are_counted_on_all_nodes(database_url: str) -> None:

@@ -249,9 +249,13 @@ async def test_a_picture_that_cannot_be_drawn_takes_nothing_down(
 async def test_names_in_previews_are_no_markup() -> None:
     seats = (SeatInfo("person", name='<b>"ana"'), SeatInfo())
     room = RoomSummary(RoomCode("K7MQ4"), "waiting", "iris", {}, seats, TimestampMs(0))
-    found = Page(lambda code: room).find("/r/K7MQ4")
-    assert found is not None
-    assert b"<title>&lt;b&gt;&quot;ana&quot; - Iris</title>" in found.plain
+
+    async def find_room(code: str) -> RoomSummary:
+        return room
+
+    write = Page(find_room).find_room("/r/K7MQ4")
+    assert write is not None
+    assert b"<title>&lt;b&gt;&quot;ana&quot; - Iris</title>" in (await write()).plain
 
 
 async def test_without_a_public_address_a_preview_has_no_picture(server: RunningServer) -> None:

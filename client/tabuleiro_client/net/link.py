@@ -16,7 +16,7 @@ import ssl
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
@@ -71,6 +71,7 @@ from tabuleiro.protocol.messages import (
     SayInLobby,
     ServerMessage,
     SubscribeLobby,
+    UnsubscribeLobby,
     Update,
     Welcome,
 )
@@ -359,6 +360,8 @@ class Link:
         self._node_urls: tuple[str, ...] = ()
         self._nodes: dict[str, Link] = {}
         self._connecting: dict[str, asyncio.Lock] = {}
+        self._followers_count = 0
+        self._leaving: set[asyncio.Task[None]] = set()
 
     @property
     def welcome(self) -> Welcome:
@@ -398,8 +401,9 @@ class Link:
             return
         await asyncio.gather(*(node.close() for node in self._nodes.values()))
         connection = self._connection
-        task.cancel()
-        await asyncio.wait([task])
+        for ending in (task, *self._leaving):
+            ending.cancel()
+        await asyncio.wait([task, *self._leaving])
         if connection is not None:
             # A task cancelled before its first step never came to close it.
             await connection.close()
@@ -501,6 +505,24 @@ class Link:
         """As :meth:`list_rooms`, and be told of changes from then on, on this connection. Raises: as there."""
         wanted = None if phases is None else tuple(phases)
         return result_of(await self.request(SubscribeLobby(id=0, game=game, phases=wanted)), RoomList)
+
+    @contextmanager
+    def following_lobby(self) -> Iterator[None]:
+        """Follow the lobby inside; once nobody does any more, the server hears of it, for which nobody waits."""
+        self._followers_count += 1
+        try:
+            yield
+        finally:
+            self._followers_count -= 1
+            if not self._followers_count and self._task is not None:
+                leaving = asyncio.create_task(self._leave_lobby(), name="leaving the lobby")
+                self._leaving.add(leaving)
+                leaving.add_done_callback(self._leaving.discard)
+
+    async def _leave_lobby(self) -> None:
+        if not self._followers_count:  # nobody does again
+            with suppress(ConnectionLostError, CommandError):  # on a new connection nobody follows it
+                await self.request(UnsubscribeLobby(id=0))
 
     async def say_in_lobby(self, text: str) -> None:
         """Write a line to the people in the lobby; :meth:`follow_lobby` first. Raises: as :meth:`request`."""

@@ -41,8 +41,9 @@ async def follow_lobby(
     """
     subscription = link.subscribe()
     try:
-        listed = await link.follow_lobby(game, phases)
-        yield _iter_news(link, subscription, listed, game, phases)
+        with link.following_lobby():
+            listed = await link.follow_lobby(game, phases)
+            yield _iter_news(link, subscription, listed, game, phases)
     finally:
         link.unsubscribe(subscription)
 

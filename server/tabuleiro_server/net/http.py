@@ -16,7 +16,7 @@ from websockets.http11 import Request
 from tabuleiro.errors import CommandError
 from tabuleiro_server.config import Config
 from tabuleiro_server.net.addresses import is_local_host, is_loopback
-from tabuleiro_server.net.page import SECURITY_HEADERS, Draw, File, NodeUrls, Page
+from tabuleiro_server.net.page import SECURITY_HEADERS, Draw, File, NodeUrls, Page, Write
 
 TEXT_CONTENT_TYPE: Final = "text/plain; charset=utf-8"
 METRICS_CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -90,6 +90,9 @@ class HttpPages:
             draw = self._page.find_picture(path)
             if draw is not None:
                 return _picture_response(draw, has_body=has_body)
+            write = self._page.find_room(path)
+            if write is not None:
+                return _room_response(write, request, has_body=has_body)
             file = self._page.find(path)
             return _file_response(file, request, has_body=has_body) if file else _not_found(has_body=has_body)
         text = "this is a tabuleiro game server: use a client, e.g. tabuleiro play --server ADDRESS\n"
@@ -151,6 +154,10 @@ async def _picture_response(draw: Draw, *, has_body: bool) -> bytes:
         return _not_found(has_body=has_body)
     headers = (*SECURITY_HEADERS, ("Cache-Control", f"public, max-age={PICTURE_MAX_AGE_S}"))
     return response(HTTPStatus.OK, drawn, "image/png", headers=headers, has_body=has_body)
+
+
+async def _room_response(write: Write, request: Request, *, has_body: bool) -> bytes:
+    return _file_response(await write(), request, has_body=has_body)
 
 
 def _file_response(file: File, request: Request, *, has_body: bool) -> bytes:

@@ -10,7 +10,7 @@ import gzip
 import hashlib
 import html
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -29,6 +29,12 @@ from tabuleiro_server.net.pictures import HEIGHT_PX, WIDTH_PX, Pictures
 
 Draw = Callable[[], Coroutine[None, None, bytes | None]]
 """Draws a picture; ``None`` for what a stranger may not see. Raises CommandError when it cannot be drawn now."""
+
+FindRoom = Callable[[str], Awaitable[RoomSummary | None]]
+"""Returns a room's line in the lobby of all nodes, ``None`` if it is not listed."""
+
+Write = Callable[[], Coroutine[None, None, "File"]]
+"""Writes the document of a room, with what is known of it now."""
 
 NodeUrls = Callable[[], Sequence[str]]
 """Returns the addresses of all nodes of the server; there are none where it is one process."""
@@ -83,7 +89,7 @@ class Page:
     """The files of the page, and the previews of links to it.
 
     Args:
-        find_room: Returns a room's line in the lobby, ``None`` if it is not listed.
+        find_room: Finds the room that a preview tells of.
         pictures: Draws positions; ``None`` where no previews have pictures.
         public_url: The address of the server for others, empty if the host has named none. A picture in a preview
             needs a whole address, and what a request calls its host is anybody's word.
@@ -92,7 +98,7 @@ class Page:
 
     def __init__(
         self,
-        find_room: Callable[[str], RoomSummary | None],
+        find_room: FindRoom,
         pictures: Pictures | None = None,
         public_url: str = "",
         node_urls: NodeUrls = tuple,
@@ -117,10 +123,18 @@ class Page:
         self._files = {f"{self.folder}/{name}": _static_file(name, content) for name, content in contents.items()}
 
     def find(self, path: str) -> File | None:
-        """Return the file at a path without query, ``None`` where the page has none."""
+        """Return the file at a path without query that is not a room's, ``None`` where the page has none."""
         if _ADDRESSES.fullmatch(path):
-            return self._document_at(path)
+            return self._document_with(path)
         return self._files.get(path)
+
+    def find_room(self, path: str) -> Write | None:
+        """Return what writes the document of the room at a path without query, ``None`` for other paths."""
+        found = _ROOM.fullmatch(path)
+        if found is None:
+            return None
+        code, match_code, match = found.groups()
+        return partial(self._room_document, path, (code or match_code).upper(), match)
 
     def find_picture(self, path: str) -> Draw | None:
         """Return what draws the picture at a path without query, ``None`` where there is none."""
@@ -130,15 +144,18 @@ class Page:
         room, match_room, match = found.groups()
         return partial(self._pictures.picture, (room or match_room).upper(), None if match is None else int(match))
 
-    def _document_at(self, path: str) -> File:
-        title, description, picture = "tabuleiro", _DESCRIPTION, ""
-        found = _ROOM.fullmatch(path)
-        code, match_code, match = found.groups() if found is not None else (None, None, None)
-        room = self._find_room((code or match_code or "").upper())
-        if room is not None:
-            title = _room_title(room) if match is None else _match_title(room, match)
-            description = _INVITATIONS[room.phase] if match is None else "Step through the match in your browser."
-            picture = f"/r/{room.room}.png" if match is None else f"/m/{room.room}/{match}.png"
+    async def _room_document(self, path: str, code: str, match: str | None) -> File:
+        room = await self._find_room(code)
+        if room is None:
+            return self._document_with(path)
+        if match is None:
+            return self._document_with(path, _room_title(room), _INVITATIONS[room.phase], f"/r/{room.room}.png")
+        told = "Step through the match in your browser."
+        return self._document_with(path, _match_title(room, match), told, f"/m/{room.room}/{match}.png")
+
+    def _document_with(
+        self, path: str, title: str = "tabuleiro", description: str = _DESCRIPTION, picture: str = ""
+    ) -> File:
         text = self._document.substitute(
             folder=self.folder,
             preloads=self._preloads,

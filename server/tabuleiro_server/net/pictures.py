@@ -24,7 +24,7 @@ from tabuleiro_server.room.commands import Watch
 from tabuleiro_server.room.views import board_in, layout_in
 from tabuleiro_server.rooms.archive import Archive
 from tabuleiro_server.rooms.directory import Directory
-from tabuleiro_server.sessions.lobby import Lobby
+from tabuleiro_server.sessions.peers import LobbyPeers
 from tabuleiro_server.timers import time_limit
 
 WIDTH_PX: Final = 1200
@@ -56,7 +56,7 @@ def can_draw() -> bool:
 class Pictures:
     """The pictures of rooms that the lobby lists, and of the matches in them."""
 
-    def __init__(self, lobby: Lobby, directory: Directory, archive: Archive) -> None:
+    def __init__(self, lobby: LobbyPeers, directory: Directory, archive: Archive) -> None:
         self._lobby = lobby
         self._directory = directory
         self._archive = archive
@@ -73,7 +73,7 @@ class Pictures:
         Raises:
             CommandError: Too many wait already, or the picture cannot be made now.
         """
-        if self._lobby.listed_room(code) is None:
+        if await self._lobby.listed_room(code) is None:
             return None
         if self._waiting_count >= WAITING_COUNT:
             raise CommandError(ErrorCode.BUSY, "too many pictures are being drawn; try again in a moment")

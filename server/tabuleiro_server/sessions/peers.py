@@ -16,7 +16,7 @@ import structlog
 
 from tabuleiro.errors import StoreError
 from tabuleiro.ids import RoomCode, Seq
-from tabuleiro.protocol.messages import ChatLine
+from tabuleiro.protocol.messages import ChatLine, RoomSummary
 from tabuleiro_server.rooms.change_feed import ChangeFeed
 from tabuleiro_server.rooms.directory import Directory
 from tabuleiro_server.rooms.followers import Followers
@@ -24,12 +24,16 @@ from tabuleiro_server.rooms.journal import read_summary
 from tabuleiro_server.rooms.refusals import unavailable
 from tabuleiro_server.sessions.lobby import LOBBY_LINES_COUNT, Lobby
 from tabuleiro_server.store.port import LobbyLine, Mark, Peers, RoomRow
+from tabuleiro_server.timers import time_limit
 
 LOOK_S: Final = 1.0
 """Time between two looks for lines and people, of which no change tells; and between two notes of people."""
 
 FRESH_S: Final = 0.5
 """What was read less than this ago is shown as it is."""
+
+LISTED_LIMIT_S: Final = 2.0
+"""Time to bring one room up to date: then what is known of it is shown."""
 
 log = structlog.get_logger(__name__)
 
@@ -86,6 +90,17 @@ class LobbyPeers:
         async with self._reading:
             if self._read_at_s < asked_at_s:
                 await self._read(self._peers)
+
+    async def listed_room(self, code: str) -> RoomSummary | None:
+        """Return the line of a room, ``None`` if it is not listed; it is as old as the store makes it."""
+        try:
+            async with time_limit(LISTED_LIMIT_S):
+                await self.freshen()
+        except StoreError as error:
+            unavailable(error)
+        except TimeoutError:
+            log.warning("the rooms of other servers are not known now", reason="the database does not answer")
+        return self._lobby.listed_room(code)
 
     @asynccontextmanager
     async def alone(self, key: str) -> AsyncIterator[None]:

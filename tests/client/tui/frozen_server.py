@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import msgspec
@@ -65,6 +66,9 @@ class FrozenLink:
 
     def unsubscribe(self, subscription: Subscription) -> None:
         """Nothing is told to anybody."""
+
+    def following_lobby(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     async def follow_lobby(self, game: object, phases: object) -> RoomList:
         return RoomList(ROOMS)
