@@ -102,6 +102,26 @@ async def test_every_move_is_seen_on_another_node_and_the_owner_knows_of_nobody(
                 await watching[0].next_change()
 
 
+async def test_everybody_in_a_room_is_told_how_many_watch_it_on_all_nodes(nodes: Nodes, table: Table) -> None:
+    async with AsyncExitStack() as stack:
+        everybody = list(table.rooms)
+        for number, node in enumerate(nodes):
+            link = await stack.enter_async_context(Link(node.url, name=f"eva{number}"))
+            everybody.append(await stack.enter_async_context(await enter(link, watch_of(table.code))))
+        await told_of_watchers(everybody, 3)
+        await everybody.pop().close()
+        await link.close()
+        await told_of_watchers(everybody, 2)
+
+
+async def told_of_watchers(rooms: Sequence[EnteredRoom], count: int) -> None:
+    """Wait until everybody is told of so many."""
+    async with asyncio.timeout(LIMIT_S):
+        for room in rooms:
+            while room.mirror.head.watchers != count:
+                await room.next_change()
+
+
 async def test_watchers_beyond_the_limit_of_a_room_are_sent_to_other_nodes(nodes: Nodes, table: Table) -> None:
     here, *_ = nodes
     async with AsyncExitStack() as stack:

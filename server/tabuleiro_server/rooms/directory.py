@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import structlog
@@ -91,6 +91,11 @@ class Directory:
     def watchers(self) -> dict[RoomCode, int]:
         """Return the number of watchers of each room in memory that has any."""
         return {code: room.watchers_count for code, room in self._rooms.items() if room.watchers_count}
+
+    def note_further_watchers(self, counts: Mapping[RoomCode, int]) -> None:
+        """Take in how many watch each room on other nodes."""
+        for code, room in self._rooms.items():
+            room.note_further_watchers(counts.get(code, 0))
 
     def has(self, code: RoomCode) -> bool:
         """Return True if the room is in memory."""

@@ -48,6 +48,7 @@ class FollowedRoom:
         self.has_ended = False
         self._now_ms = now_ms
         self._on_empty = on_empty
+        self._further_watchers_count = 0
         self._presence_timer = Timer(self._publish)
         self._recent: deque[SequencedEvent] = deque(maxlen=RECENT_EVENTS_COUNT)
 
@@ -58,7 +59,7 @@ class FollowedRoom:
             self.state,
             max(self._now_ms(), self.state.updated_at_ms),
             connected={seat.account for seat, since_ms in seats if seat.account and since_ms is None},
-            watchers_count=self.subscribers.count_watchers(self.state.seats),
+            watchers_count=self.subscribers.count_watchers(self.state.seats) + self._further_watchers_count,
         )
 
     def missed(self, since: Seq, read: Iterable[SequencedEvent] = ()) -> Missed:
@@ -92,6 +93,12 @@ class FollowedRoom:
             self._presence_timer.set(PRESENCE_DELAY_S)
             if not len(self.subscribers):
                 self._on_empty(self)
+
+    def note_further_watchers(self, count: int) -> None:
+        """Show as watchers also those who watch the room on other nodes."""
+        if count != self._further_watchers_count:
+            self._further_watchers_count = count
+            self._presence_timer.set(PRESENCE_DELAY_S)
 
     def end(self, farewell: str = "") -> None:
         """Send everybody away, and notify nobody any more."""
@@ -129,6 +136,11 @@ class Followers:
     def watchers(self) -> dict[RoomCode, int]:
         """Return the number of watchers of each room here."""
         return {code: room.subscribers.count_watchers(room.state.seats) for code, room in self._rooms.items()}
+
+    def note_further_watchers(self, counts: Mapping[RoomCode, int]) -> None:
+        """Take in how many watch each room on other nodes."""
+        for code, room in self._rooms.items():
+            room.note_further_watchers(counts.get(code, 0))
 
     def follows(self, code: RoomCode) -> bool:
         """Return True if the room is watched here already."""

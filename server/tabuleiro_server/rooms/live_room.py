@@ -187,6 +187,7 @@ class LiveRoom:
         self._queue: deque[Submission | Entry] = deque()
         self._recent: deque[SequencedEvent] = deque(maxlen=RECENT_EVENTS_COUNT)
         self._thinking: BotThought | None = None
+        self._further_watchers_count = 0
         self._deadline = NextDeadline()
         self._timer = Timer(self._look)
         self._looks_at_ms: int | None = None
@@ -256,7 +257,7 @@ class LiveRoom:
             self._now_ms(),
             connected=self.subscribers.accounts(),
             lost_ms=self._departures.lost_ms,
-            watchers_count=self.watchers_count,
+            watchers_count=self.watchers_count + self._further_watchers_count,
             thinking=self._thinking,
         )
 
@@ -271,8 +272,15 @@ class LiveRoom:
 
     @property
     def watchers_count(self) -> int:
-        """Accounts in the room that hold no seat."""
+        """Accounts in the room that hold no seat, on this node."""
         return self.subscribers.count_watchers(self.state.seats)
+
+    def note_further_watchers(self, count: int) -> None:
+        """Show as watchers also those who watch the room on other nodes."""
+        if count != self._further_watchers_count:
+            self._further_watchers_count = count
+            if len(self.subscribers):
+                self._presence_changed()
 
     def set_thinking(self, thinking: BotThought | None) -> None:
         """Show, or no longer show, that a bot thinks."""

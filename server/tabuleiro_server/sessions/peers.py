@@ -173,10 +173,23 @@ class LobbyPeers:
                     await self._changed.wait()
 
     async def _tell_of_people(self, peers: Peers) -> None:
-        """Let others know of those who come and go, once in a while."""
+        """Let others know of those who come and go, and hear of those who watch there, once in a while."""
         while True:
             await self._note_people(peers)
+            await self._hear_of_watchers(peers)
             await asyncio.sleep(LOOK_S)
+
+    async def _hear_of_watchers(self, peers: Peers) -> None:
+        """Show in rooms here how many watch them on other servers."""
+        if not (self._directory.rooms_count or self._followers.rooms_count):
+            return
+        try:
+            counts = await peers.watchers()
+        except StoreError as error:
+            unavailable(error)
+        else:
+            self._directory.note_further_watchers(counts)
+            self._followers.note_further_watchers(counts)
 
     async def _note_people(self, peers: Peers) -> None:
         here = self._lobby.people, self._directory.watchers() | self._followers.watchers()

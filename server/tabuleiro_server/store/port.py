@@ -238,6 +238,12 @@ class Peers(Protocol):
         Raises: DamagedRoomError for a gap or an altered event; StorageUnavailableError.
         """
 
+    async def watchers(self) -> Mapping[RoomCode, int]:
+        """Return the numbers of watchers of rooms on other servers, all of them together.
+
+        Raises: StorageUnavailableError.
+        """
+
     async def note_people(self, names: Collection[str], watchers: Mapping[RoomCode, int]) -> None:
         """Let others know who is connected to this server, and how many watch each room on it.
 

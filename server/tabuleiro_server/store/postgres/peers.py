@@ -88,6 +88,11 @@ class PostgresPeers(Peers):
             rows.setdefault(code, []).append(tuple(event))
         return {code: checked_events(code, places[code], rows[code]) for code in rows}
 
+    async def watchers(self) -> Mapping[RoomCode, int]:
+        """Return the numbers of watchers of rooms on other servers, all of them together."""
+        node_id = self._node_id()
+        return dict(await self._database.read(lambda connection: connection.fetch(_WATCHERS, node_id)))
+
     async def note_people(self, names: Collection[str], watchers: Mapping[RoomCode, int]) -> None:
         """Let others know who is connected to this server, and how many watch each room on it."""
 
