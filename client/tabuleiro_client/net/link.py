@@ -435,6 +435,9 @@ class Link:
                 await node.close()
                 raise ConnectionLostError("the link was closed")
             self._nodes[url] = node
+            # It knows of nodes that came after we connected: the way back when this one does not come again.
+            if self._node_urls:
+                self._node_urls = tuple(dict.fromkeys((self._node_urls[0], *node._node_urls)))
             return node
 
     def _checked_node(self, node_url: str) -> str:

@@ -402,6 +402,20 @@ async def test_with_every_connection_broken_a_room_comes_back_by_whichever_node_
         assert cluster.room.actions == ["b3"]
 
 
+async def test_a_link_comes_back_by_a_node_that_it_has_heard_of_at_another_one(cluster, nodes):
+    """When it connected, there was one node."""
+    a, b, c = nodes
+    cluster.nodes = [a]
+    async with Link(a.url, token="token-of-ana", settings=SETTINGS) as link:
+        cluster.nodes = nodes
+        async with await enter(link, WATCH) as room:
+            cluster.owner = c
+            await a.stop()
+            await b.stop()
+            await changes_until(room, Restored)
+        assert [hello.token for hello in c.sent(Hello)] == ["token-of-ana"]
+
+
 async def test_a_room_moves_to_the_first_node_and_stays_when_that_breaks_and_comes_back(cluster, nodes, link):
     a, b, _ = nodes
     async with await enter(link, WATCH) as room:

@@ -300,7 +300,10 @@ export class Link extends EventTarget {
     await Promise.race([wire.opened, failed]);
     clearTimeout(limit);
     try {
-      await wire.send({ type: "hello", token: this.identity?.token, client: "page" });
+      const welcome = await wire.send({ type: "hello", token: this.identity?.token, client: "page" });
+      // It knows of nodes that came after we connected: the way back when the first one does not come again.
+      const own = this.welcome?.node_urls?.[0];
+      if (own) this.welcome.node_urls = [...new Set([own, ...(welcome.node_urls || [])])];
     } catch (error) {
       wire.drop();
       throw error;
