@@ -32,7 +32,7 @@ from tabuleiro_server.net.rate_limit import ANSWERED_TIMES
 from tabuleiro_server.rooms.journal import rows_of
 from tabuleiro_server.run_clock import RunClock, wall_ms
 from tabuleiro_server.sessions.budgets import Budgets
-from tabuleiro_server.sessions.guests import Guests
+from tabuleiro_server.sessions.guests import AWAY_MS, Guests
 from tabuleiro_server.store.sqlite.store import SqliteStore
 from tabuleiro_server.wiring import RunningServer
 from tests.budgets import NO_BUDGETS
@@ -270,6 +270,27 @@ async def test_the_name_of_a_guest_who_never_played_is_free_after_a_while(
             assert (await other.refused(Hello, token=tokens[2])).code == "bad-token"
             assert (await other.refused(Hello, name="ana")).code == "name-taken"
             assert (await other.do(Hello, token=tokens[0])).name == "ana"
+
+
+async def test_guests_who_come_back_soon_are_noted_together_and_do_not_wait_for_it(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path / "guests.db", rows_of)
+    now_ms = TimestampMs(0)
+    guests = Guests(store.accounts, Budgets(Config()), lambda: now_ms)
+    tokens = [(await guests.identify(name, None, "")).token for name in ("ana", "rui", "eva")]
+    now_ms = TimestampMs(AWAY_MS - 1)
+    await guests.identify(None, tokens[0], "")
+    await guests.identify(None, tokens[1], "")
+
+    async def seen_ms() -> dict[str, int]:
+        return {entry.account.name: entry.account.last_seen_ms for entry in await store.accounts.entries()}
+
+    assert await seen_ms() == {"ana": 0, "rui": 0, "eva": 0}
+    await guests.note_visits()
+    assert await seen_ms() == {"ana": now_ms, "rui": now_ms, "eva": 0}
+    now_ms = TimestampMs(AWAY_MS)
+    await guests.identify(None, tokens[2], "")
+    assert (await seen_ms())["eva"] == now_ms
+    await store.close()
 
 
 async def test_a_guest_who_is_connected_is_not_forgotten(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ class House:
         self.is_well = asyncio.Event()
         self.beat_count = 0
         self.removal_count = 0
+        self.visits_noted_count = 0
         self.rooms_count = 0
 
     def beat(self, now_ms: TimestampMs, rooms_count: int) -> None:
@@ -33,6 +34,9 @@ class House:
 
     async def remove_unplayed(self) -> None:
         self.removal_count += 1
+
+    async def note_visits(self) -> None:
+        self.visits_noted_count += 1
 
     async def free_unused(self, unused_ms: int) -> int:
         self.is_well.set()
@@ -51,3 +55,4 @@ async def test_a_round_that_fails_is_followed_by_the_next(fault: Exception) -> N
         await janitor.stop()
     assert house.beat_count >= 2
     assert house.removal_count >= 1
+    assert house.visits_noted_count >= 1

@@ -12,8 +12,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tabuleiro.errors import DatabaseLockedError, ElsewhereError, NodeLeavesError, StoreError, TakenOverError
-from tabuleiro.ids import AccountId, RoomCode, Seq, TimestampMs
+from tabuleiro.errors import DatabaseLockedError, ElsewhereError, NodeLeavesError, TakenOverError
+from tabuleiro.ids import RoomCode, Seq, TimestampMs
 from tabuleiro_server.store.port import NodeRow, Ownership, Rows
 from tabuleiro_server.store.postgres.keeper import NodeAddress
 from tabuleiro_server.store.postgres.store import PostgresStore
@@ -194,22 +194,6 @@ async def test_room_that_somebody_else_is_writing_to_holds_up_no_other_one(
             await held
     finally:
         await admin.close()
-
-
-async def test_guests_who_come_at_one_time_are_noted_in_one_commit(open_node: Open, database_url: str) -> None:
-    node = await open_node("a")
-    guests = [AccountId(f"guest{number}") for number in range(20)]
-    for guest in guests:
-        await node.accounts.create(guest, guest, guest.encode(), TimestampMs(1))
-    await asyncio.gather(*(node.accounts.touch(guest, TimestampMs(2)) for guest in guests))
-    admin = await asyncpg.connect(database_url)
-    try:
-        query = "SELECT count(DISTINCT xmin::text), min(last_seen_ms) FROM tabuleiro.accounts"
-        assert tuple(await admin.fetchrow(query)) == (1, 2)
-    finally:
-        await admin.close()
-    with pytest.raises(StoreError, match="no account"):
-        await node.accounts.touch(AccountId("nobody"), TimestampMs(2))
 
 
 async def test_node_that_takes_no_rooms_is_given_none(open_node: Open, make: Any) -> None:

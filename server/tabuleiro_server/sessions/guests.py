@@ -14,7 +14,7 @@ from typing import Final
 import structlog
 
 from tabuleiro.errors import CommandError, NameTakenError, NotationError, StorageUnavailableError, StoreError
-from tabuleiro.ids import AccountId, TimestampMs
+from tabuleiro.ids import HOUR_MS, AccountId, TimestampMs
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.names import check_new_name, parse_name
 from tabuleiro_server.locks import Locks
@@ -57,6 +57,9 @@ class RoomQuota:
 
 TOKEN_BYTES: Final = 24
 
+AWAY_MS: Final = 2 * HOUR_MS
+"""Time after which somebody was away: whoever stays is noted every hour."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -84,6 +87,7 @@ class Guests:
         self._now_ms = now_ms
         self._connected: Counter[AccountId] = Counter()
         self._vouched_for: dict[str, Account] = {}
+        self._visits: set[AccountId] = set()
 
     def arrive(self, account_id: AccountId) -> None:
         """Count one connection more of a guest."""
@@ -105,7 +109,24 @@ class Guests:
         """
         now_ms = self._now_ms()
         await self._accounts.touch_all(tuple(self._connected), now_ms)
+        await self.note_visits()
         return await self._accounts.free_unused(TimestampMs(now_ms - unused_ms))
+
+    async def note_visits(self) -> None:
+        """Have the visits noted that nobody has waited for.
+
+        When a server ends all its people come to others at once, and do not wait for the disk.
+
+        Raises:
+            StoreError: The disk fails; they are noted later.
+        """
+        visits, self._visits = self._visits, set()
+        if visits:
+            try:
+                await self._accounts.touch_all(visits, self._now_ms())
+            except StoreError:
+                self._visits |= visits
+                raise
 
     async def identify(self, name: str | None, token: str | None, address: str) -> Identified:
         """Return the owner of ``token``, or a new guest called ``name`` when there is no token.
@@ -147,11 +168,16 @@ class Guests:
         return any(account.id == account_id for account in self._vouched_for.values())
 
     async def _find(self, token: str, address: str) -> Account:
-        account = self._vouched_for.get(token) or await self._accounts.find_by_token_hash(_hash(token))
+        vouched_for = self._vouched_for.get(token)
+        account = vouched_for or await self._accounts.find_by_token_hash(_hash(token))
         if account is None:
             # The right token of somebody else at this address waits for nothing.
             await asyncio.sleep(self._budgets.wrong_token(address))
             raise CommandError(ErrorCode.BAD_TOKEN, "no guest of this server has this token")
+        if vouched_for is None and self._now_ms() < account.last_seen_ms + AWAY_MS:
+            self._visits.add(account.id)
+            return account
+        # Without a wait others could take this guest for unused, at this moment.
         try:
             await self._accounts.touch(account.id, self._now_ms())
         except StorageUnavailableError as error:

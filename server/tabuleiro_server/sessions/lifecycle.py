@@ -71,6 +71,7 @@ class Janitor:
         self._store.beat(self._now_ms(), self._directory.rooms_count)
         await self._directory.wake_due_rooms()
         await self._directory.remove_unplayed()
+        await self._guests.note_visits()
         now_ms = self._now_ms()
         if now_ms >= self._guests_due_ms:
             self._guests_due_ms = now_ms + GUESTS_EVERY_MS

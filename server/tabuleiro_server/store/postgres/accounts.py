@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Final, NamedTuple
 
 import asyncpg
 
@@ -12,24 +11,6 @@ from tabuleiro.ids import AccountId, TimestampMs
 from tabuleiro.protocol.names import looks_of, name_key
 from tabuleiro_server.store.port import Account, AccountEntry, Accounts
 from tabuleiro_server.store.postgres.connection import Database
-from tabuleiro_server.store.postgres.grouping import Grouped, locking
-
-# Rows are locked in the order of the ids, as everywhere.
-_TOUCH: Final = """
-WITH visit AS (
-    SELECT id, max(at_ms) AS at_ms FROM unnest($1::text[], $2::bigint[]) AS visit (id, at_ms) GROUP BY id
-), guest AS MATERIALIZED (
-    SELECT id, at_ms FROM tabuleiro.accounts JOIN visit USING (id) ORDER BY id FOR NO KEY UPDATE OF accounts {}
-)
-UPDATE tabuleiro.accounts SET last_seen_ms = at_ms FROM guest WHERE accounts.id = guest.id RETURNING accounts.id
-"""
-
-
-class Visit(NamedTuple):
-    """A guest who is here at a moment."""
-
-    account: AccountId
-    at_ms: TimestampMs
 
 
 class PostgresAccounts(Accounts):
@@ -37,7 +18,6 @@ class PostgresAccounts(Accounts):
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._visits = Grouped(self._touch, self._touch_one)
 
     async def create(self, id: AccountId, name: str, token_hash: bytes, now_ms: TimestampMs) -> Account:
         """Store a new guest, seen now."""
@@ -113,23 +93,13 @@ class PostgresAccounts(Accounts):
 
     async def touch(self, id: AccountId, now_ms: TimestampMs) -> None:
         """Note that the guest is here now."""
-        await self._visits.write(Visit(id, now_ms))
 
-    async def _touch(self, visits: Sequence[Visit], *, waits: bool = False) -> dict[Visit, None]:
-        async def update(connection: asyncpg.Connection) -> dict[Visit, None]:
-            columns = map(list, zip(*visits, strict=True))
-            known = {id for (id,) in await connection.fetch(_TOUCH.format(locking(waits)), *columns)}
-            return {visit: None for visit in visits if visit.account in known}
+        async def update(connection: asyncpg.Connection) -> None:
+            query = "UPDATE tabuleiro.accounts SET last_seen_ms = $1 WHERE id = $2 RETURNING id"
+            if await connection.fetchval(query, now_ms, id) is None:
+                raise StoreError(f"there is no account {id}")
 
-        return await self._database.change(update)
-
-    async def _touch_one(self, visit: Visit) -> None:
-        if visit not in await self._touch([visit], waits=True):
-            raise StoreError(f"there is no account {visit.account}")
-
-    async def finish(self, limit_s: float) -> None:
-        """Wait for visits that are being noted, ``limit_s`` seconds at most."""
-        await self._visits.finish(limit_s)
+        await self._database.change(update)
 
     async def touch_all(self, ids: Collection[AccountId], now_ms: TimestampMs) -> None:
         """Note that these guests are here now."""

@@ -1,6 +1,6 @@
 """Small changes that are asked for at one time, written in one statement: each commit waits for the disk.
 
-When a node gives its rooms away, another one is asked for all of them at once, and greets all who come with them.
+When a node gives its rooms away, another one is asked for all of them at once.
 """
 
 from __future__ import annotations

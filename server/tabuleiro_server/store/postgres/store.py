@@ -119,7 +119,7 @@ class PostgresStore(Store):
     async def close(self) -> None:
         """Close all connections; the rooms that this node owns are free."""
         async with contextlib.AsyncExitStack() as stack:
-            for part in (self._claims, self._hand_overs, self._accounts):
+            for part in (self._claims, self._hand_overs):
                 stack.push_async_callback(part.finish, CLOSE_LIMIT_S)
             stack.push_async_callback(self._database.close)
             stack.push_async_callback(self._keeper.stop)
