@@ -34,7 +34,7 @@ from tabuleiro_server.rooms.journal import read_events, rows_of
 from tabuleiro_server.store.postgres.admin import on_database
 from tabuleiro_server.store.postgres.admin import verify as verify_database
 from tabuleiro_server.store.postgres.queries import select_events as select_postgres_events
-from tabuleiro_server.store.sqlite.event_log import select_events
+from tabuleiro_server.store.sqlite.queries import select_events
 from tabuleiro_server.store.sqlite.repair import verify
 
 MatchKey = tuple[RoomCode, int]

@@ -118,13 +118,6 @@ class Rows(msgspec.Struct, frozen=True, gc=False):
     matches: Sequence[MatchRow] = ()
 
 
-def check_numbers(room: RoomCode, expected_seq: Seq, events: Sequence[StoredEvent]) -> None:
-    """Check that events are numbered on from ``expected_seq`` without a gap. Raises: ValueError."""
-    for wanted, event in enumerate(events, start=expected_seq + 1):
-        if event.seq != wanted:
-            raise ValueError(f"room {room}: event {event.seq} stands in the place of event {wanted}")
-
-
 Replay = Callable[[RoomCode, Sequence[StoredEvent]], Rows]
 """Works out the rows of a room, of all its matches, from all its events.
 

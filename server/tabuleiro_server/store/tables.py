@@ -1,6 +1,6 @@
-"""Tables as the stores on SQL databases have them: their migrations, rows of matches, and checksums of events.
+"""Tables as the stores on SQL databases have them: their migrations, rows of matches, and the checks of events.
 
-By the checksum of each event a store finds what was altered, misplaced or lost.
+By its number and its checksum a store finds an event that was altered, misplaced or lost.
 """
 
 from __future__ import annotations
@@ -54,6 +54,13 @@ def match_row(values: Sequence[Any]) -> MatchRow:
         termination=termination,
         action_count=action_count,
     )
+
+
+def check_numbers(room: RoomCode, expected_seq: Seq, events: Sequence[StoredEvent]) -> None:
+    """Check that events are numbered on from ``expected_seq`` without a gap. Raises: ValueError."""
+    for wanted, event in enumerate(events, start=expected_seq + 1):
+        if event.seq != wanted:
+            raise ValueError(f"room {room}: event {event.seq} stands in the place of event {wanted}")
 
 
 def checksum(payload: bytes, room: RoomCode, seq: int, at_ms: int, version: int) -> int:

@@ -26,7 +26,6 @@ from tabuleiro_server.store.port import (
     Rows,
     Store,
     StoredEvent,
-    check_numbers,
 )
 from tabuleiro_server.store.postgres import ownership, queries
 from tabuleiro_server.store.postgres.accounts import PostgresAccounts
@@ -45,7 +44,7 @@ from tabuleiro_server.store.postgres.ownership import HandOver
 from tabuleiro_server.store.postgres.peers import PostgresPeers
 from tabuleiro_server.store.postgres.schema import MIGRATIONS, migrate
 from tabuleiro_server.store.postgres.writer import Append, Removal, Writer
-from tabuleiro_server.store.tables import Migration
+from tabuleiro_server.store.tables import Migration, check_numbers
 
 log = structlog.get_logger(__name__)
 

@@ -19,9 +19,9 @@ from tabuleiro.ids import RoomCode
 from tabuleiro_server.store.port import BEFORE_FIRST, StoredEvent
 from tabuleiro_server.store.reports import Stats
 from tabuleiro_server.store.sqlite.connection import ConnectionSettings, storage_error
-from tabuleiro_server.store.sqlite.event_log import select_events
 from tabuleiro_server.store.sqlite.file import LockFile, ServedFile
 from tabuleiro_server.store.sqlite.owners import create_beside, owner_hint
+from tabuleiro_server.store.sqlite.queries import select_events
 from tabuleiro_server.store.sqlite.schema import MIGRATIONS, check_format
 
 

@@ -11,12 +11,10 @@ import os
 import shlex
 import shutil
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import Final, Literal, TypeVar, cast
 
 import aiosqlite
 
@@ -38,12 +36,6 @@ _NEEDED_BYTES: Final = 64 * 1024
 _CACHED_STATEMENTS_COUNT: Final = 256
 _WAL_LIMIT_BYTES: Final = 8 * 1024 * 1024
 """What a write-ahead log keeps of its size when it starts over: twice what it needs without long readers."""
-
-_FEW_ROWS_COUNT: Final = 16
-"""Up to here rows go in one statement, and more of them in multiples of it: few different texts, so that the
-prepared statements are found again, and few statements a group."""
-
-_MAX_ROWS_COUNT: Final = 10 * _FEW_ROWS_COUNT
 
 
 def primary_code(error: sqlite3.Error) -> int | None:
@@ -193,29 +185,3 @@ class Reader:
             return await self._connection.run(query)
         except sqlite3.Error as error:
             raise storage_error(error, self._path) from error
-
-
-def insert_rows(
-    connection: sqlite3.Connection, head: str, rows: Sequence[tuple[Any, ...]], tail: str = ""
-) -> None:
-    """Run ``head VALUES (...), (...) tail`` for all rows, in their order; all have the same length.
-
-    Many rows go in few statements: Python's sqlite3 lets go of the interpreter at every step of a statement and
-    has to get it back from a busy event loop, which may take the whole switch interval (5 ms) each time.
-
-    Raises: sqlite3.Error, with some of the rows written.
-    """
-    start = 0
-    while start < len(rows):
-        left_count = len(rows) - start
-        size = min(left_count - left_count % _FEW_ROWS_COUNT, _MAX_ROWS_COUNT) or left_count
-        batch = rows[start : start + size]
-        values = list(chain.from_iterable(batch))
-        connection.execute(_statement(head, len(batch[0]), size, tail), values)
-        start += size
-
-
-@cache
-def _statement(head: str, width: int, size: int, tail: str) -> str:
-    row = f"({', '.join('?' * width)})"
-    return f"{head} VALUES {', '.join([row] * size)}{tail}"

@@ -44,11 +44,14 @@ from tabuleiro_server.store.sqlite.admin import (
     serving_nobody,
 )
 from tabuleiro_server.store.sqlite.connection import primary_code
-from tabuleiro_server.store.sqlite.event_log import blaming, last_seq, missing_events, select_events
 from tabuleiro_server.store.sqlite.file import read_promises
 from tabuleiro_server.store.sqlite.owners import create_beside
 from tabuleiro_server.store.sqlite.queries import (
+    blaming,
     delete_rows_of,
+    last_seq,
+    missing_events,
+    select_events,
     select_matches,
     select_room,
     upsert_matches,

@@ -28,25 +28,22 @@ from tabuleiro_server.store.port import (
     Rows,
     Store,
     StoredEvent,
-    check_numbers,
 )
 from tabuleiro_server.store.sqlite.accounts import SqliteAccounts
 from tabuleiro_server.store.sqlite.admin import copy_database
 from tabuleiro_server.store.sqlite.connection import ConnectionSettings, Reader, Synchronous, storage_error
-from tabuleiro_server.store.sqlite.event_log import (
-    delete_events,
-    missing_events,
-    select_events,
-    select_openings,
-)
 from tabuleiro_server.store.sqlite.file import LockFile, ServedConnection, ServedFile
 from tabuleiro_server.store.sqlite.queries import (
     count_rooms,
+    delete_events,
     delete_rows_of,
+    missing_events,
     select_codes_without_maker,
     select_due_rooms,
+    select_events,
     select_matches,
     select_newest_ms,
+    select_openings,
     select_room,
     select_rooms,
     write_makers,
@@ -59,7 +56,7 @@ from tabuleiro_server.store.sqlite.schema import (
     schema_version,
 )
 from tabuleiro_server.store.sqlite.writer import Append, Writer
-from tabuleiro_server.store.tables import Migration
+from tabuleiro_server.store.tables import Migration, check_numbers
 
 TAKEN_OVER_COUNT: Final = 10_000
 """Rooms whose owners are known; the last owner of one that was taken over before those is no longer checked."""

@@ -13,7 +13,6 @@ import contextlib
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -26,8 +25,7 @@ from tabuleiro.ids import DurationMs, RoomCode, Seq
 from tabuleiro_server.metrics import CommitMetrics
 from tabuleiro_server.store.port import STOP_LIMIT_MS, Rows, StoredEvent
 from tabuleiro_server.store.sqlite.connection import StandingConnection, primary_code, storage_error
-from tabuleiro_server.store.sqlite.event_log import insert_events, last_seqs
-from tabuleiro_server.store.sqlite.queries import upsert_matches, upsert_rooms
+from tabuleiro_server.store.sqlite.queries import insert_events, last_seqs, upsert_matches, upsert_rooms
 
 _REFUSED_VALUES: Final = (
     sqlite3.IntegrityError,
@@ -233,8 +231,7 @@ T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 
-@dataclass(slots=True)
-class _Waiting:
+class _Waiting(msgspec.Struct):
     write: Write
     done: asyncio.Future[Any]
 
@@ -306,7 +303,7 @@ class Writer:
     def _submit(self, write: Write) -> asyncio.Future[Outcome]:
         if self._task is None or self._task.done() or self._is_stopping:
             raise StorageUnavailableError("the store is not running")
-        done = asyncio.get_running_loop().create_future()
+        done = self._task.get_loop().create_future()
         self._waiting.append(_Waiting(write, done))
         self.metrics.waiting_count += 1
         self._wanted.set()
