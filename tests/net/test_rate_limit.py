@@ -17,7 +17,8 @@ from tabuleiro_server.memory import Memory
 from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.addresses import Proxies, is_loopback, rate_limit_key
 from tabuleiro_server.net.connection import one_way_ms
-from tabuleiro_server.net.rate_limit import ConnectionLimiter, HandshakeLimiter, RateLimiter, Verdict
+from tabuleiro_server.net.handler import RateLimiter, Verdict
+from tabuleiro_server.net.rate_limit import ConnectionLimiter, HandshakeLimiter
 from tabuleiro_server.sessions.guests import RoomQuota
 
 PROXIES = Proxies(["127.0.0.1", "10.0.0.0/8", "fd00::/8"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from enum import Enum
 from typing import Any, Final
 
 import structlog
@@ -19,7 +20,6 @@ from tabuleiro.protocol.messages import ServerMessage
 from tabuleiro_server.config import Config
 from tabuleiro_server.metrics import NetMetrics
 from tabuleiro_server.net.connection import Connection
-from tabuleiro_server.net.rate_limit import GRANTED, RateLimiter, Verdict
 from tabuleiro_server.sessions.requests import Requests
 from tabuleiro_server.sessions.session import Outbox, Session
 from tabuleiro_server.timers import Limit
@@ -31,6 +31,48 @@ WAITING_MAX_COUNT: Final = 16
 
 OUTBOX_BEFORE_HELLO_BYTES: Final = 64 * 1024
 """Bytes that may wait for a reader that has not said hello, and so is owed nothing but a few refusals."""
+
+
+class Verdict(Enum):
+    """The answer of a rate limiter for something that was received."""
+
+    GRANTED = "granted"
+    REFUSED = "refused"
+    """Too much; it is not read."""
+    FLOOD = "flood"
+    """Far too much; the connection is closed."""
+
+
+GRANTED: Final = Verdict.GRANTED
+"""For every message: members of enumerations take long to look up."""
+
+
+class RateLimiter:
+    """A token bucket: ``burst_count`` tokens at first and at most, ``per_second_count`` new ones a second.
+
+    What is refused costs a token as well, so a client that keeps sending goes into debt; a debt of ``burst_count``
+    is a flood. Time comes from the caller, in seconds of any monotonic clock.
+    """
+
+    def __init__(self, per_second_count: int, burst_count: int, now_s: float) -> None:
+        self._per_second_count = per_second_count
+        self._burst_count = burst_count
+        self._tokens = float(burst_count)
+        self._counted_s = now_s
+
+    def spend(self, now_s: float) -> Verdict:
+        """Take one token.
+
+        >>> limiter = RateLimiter(per_second_count=1, burst_count=1, now_s=0.0)
+        >>> limiter.spend(0.0), limiter.spend(0.0), limiter.spend(2.0)
+        (<Verdict.GRANTED: 'granted'>, <Verdict.REFUSED: 'refused'>, <Verdict.GRANTED: 'granted'>)
+        """
+        earned = (now_s - self._counted_s) * self._per_second_count
+        self._tokens = min(self._tokens + earned, self._burst_count) - 1
+        self._counted_s = now_s
+        if self._tokens >= 0:
+            return GRANTED
+        return Verdict.REFUSED if self._tokens >= -self._burst_count else Verdict.FLOOD
 
 
 class Handler:

@@ -1,4 +1,4 @@
-"""Limits on clients: messages of one connection, connections of one address and in all, unfinished handshakes.
+"""Limits on clients: connections of one address and in all, and unfinished handshakes.
 
 They count and know no sockets. What becomes of a connection over a limit is up to `connection` and `server`.
 """
@@ -6,7 +6,6 @@ They count and know no sockets. What becomes of a connection over a limit is up 
 from __future__ import annotations
 
 from collections import Counter
-from enum import Enum
 from typing import Final, Protocol
 
 from tabuleiro.errors import RemoteProtocolError
@@ -21,48 +20,6 @@ ANSWERED_TIMES: Final = 5
 
 Connections that were answered do nothing but wait for their end, which somebody far away takes long to send.
 """
-
-
-class Verdict(Enum):
-    """The answer of a rate limiter for something that was received."""
-
-    GRANTED = "granted"
-    REFUSED = "refused"
-    """Too much; it is not read."""
-    FLOOD = "flood"
-    """Far too much; the connection is closed."""
-
-
-GRANTED: Final = Verdict.GRANTED
-"""For every message: members of enumerations take long to look up."""
-
-
-class RateLimiter:
-    """A token bucket: ``burst_count`` tokens at first and at most, ``per_second_count`` new ones a second.
-
-    What is refused costs a token as well, so a client that keeps sending goes into debt; a debt of ``burst_count``
-    is a flood. Time comes from the caller, in seconds of any monotonic clock.
-    """
-
-    def __init__(self, per_second_count: int, burst_count: int, now_s: float) -> None:
-        self._per_second_count = per_second_count
-        self._burst_count = burst_count
-        self._tokens = float(burst_count)
-        self._counted_s = now_s
-
-    def spend(self, now_s: float) -> Verdict:
-        """Take one token.
-
-        >>> limiter = RateLimiter(per_second_count=1, burst_count=1, now_s=0.0)
-        >>> limiter.spend(0.0), limiter.spend(0.0), limiter.spend(2.0)
-        (<Verdict.GRANTED: 'granted'>, <Verdict.REFUSED: 'refused'>, <Verdict.GRANTED: 'granted'>)
-        """
-        earned = (now_s - self._counted_s) * self._per_second_count
-        self._tokens = min(self._tokens + earned, self._burst_count) - 1
-        self._counted_s = now_s
-        if self._tokens >= 0:
-            return GRANTED
-        return Verdict.REFUSED if self._tokens >= -self._burst_count else Verdict.FLOOD
 
 
 class ConnectionLimiter:
