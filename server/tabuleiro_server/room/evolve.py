@@ -36,7 +36,7 @@ def evolve(room: RoomState | None, sequenced: SequencedEvent) -> RoomState:
         ValueError: The first event is not `RoomOpened`. Nothing else is refused.
     """
     event, at_ms = sequenced.event, sequenced.at_ms
-    if isinstance(event, events.RoomOpened):
+    if type(event) is events.RoomOpened:
         return _opened(event, sequenced)
     if room is None:
         raise ValueError(f"a room begins with room-opened, got {type(event).__name__}")

@@ -448,7 +448,7 @@ class LiveRoom:
     def _departures_for(self, submission: Submission | Entry) -> list[Disconnect]:
         """Return the departures that are not stored yet, for a claim: it is by what everybody sees."""
         for command in submission.commands:
-            if isinstance(command, ClaimWin):
+            if type(command) is ClaimWin:
                 return self._disconnects(self.subscribers.accounts_gone(self.state))
         return []
 

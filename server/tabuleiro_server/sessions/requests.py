@@ -51,9 +51,8 @@ from tabuleiro_server.sessions.session import Answering, Session, refusal
 
 log = structlog.get_logger(__name__)
 
-RoomRequest = (
-    messages.Play
-    | messages.Undo
+SeldomRequest = (
+    messages.Undo
     | messages.Resign
     | messages.Abort
     | messages.ClaimWin
@@ -65,6 +64,7 @@ RoomRequest = (
     | messages.Say
     | messages.Mute
 )
+RoomRequest = messages.Play | SeldomRequest
 """Requests that are one command to a room that the session has entered."""
 
 ENDING_REQUESTS: Final = (messages.LeaveRoom, messages.Resign, messages.Abort, messages.ClaimWin)
@@ -99,7 +99,7 @@ class Requests:
         Raises:
             CommandError: The request is refused at once.
         """
-        if isinstance(message, messages.Hello) == session.is_welcomed:
+        if (type(message) is messages.Hello) == session.is_welcomed:
             raise CommandError(ErrorCode.HELLO_FIRST, "the first message is hello, and there is only one")
         return _ANSWERERS[type(message)](self, session, message)
 
@@ -403,7 +403,7 @@ class Requests:
         pause_ms = 0 if self._services.guests.owns_machine(session.account_id) else HINT_PAUSE_MS
         self._services.hints.start(room, command, answer, lambda: session.is_in(room.state.code), pause_ms)
 
-    def _spend_event(self, session: Session, message: ClientMessage, count: int = 1) -> None:
+    def _spend_event(self, session: Session, message: ClientMessage) -> None:
         """Count what a request may store, or refuse it if there has been too much; what ends something is granted.
 
         Raises:
@@ -411,7 +411,7 @@ class Requests:
         """
         budgets = self._services.budgets
         note = budgets.spend_events if isinstance(message, ENDING_REQUESTS) else budgets.take_events
-        note(session.account_id, session.address, count)
+        note(session.account_id, session.address, 1)
 
     def _perform(self, session: Session, message: RoomRequest) -> Answering:
         """Have the command of a request performed, by a room that the session has entered."""
@@ -425,12 +425,19 @@ class Requests:
         await self._ask(session, room, message)
 
     def _ask(self, session: Session, room: LiveRoom, message: RoomRequest) -> asyncio.Future[RoomState]:
-        actions_count = len(message.actions) if isinstance(message, messages.Play) else 0
-        self._spend_event(session, message, 1 + actions_count // ACTIONS_PER_EVENT_COUNT)
-        bot_levels: tuple[str, ...] = ()
-        if isinstance(message, _NAMING_LEVELS):
-            message, bot_levels = self._with_bot_levels(session, room.state.game.name, message)
-        command = _command(session, message, bot_levels)
+        command: commands.Command
+        if isinstance(message, messages.Play):
+            count = 1 + len(message.actions) // ACTIONS_PER_EVENT_COUNT
+            self._services.budgets.take_events(session.account_id, session.address, count)
+            command = commands.Play(
+                session.account_id, message.match, message.ply, message.actions, message.revision, session.lag_ms
+            )
+        else:
+            self._spend_event(session, message)
+            bot_levels: tuple[str, ...] = ()
+            if isinstance(message, _NAMING_LEVELS):
+                message, bot_levels = self._with_bot_levels(session, room.state.game.name, message)
+            command = _command(session, message, bot_levels)
         return room.perform(command, lambda state: session.send(Ok(message.id, seq=state.seq)))
 
     def _with_level(self, session: Session, game: str, seat: SeatRequest) -> SeatRequest:
@@ -446,8 +453,8 @@ class Requests:
         return self._services.levels.read_settings(game, settings, is_own_machine=is_own)
 
     def _with_bot_levels(
-        self, session: Session, game: str, message: RoomRequest
-    ) -> tuple[RoomRequest, tuple[str, ...]]:
+        self, session: Session, game: str, message: SeldomRequest
+    ) -> tuple[SeldomRequest, tuple[str, ...]]:
         """Return a request with the names of its levels, and the levels that its command may name."""
         named: tuple[str | None, ...] = ()
         if isinstance(message, messages.SeatBot) and message.level is not None:
@@ -467,12 +474,8 @@ class Requests:
         return game in self._services.levels.offered
 
 
-def _command(session: Session, message: RoomRequest, bot_levels: tuple[str, ...]) -> commands.Command:
+def _command(session: Session, message: SeldomRequest, bot_levels: tuple[str, ...]) -> commands.Command:
     """Return the command of a request: its fields, and what only the server knows."""
-    if isinstance(message, messages.Play):  # nearly always: the others take longer to tell apart
-        return commands.Play(
-            session.account_id, message.match, message.ply, message.actions, message.revision, session.lag_ms
-        )
     account = session.account_id
     match message:
         case messages.Undo():
