@@ -190,6 +190,48 @@ async def test_messages_cut_anywhere_come_whole_and_in_order(size: int) -> None:
     assert scripted.told == [told for _, wanted in FRAMES for told in wanted]
 
 
+@pytest.mark.parametrize("cut", range(1, 13))
+async def test_a_message_that_is_cut_anywhere_keeps_the_order_of_those_that_come_alone(cut: int) -> None:
+    scripted = Scripted.opened()
+    told: list[Any] = []
+    for written, wanted in FRAMES:
+        for piece in (frame(b"before"), frame(b"cut"), frame(b"after"), written):
+            scripted.feed(piece[:cut])
+            scripted.feed(piece[cut:])
+        told += [b"before", b"cut", b"after", *wanted]
+        scripted.feed(frame(b"whole"))
+        scripted.feed(written)
+        told += [b"whole", *wanted]
+    assert scripted.told == told
+
+
+@pytest.mark.parametrize("head", [b"\x82\xfe\x00\x02", b"\x82\xff" + b"\x00" * 7 + b"\x02"])
+async def test_a_short_message_may_have_a_long_length(head: bytes) -> None:
+    scripted = Scripted.opened()
+    for _ in range(2):
+        scripted.feed(head + b"\x00" * 4 + b"hi")
+        scripted.feed(frame(b"whole"))
+    assert scripted.told == [b"hi", b"whole"] * 2
+
+
+async def test_a_short_message_alone_in_the_midst_of_another_closes_the_connection() -> None:
+    scripted = Scripted.opened()
+    scripted.feed(frame(b"", fin=False))
+    scripted.feed(frame(b"whole"))
+    assert scripted.told == ["part"]
+    assert scripted.transport.has_ended
+
+
+@pytest.mark.parametrize(
+    "written", [b"\x82\x05whole", b"\xc2\x85" + b"\x00" * 4 + b"whole"], ids=["no mask", "reserved bit"]
+)
+async def test_a_short_message_that_breaks_a_rule_closes_the_connection(written: bytes) -> None:
+    scripted = Scripted.opened()
+    scripted.feed(written)
+    assert scripted.told == []
+    assert scripted.transport.has_ended
+
+
 async def test_the_answer_to_our_ping_is_no_part_and_tells_the_lag() -> None:
     assert Scripted.opened().told == []
 
