@@ -198,15 +198,16 @@ class LiveRoom:
         self._presence_timer = Timer(self._check_presence)
         self._is_presence_due = False
         self._departures = Departures()
-        self._touched_s = asyncio.get_running_loop().time()
+        self._loop = asyncio.get_running_loop()
+        self._touched_s = self._loop.time()
         self._is_behind = False
         self._is_busy = False
         self._reading: asyncio.Task[None] | None = None
         self._is_stopping = False
         self._moving: tuple[NodeRow, asyncio.Future[None]] | None = None
-        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._ended: asyncio.Future[None] = self._loop.create_future()
         self._presence_changed()
-        asyncio.get_running_loop().call_soon(self._advance)
+        self._loop.call_soon(self._advance)
 
     def perform(
         self, command: Command, acknowledge: Callable[[RoomState], None] | None = None
@@ -248,7 +249,7 @@ class LiveRoom:
         # The timer may not have counted that time.
         self._looks_at_ms = None
         self._presence_changed()
-        asyncio.get_running_loop().call_soon(self._advance)
+        self._loop.call_soon(self._advance)
 
     def head(self) -> RoomHead:
         """Return the room as its subscribers see it now."""
@@ -303,7 +304,7 @@ class LiveRoom:
         """
         if self._ended.done():
             return
-        moved = asyncio.get_running_loop().create_future()
+        moved = self._loop.create_future()
         self._moving = node, moved
         self._advance()
         await moved
@@ -420,7 +421,7 @@ class LiveRoom:
 
     def _quiet_ms(self) -> int:
         """Return the time since anybody wanted anything."""
-        return int((asyncio.get_running_loop().time() - self._touched_s) * 1000)
+        return int((self._loop.time() - self._touched_s) * 1000)
 
     def _is_idle(self) -> bool:
         is_quiet = self._quiet_ms() >= self._context.config.idle_room_unload_ms
@@ -430,7 +431,7 @@ class LiveRoom:
 
     def _start(self, submission: Submission | Entry, now_ms: TimestampMs) -> None:
         """Decide a submission and have it stored; the answer comes when it is on disk."""
-        self._touched_s = asyncio.get_running_loop().time()
+        self._touched_s = self._loop.time()
         first = self._first
         try:
             commands = (*first, *self._departures_for(submission), *submission.commands)

@@ -228,7 +228,7 @@ class SqliteStore(Store):
         if incarnation != self._incarnations.get(room, incarnation):
             raise TakenOverError(room)
         check_numbers(room, expected_seq, events)
-        return self.writer.append(Append(room, expected_seq, events, rows))
+        return self.writer.submit(Append(room, expected_seq, events, rows))
 
     async def remove(self, rooms: Collection[RoomCode]) -> None:
         """Remove rooms with their events and all rows."""

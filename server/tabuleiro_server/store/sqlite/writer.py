@@ -279,28 +279,12 @@ class Writer:
         if not task.cancelled():
             task.result()
 
-    def append(self, append: Append) -> asyncio.Future[None]:
-        """Return a future that is done when the append is on disk.
+    def submit(self, write: Write) -> asyncio.Future[Any]:
+        """Return a future that is done when the write is on disk.
 
         Raises, here or when it is awaited: ConflictError, StorageUnavailableError; StoreError for values that
         cannot be stored.
         """
-        return self._submit(append)
-
-    async def call(self, function: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``function`` in the next group and return what it returned when the group is on disk.
-
-        It may run twice, the first time undone. Raises: the StoreError that it raises; StoreError, with the cause,
-        for anything else that it raises; StorageUnavailableError.
-        """
-        return cast("T", await self._submit(Call(function)))
-
-    def forget(self, rooms: Collection[RoomCode]) -> None:
-        """Look for the last events of rooms again: they were removed."""
-        for room in rooms:
-            self._known_seqs.pop(room, None)
-
-    def _submit(self, write: Write) -> asyncio.Future[Outcome]:
         if self._task is None or self._task.done() or self._is_stopping:
             raise StorageUnavailableError("the store is not running")
         done = self._task.get_loop().create_future()
@@ -308,6 +292,19 @@ class Writer:
         self.metrics.waiting_count += 1
         self._wanted.set()
         return done
+
+    async def call(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``function`` in the next group and return what it returned when the group is on disk.
+
+        It may run twice, the first time undone. Raises: the StoreError that it raises; StoreError, with the cause,
+        for anything else that it raises; StorageUnavailableError.
+        """
+        return cast("T", await self.submit(Call(function)))
+
+    def forget(self, rooms: Collection[RoomCode]) -> None:
+        """Look for the last events of rooms again: they were removed."""
+        for room in rooms:
+            self._known_seqs.pop(room, None)
 
     async def _commit_groups(self) -> None:
         group: list[_Waiting] = []
