@@ -208,10 +208,10 @@ async def test_lobby_is_followed_as_long_as_anybody_on_a_connection_looks(nodes:
 async def test_link_to_a_room_tells_of_it_on_every_node(database_url: str) -> None:
     async with (
         running_node(database_url, "a") as here,
-        running_node(database_url, "b", web=True) as there,
         Link(here.url, name="ana") as ana,
         await enter(ana, room_of()) as listed,
         await enter(ana, room_of(is_private=True)) as private,
+        running_node(database_url, "b", web=True) as there,  # it reads the lobby when it starts
     ):
         _, body = await raw_request(there.server.port, [f"GET /r/{listed.code} HTTP/1.1"])
         assert "<title>ana - Virus Wars</title>" in body
