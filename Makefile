@@ -5,7 +5,7 @@ VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(call version,$(PYTHON)))
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: play test test-slow test-browser test-browser-long browser-tools torture torture-cluster fairness swarm check format bench bench-cluster bench-rules bench-tui bench-page older structure trace strength picture page-pictures dist clean always
+.PHONY: play test test-slow test-browser test-browser-long browser-tools torture torture-cluster fairness swarm check format bench bench-cluster bench-rules bench-tui bench-page older structure trace strength train picture page-pictures dist clean always
 
 # Needs no tools of the developers: those come with what they are for.
 play:
@@ -123,6 +123,11 @@ strength: $(STAMP)
 	mkdir -p $(dir $(RESULTS))
 	$(BIN)/python -m tools.strength server/STRENGTH.md --results $(RESULTS) --games $(GAMES) \
 		$(foreach game,$(ONLY),--game $(game)) $(foreach cap,$(NODES),--max-nodes $(cap)) $(if $(JOBS),--jobs $(JOBS))
+
+# Weights for the estimates of `master`, learnt from games of bots; SEED=1 chooses all chance, JOBS=2 uses two cores.
+SEED ?= 1
+train: $(STAMP)
+	$(BIN)/python -m tools.train $(GAME) --seed $(SEED) $(if $(JOBS),--jobs $(JOBS))
 
 # The wheel for friends, and the sources: dist/tabuleiro-VERSION-py3-none-any.whl and .tar.gz.
 dist:

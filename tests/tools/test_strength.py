@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
+import tools.strength.page
 from tabuleiro.errors import ConfigError
 from tabuleiro.rules import registry
 from tabuleiro_server.arena.standings import Tally
 from tabuleiro_server.bots.levels import SEARCH_LEVELS, choose
 from tools.strength.__main__ import strength
-from tools.strength.games import NODE_CAPS, LevelPair, level_pairs
+from tools.strength.games import NODE_CAPS, LevelPair, Measured, level_pairs
 from tools.strength.page import format_page
 
 pytestmark = pytest.mark.slow
@@ -81,6 +82,27 @@ def test_the_page_says_what_is_missed_and_what_was_not_played() -> None:
     assert "**0 of 1 pairs reach their aim.** 100 of 200 games are played." in page
     page = format_page({PAIR: Tally()}, 200, "make strength")
     assert "| expert | 10000 | hard | 2000 | 0 of 200 | 0 | 0 | 0 | - | - | - | 75% | not played |" in page
+
+
+def test_the_page_tells_what_was_measured_by_time_in_the_part_of_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    def measured(game: str, aim: float | None, tally: Tally) -> Measured:
+        return Measured(game, "1a2b3c4d", "`expert`", "variant=gyges", 300, "2026-11-29", aim, tally)
+
+    parts = (
+        measured("iris", 0.7, Tally(7, 1, 2)),
+        measured("iris", 0.8, Tally(7, 1, 2)),
+        measured("iris", None, Tally(7, 1, 2)),
+        measured("xero-g", None, Tally(3, 0, 0)),
+    )
+    monkeypatch.setattr(tools.strength.page, "MEASURED", parts)
+    page = format_page({PAIR: Tally()}, 200, "make strength")
+    start = "| `1a2b3c4d` | `expert` | variant=gyges | 300 ms | 2026-11-29 | 10 | 7 | 1 | 2 | 75.0% | "
+    assert [line.split(" | ")[11:] for line in page.splitlines() if line.startswith(start)] == [
+        ["70%", "reached |"],
+        ["80%", "**missed** |"],
+        ["-", " |"],
+    ]
+    assert "| 3 | 0 | 0 |" not in page
 
 
 @pytest.mark.parametrize("game", registry.names())

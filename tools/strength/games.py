@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -79,6 +79,26 @@ def level_pairs(game: str, node_cap: int) -> tuple[LevelPair, ...]:
     report_level = REPORT_LEVELS[game]
     pairs.append(LevelPair(game, names[-1], report_level, REPORT_LEVEL_AIM, (budgets[names[-2]], None)))
     return tuple(pairs)
+
+
+class Measured(NamedTuple):
+    """Games of ``master`` by time that were played once, as :mod:`tools.strength.duel` does.
+
+    ``weights`` is the hash of those that its estimates had.
+    """
+
+    game: str
+    weights: str
+    opponent: str
+    option: str
+    move_ms: int
+    day: str
+    aim: float | None
+    tally: Tally
+
+
+MEASURED: Final[tuple[Measured, ...]] = ()
+"""What is known of the present ``master``: games by time cannot be made again on every machine."""
 
 
 STRONGER: Final = 1

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from tabuleiro.rules import registry
 from tabuleiro_server.arena.standings import Tally, elo_difference
 from tabuleiro_server.bots.levels import SEARCH_LEVELS
-from tools.strength.games import NEXT_LEVEL_AIM, REPORT_LEVEL_AIM, LevelPair
+from tools.strength.games import MEASURED, NEXT_LEVEL_AIM, REPORT_LEVEL_AIM, LevelPair, Measured
 
 _COLUMNS = (
     "stronger",
@@ -76,6 +76,61 @@ def _section(name: str, tallies: Mapping[LevelPair, Tally], games: int) -> list[
         f"Nodes a turn in a real match: {', '.join(told)}.",
         "",
         *_table([_COLUMNS, *(_row(pair, tally, games) for pair, tally in tallies.items())]),
+        *_by_time(name),
+    ]
+
+
+_BY_TIME_COLUMNS = (
+    "weights",
+    "against",
+    "option",
+    "a turn",
+    "day",
+    "games",
+    "won",
+    "drawn",
+    "lost",
+    "score",
+    "95 %",
+    "aim",
+    "",
+)
+
+
+def _by_time(name: str) -> list[str]:
+    """Return the part about ``master``; nothing for a game without games of it."""
+    measured = [each for each in MEASURED if each.game == name]
+    if not measured:
+        return []
+    return [
+        "",
+        "`master` has no limit of nodes. It was measured by time, on one core that other work kept busy, sides "
+        "swapped, from random setups; `expert` had no limit of nodes either. Made by",
+        "",
+        '    python -m tools.strength.duel FILE master Old="OLDER/.venv/bin/python tools/expert_engine.py" \\',
+        "        --game xero-g --option variant=VARIANT --option setup=random --games 200 --move-time 300",
+        "",
+        *_table([_BY_TIME_COLUMNS, *map(_measured_row, measured)]),
+    ]
+
+
+def _measured_row(each: Measured) -> Sequence[str]:
+    tally = each.tally
+    assert tally.score is not None
+    assert tally.interval is not None
+    low, high = tally.interval
+    is_reached = each.aim is not None and tally.score >= each.aim
+    return [
+        f"`{each.weights}`",
+        each.opponent,
+        each.option,
+        f"{each.move_ms} ms",
+        each.day,
+        *map(str, (tally.game_count, tally.wins, tally.draws, tally.losses)),
+        f"{tally.score:.1%}",
+        f"{low:.1%}..{high:.1%}",
+        "-" if each.aim is None else f"{each.aim:.0%}",
+        "" if each.aim is None else "reached" if is_reached else "**missed**",
     ]
 
 

@@ -6,6 +6,7 @@ import time
 
 import typer
 
+from tabuleiro.rules.games.xero_g import XeroG
 from tabuleiro_server.bots.engine.readiness import KERNELS, MASTER_KERNELS
 
 app = typer.Typer(no_args_is_help=True, help="Prepare the bots of this machine.")
@@ -29,6 +30,9 @@ def warm() -> None:
         )
         typer.echo(f"tabuleiro: {message}", err=True)
         raise typer.Exit(1)
+    from tabuleiro_server.bots.engine.xero_g.master import weights_hash
+
     KERNELS.finish()
     MASTER_KERNELS.finish()
     typer.echo(f"the bots are ready after {time.monotonic() - started_s:.1f} s, kept in {CACHE_FOLDER}")
+    typer.echo(f"master of {XeroG.title} estimates by the weights {weights_hash()}")

@@ -69,6 +69,8 @@ PROVEN: Final = 29_000
 INFINITY: Final = 32_000
 ESTIMATE_LIMIT: Final = 20_000
 """No estimate is greater."""
+ESTIMATE_UNIT: Final = 1_000
+"""An estimate of so much is a winning chance of 88 %: its hyperbolic tangent is the value from -1 to 1."""
 
 EXACT: Final = 0
 AT_LEAST: Final = 1
@@ -177,7 +179,7 @@ def unit_value(value: int) -> float:
     """Return ``value`` on a scale from -1 to 1; only proven results are exactly -1 or 1."""
     if abs(value) >= PROVEN:
         return 1.0 if value > 0 else -1.0
-    return float(np.tanh(value / 1000)) * 0.999
+    return float(np.tanh(value / ESTIMATE_UNIT)) * 0.999
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,23 @@ from tabuleiro.rules.games.xero_g import XeroG, XeroGState
 
 pytest.importorskip("numba", reason="the extra `bots` is not installed, so there are no kernels")
 
+import msgspec
 import numpy as np
 
-from tabuleiro_server.bots.engine.alpha_beta import AT_LEAST, EXACT
+from tabuleiro_server.bots.engine.alpha_beta import (
+    AT_LEAST,
+    EXACT,
+    INFINITY,
+    PROVEN,
+    new_transpositions,
+    unlimited_effort,
+)
 from tabuleiro_server.bots.engine.base import SearchResult
 from tabuleiro_server.bots.engine.kernels import Array
 from tabuleiro_server.bots.engine.xero_g import board as kernels
-from tabuleiro_server.bots.engine.xero_g import master
+from tabuleiro_server.bots.engine.xero_g import master, search
 from tabuleiro_server.bots.engine.xero_g.targets import new_room
+from tabuleiro_server.bots.engine.xero_g.values import FEATURE_COUNT
 
 NODES = 3_000
 
@@ -86,7 +95,16 @@ def loses_at_once(position: Array, room: Array) -> bool:
     return True
 
 
-def test_what_is_proven_in_three_actions_is_so_and_no_choice_loses_to_a_threat() -> None:
+def is_lost(position: Array) -> bool:
+    """Return True if the mover loses in six actions at most, by a search that leaves nothing out."""
+    memory = search.new_memory([], np.array(search.WEIGHTS), 1)
+    memory.width[0] = search.ALL_ACTIONS
+    memory.positions[0] = position
+    effort, table = unlimited_effort(), new_transpositions()
+    return any(search.search(memory, table, effort, 0, depth, -INFINITY, 1) <= -PROVEN for depth in (2, 4, 6))
+
+
+def test_a_win_that_is_proven_is_one_and_no_choice_loses_to_a_threat() -> None:
     """Every action of the opponent, and every reply to a threat, is tried by kernels that know no patterns."""
     room, moves, won_count, checked_count = new_room(), np.zeros(kernels.MAX_MOVES, dtype=np.int32), 0, 0
     for seed in range(100, 140):
@@ -95,8 +113,8 @@ def test_what_is_proven_in_three_actions_is_so_and_no_choice_loses_to_a_threat()
             continue
         found = chosen_in(state, nodes=20_000)
         position = kernels.position_of(state.apply(found.actions[0]))
-        if found.is_proven and found.value == 1.0 and len(found.lines[0]) <= 2:
-            assert loses_at_once(position, room)
+        if found.is_proven and found.value == 1.0:
+            assert is_lost(position)
             won_count += 1
         elif not found.is_proven:
             opponent = int(position[kernels.MOVER])
@@ -117,6 +135,16 @@ def test_searches_limited_by_nodes_are_the_same_whatever_was_searched_before() -
     later = game.initial_state().apply(first.actions[0])
     chosen_in(later, searcher)
     assert chosen_in(game.initial_state(), searcher) == first
+
+
+def test_other_weights_lead_to_other_lines_and_those_of_the_file_are_taken_by_themselves() -> None:
+    game = game_of("xero-g", 4)
+    of_file = msgspec.json.decode(master.WEIGHTS_FILE.read_bytes(), type=list[float])
+    assert len(of_file) == FEATURE_COUNT
+    searchers = [master.MasterXeroGSearcher(game, weights) for weights in (None, of_file, [0.0] * FEATURE_COUNT)]
+    found, same, other = (chosen_in(game.initial_state(), searcher) for searcher in searchers)
+    assert found == same
+    assert found.value != other.value
 
 
 def test_a_row_of_the_setup_is_complete() -> None:

@@ -9,8 +9,12 @@ everything.
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
 import numpy as np
 
 from tabuleiro.rules import State
@@ -47,8 +51,8 @@ from tabuleiro_server.bots.engine.xero_g.board import (
 )
 from tabuleiro_server.bots.engine.xero_g.search import XeroGSearcher, hashes_played
 from tabuleiro_server.bots.engine.xero_g.targets import new_room
-from tabuleiro_server.bots.engine.xero_g.threats import Patterns, lets_in, new_patterns
-from tabuleiro_server.bots.engine.xero_g.values import estimate_quickly
+from tabuleiro_server.bots.engine.xero_g.threats import Patterns, is_known_to_enter, lets_in, new_patterns
+from tabuleiro_server.bots.engine.xero_g.values import look_at
 
 MAX_DEPTH: Final = 30
 EVASION_PLIES: Final = 1
@@ -72,6 +76,7 @@ _LETTING_IN: Final = -1e9
 TABLE_BITS: Final = 20
 _BUCKET_MASK: Final = np.uint64((1 << TABLE_BITS - 1) - 1)
 _NO_ENTRY: Final = -1
+_IS_THREATENED: Final = INFINITY
 
 
 class Table(NamedTuple):
@@ -126,7 +131,7 @@ class Memory(NamedTuple):
 
     ``path`` holds the hashes of all positions played and searched; the one number of ``played_count`` counts those
     played before the root. ``history`` rates destinations by mover by the number of their cuts. ``weights`` are
-    those of estimates, for rating actions and for leaves. ``is_proof`` holds 1 while only proofs are looked for.
+    those of estimates. ``is_proof`` holds 1 while only proofs are looked for.
     """
 
     positions: Array
@@ -175,15 +180,6 @@ def _is_repeated(memory: Memory, ply: int) -> bool:
 
 
 @lean_kernel
-def _leaf_value(memory: Memory, ply: int) -> int:
-    """Return the estimate for ``ply``, 0 for proofs; the seed changes it a little, so that games differ."""
-    if memory.is_proof[0]:
-        return 0
-    value = estimate_quickly(memory.positions[ply], memory.room, memory.weights[1])
-    return value + int((memory.positions[ply, HASH] * memory.noise[0]) >> 60)
-
-
-@lean_kernel
 def _play_from(memory: Memory, ply: int, move: int) -> None:
     """Make the position after ``move`` at ``ply`` that of the next ply."""
     for part in range(POSITION_SIZE):
@@ -203,6 +199,32 @@ def _has_safe_move(memory: Memory, ply: int) -> bool:
 
 
 @lean_kernel
+def _leaf_value(memory: Memory, ply: int, depth: int) -> int:
+    """Return the value of a leaf, :data:`_IS_THREATENED` if the mover must be given another action to answer.
+
+    The seed changes estimates a little, so that games differ.
+    """
+    position = memory.positions[ply]
+    mover = int(position[MOVER])
+    if memory.is_proof[0]:
+        # Nothing but a threat that cannot be answered is a proof.
+        if depth == 0 and not lets_in(position, 1 - mover, memory.room, memory.patterns):
+            return 0
+        if lets_in(position, mover, memory.room, memory.patterns):
+            return WIN - ply - 1
+        return _IS_THREATENED if depth == 0 else 0
+    value, may_enter, is_threatened = look_at(position, memory.room, memory.weights)
+    if may_enter and lets_in(position, mover, memory.room, memory.patterns):
+        return WIN - ply - 1
+    if is_threatened and lets_in(position, 1 - mover, memory.room, memory.patterns):
+        if depth > -EVASION_PLIES:
+            return _IS_THREATENED
+        if not _has_safe_move(memory, ply):
+            return ply + 2 - WIN
+    return value + int((position[HASH] * memory.noise[0]) >> 60)
+
+
+@lean_kernel
 def _list_and_rate(memory: Memory, effort: Effort, ply: int, by_estimates: bool) -> int:
     """List and rate the moves of ``ply``; return their number."""
     mover = int(memory.positions[ply, MOVER])
@@ -212,11 +234,16 @@ def _list_and_rate(memory: Memory, effort: Effort, ply: int, by_estimates: bool)
         rating = memory.history[mover, (move - FIRST_MOVE) % _DESTINATION_COUNT]
         if by_estimates:
             _play_from(memory, ply, move)
-            if lets_in(memory.positions[ply + 1], 1 - mover, memory.room, memory.patterns):
+            child = memory.positions[ply + 1]
+            if is_known_to_enter(child, 1 - mover, memory.patterns):
                 rating = _LETTING_IN
             else:
-                rating -= estimate_quickly(memory.positions[ply + 1], memory.room, memory.weights[0])
+                value, may_enter, _ = look_at(child, memory.room, memory.weights)
                 effort[NODES] += 1
+                if may_enter and lets_in(child, 1 - mover, memory.room, memory.patterns):
+                    rating = _LETTING_IN
+                else:
+                    rating -= value
         elif move == memory.killers[ply, 0] or move == memory.killers[ply, 1]:
             rating += _KILLER_RATING
         memory.ratings[ply, index] = rating
@@ -248,8 +275,9 @@ def _less_deep(tried: int, depth: int) -> int:
 def search(memory: Memory, table: Table, effort: Effort, ply: int, depth: int, alpha: int, beta: int) -> int:
     """Return the value of the position of ``ply``, ``depth`` actions deep, if between ``alpha`` and ``beta``.
 
-    The mover must not be able to enter the base. Outside of the two limits the value is a bound on that side. Once
-    the effort is over, it can be used at the root alone: there it is that of the line, the best of those searched.
+    With any depth to go, the mover must not be able to enter the base. Outside of the two limits the value is a
+    bound on that side. Once the effort is over, it can be used at the root alone: there it is that of the line,
+    the best of those searched.
     """
     memory.lines[ply, 0] = 0
     if spend_node(effort):
@@ -259,11 +287,13 @@ def search(memory: Memory, table: Table, effort: Effort, ply: int, depth: int, a
     memory.path[memory.played_count[0] + ply] = position[HASH]
     if ply > 0 and _is_repeated(memory, ply):
         return 0
-    is_threatened = lets_in(position, 1 - mover, memory.room, memory.patterns)
-    if depth <= 0 and not (is_threatened and depth > -EVASION_PLIES):
-        if is_threatened and not _has_safe_move(memory, ply):
-            return ply + 2 - WIN
-        return _leaf_value(memory, ply)
+    if depth <= 0:
+        value = _leaf_value(memory, ply, depth)
+        if value != _IS_THREATENED:
+            return value
+        is_threatened = True
+    else:
+        is_threatened = lets_in(position, 1 - mover, memory.room, memory.patterns)
     is_proof = memory.is_proof[0] == 1
     key = np.uint64(position[HASH])
     entry = find(table, key)
@@ -301,7 +331,11 @@ def search(memory: Memory, table: Table, effort: Effort, ply: int, depth: int, a
                 continue
         _play_from(memory, ply, move)
         child = memory.positions[ply + 1]
-        if lets_in(child, 1 - mover, memory.room, memory.patterns):
+        # A leaf finds out itself; others that are rated by estimates are known to be safe.
+        if depth <= 1:
+            if is_known_to_enter(child, 1 - mover, memory.patterns):
+                continue
+        elif (index < 0 or not by_estimates) and lets_in(child, 1 - mover, memory.room, memory.patterns):
             continue
         tried += 1
         is_late = depth >= RATED_DEPTH and ply > 0 and tried > WIDTH * depth
@@ -338,11 +372,13 @@ def search(memory: Memory, table: Table, effort: Effort, ply: int, depth: int, a
     return best
 
 
-RATING_WEIGHTS: Final = (80.0, 65.0, 5.0, 23.0, -200.0, 40.0, -70.0, -5.5, -22.0, 250.0, -50.0, 50.0, -450.0)
-"""The weights of :data:`~tabuleiro_server.bots.engine.xero_g.values.FEATURE_NAMES` for rating actions."""
+WEIGHTS_FILE: Final = Path(__file__).with_name("weights.json")
+"""The weights of estimates, a list in the order of the features; ``make train GAME=xero-g`` makes it."""
 
-LEAF_WEIGHTS: Final = (*RATING_WEIGHTS[:11], -20.0, -100.0)
-"""The same at leaves: there threats were answered as far as possible, so that they count less."""
+
+def weights_hash() -> str:
+    """Return 8 digits that tell the weights from others."""
+    return hashlib.blake2b(WEIGHTS_FILE.read_bytes(), digest_size=4).hexdigest()
 
 
 class MasterXeroGSearcher(XeroGSearcher):
@@ -352,10 +388,11 @@ class MasterXeroGSearcher(XeroGSearcher):
     same result. Rows of the setup are chosen as ``XeroGSearcher`` does, and so are analyses made.
     """
 
-    def __init__(self, game: XeroG) -> None:
+    def __init__(self, game: XeroG, weights: Sequence[float] | None = None) -> None:
+        """Take ``weights`` for the estimates; those of the file if left out."""
         super().__init__(game)
         self._table = new_table()
-        self._estimates = np.array((RATING_WEIGHTS, LEAF_WEIGHTS))
+        self._learnt = np.array(weights or msgspec.json.decode(WEIGHTS_FILE.read_bytes(), type=list[float]))
 
     def choose_turn(
         self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
@@ -366,7 +403,7 @@ class MasterXeroGSearcher(XeroGSearcher):
         return super().choose_turn(state, max_nodes=max_nodes, deadline_s=deadline_s, seed=seed)
 
     def _choose_move(self, state: XeroGState, limits: Effort, seed: int) -> SearchResult:
-        memory = new_memory(hashes_played(state), self._estimates, seed)
+        memory = new_memory(hashes_played(state), self._learnt, seed)
         memory.positions[0] = position_of(state)
         entering = _entering_move(memory)
         if entering:
@@ -393,7 +430,7 @@ class MasterXeroGSearcher(XeroGSearcher):
         return SearchResult(best_line[:1], unit_value(best_value), is_proven, int(effort[NODES]), (best_line,))
 
     def _search_row(self, start: XeroGState, depth: int, limits: Effort, seed: int) -> int:
-        memory = new_memory([], self._estimates, seed)
+        memory = new_memory([], self._learnt, seed)
         memory.positions[0] = position_of(start)
         if _entering_move(memory):
             return WIN

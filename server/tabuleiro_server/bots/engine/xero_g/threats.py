@@ -59,11 +59,11 @@ def new_patterns() -> Patterns:
 @lean_kernel
 def lets_in(position: Ints, player: int, room: Room, patterns: Patterns) -> bool:
     """Return True if ``player`` could enter the base if it were their turn; the way in is kept in ``patterns``."""
-    return _is_known(position, player, patterns) or _finds_way(position, player, room, patterns)
+    return is_known_to_enter(position, player, patterns) or _finds_way(position, player, room, patterns)
 
 
 @lean_kernel
-def _is_known(position: Ints, player: int, patterns: Patterns) -> bool:
+def is_known_to_enter(position: Ints, player: int, patterns: Patterns) -> bool:
     """Return True if one of the patterns holds, which is then brought forward."""
     ones, twos, threes = position[ONES], position[ONES + 1], position[ONES + 2]
     occupied = ones | twos | threes

@@ -92,14 +92,17 @@ def estimate(position: Ints, room: Room, weights: Array, features: Array) -> int
 
 
 @lean_kernel
-def estimate_quickly(position: Ints, room: Room, weights: Array) -> int:
-    """Return an estimate as :func:`estimate` does where the mover cannot enter the base.
+def look_at(position: Ints, room: Room, weights: Array) -> tuple[int, bool, bool]:
+    """Return an estimate as :func:`estimate` does, and if the mover and if the other might enter the base.
 
-    Targets that only edges put out of reach are counted too: that is four times as fast, and the difference small.
+    Where one of the two is False, that player cannot; True needs a closer look. The estimate is for positions in
+    which the mover cannot. Targets that only edges put out of reach are counted too: that is four times as fast,
+    and the difference small.
     """
     mover = int(position[MOVER])
     occupied = position[ONES] | position[ONES + 1] | position[ONES + 2]
     value = weights[0]
+    reached_by_mover = reached = 0
     for side in range(2):
         player = mover if side == 0 else 1 - mover
         goal = ROW if player else ROW << SQUARE_COUNT - SIDE
@@ -110,18 +113,20 @@ def estimate_quickly(position: Ints, room: Room, weights: Array) -> int:
             row = row << SIDE if player == 0 else row >> SIDE
             rows += 1
         value += weights[first + 3] * rows + weights[first + 4] * count_bits(ships & position[ONES + 2])
-        entering = 0
+        reached_by_mover, reached, entering = reached, 0, 0
         while ships:
             start = ships & -ships
             ships ^= start
             others = occupied ^ start
             targets = bound_targets(position, start, others, goal, room)
             if targets:
+                reached |= targets
                 value += weights[first]
                 value += weights[first + 1] * count_bits(targets & FULL & ~occupied)
                 value += weights[first + 2] * count_bits(targets & others)
-                if side == 1 and targets & BASE_BIT:
+                if targets & BASE_BIT:
                     entering += 1
-        if entering:
+        if side == 1 and entering:
             value += weights[11] * entering + weights[12]
-    return int(min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT))
+    value = min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
+    return int(value), reached_by_mover & BASE_BIT != 0, reached & BASE_BIT != 0

@@ -1,0 +1,1 @@
+"""The training of the bots' estimates, from games that they play themselves."""
