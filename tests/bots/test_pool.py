@@ -23,11 +23,9 @@ SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 
 
 @asynccontextmanager
-async def open_pool(
-    stage: Stage, worker_count: int = 1, think_limit_ms: int = LONG_MS, *, is_ready: bool = False
-) -> AsyncIterator[BotPool]:
+async def open_pool(stage: Stage, worker_count: int = 1, think_limit_ms: int = LONG_MS) -> AsyncIterator[BotPool]:
     pool = BotPool(worker_count, think_limit_ms, command=stage.command)
-    await pool.start(is_ready=is_ready)
+    await pool.start()
     try:
         yield pool
     finally:
@@ -109,11 +107,13 @@ async def test_workers_are_started_by_the_first_request_and_kept_for_the_next(st
         assert pool.counts.started_workers_count == 1
 
 
-async def test_pool_that_is_to_be_ready_starts_the_worker_of_the_first_request_before_it(stage: Stage) -> None:
-    async with open_pool(stage, worker_count=3, is_ready=True) as pool:
+async def test_worker_of_the_first_request_can_be_started_before_it(stage: Stage) -> None:
+    async with open_pool(stage, worker_count=3) as pool:
+        preparing = asyncio.create_task(pool.prepare())
         puppet = await stage.enter()
-        thinking = ask(pool, request())
-        await thinks(puppet, thinking)
+        await asyncio.wait_for(preparing, LIMIT_S)
+        await pool.prepare()
+        await thinks(puppet, ask(pool, request()))
         assert (pool.worker_pids, pool.counts.started_workers_count) == ((puppet.pid,), 1)
 
 

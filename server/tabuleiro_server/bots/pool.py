@@ -179,11 +179,16 @@ class BotPool:
         before_count = sum(sum(lane.queue.counts(rank).values()) for rank in Rank if rank < claim.rank)
         return (waiting_count + before_count + lane.thinking_count) / lane.worker_count
 
-    async def start(self, *, is_ready: bool = False) -> None:
-        """Take requests from now on; a worker starts with the first one, or at once with ``is_ready``."""
+    async def start(self) -> None:
+        """Take requests from now on. This starts no process yet."""
         self._is_running = True
-        if is_ready:
-            self._add_keeper(self._played, is_ready=True)
+
+    async def prepare(self) -> None:
+        """Start the worker that the first request would start, and wait until it can take that."""
+        if not self._played.keepers:
+            ready = asyncio.Event()
+            self._add_keeper(self._played, ready)
+            await ready.wait()
 
     async def stop(self) -> None:
         """Refuse new requests, fail those that wait, and end every worker process."""
@@ -235,9 +240,9 @@ class BotPool:
             self._wishes.discard(wish)
             lane.queue.discard(wish)
 
-    def _add_keeper(self, lane: _Lane, *, is_ready: bool = False) -> None:
+    def _add_keeper(self, lane: _Lane, ready: asyncio.Event | None = None) -> None:
         keeper = _Keeper(lane.niceness)
-        task = asyncio.create_task(self._keep(keeper, lane, is_ready=is_ready), name="bot worker keeper")
+        task = asyncio.create_task(self._keep(keeper, lane, ready), name="bot worker keeper")
         lane.keepers[task] = keeper
 
     def _lane(self, claim: Claim) -> _Lane:
@@ -247,13 +252,19 @@ class BotPool:
         self._fallbacks_count += 1
         return Thought(quick_turn(request), True, waited_ms)
 
-    async def _keep(self, keeper: _Keeper, lane: _Lane, *, is_ready: bool) -> None:
-        """Give one request of ``lane`` after the other to the worker of ``keeper``, until cancelled."""
+    async def _keep(self, keeper: _Keeper, lane: _Lane, ready: asyncio.Event | None) -> None:
+        """Give one request of ``lane`` after the other to the worker of ``keeper``, until cancelled.
+
+        With ``ready`` it is started before the first one, and that is set then.
+        """
         loop = asyncio.get_running_loop()
         try:
-            if is_ready:
-                with suppress(BotError):  # told when it is needed
-                    await self._usable_worker(keeper)
+            if ready is not None:
+                try:
+                    with suppress(BotError):  # told when it is needed
+                        await self._usable_worker(keeper)
+                finally:
+                    ready.set()
             while True:
                 wish, rank = await lane.queue.take()
                 lane.thinking_count += 1

@@ -79,7 +79,8 @@ async def _serve(settings: Config) -> None:
     lifecycle = Lifecycle(settings, clock.now_ms)
     _stop_on_signals(lifecycle)
     allow_open_files(settings.connections_count)
-    async with running_server(settings, lifecycle, clock=clock) as server:
+    is_node = bool(settings.node_url)
+    async with running_server(settings, lifecycle, clock=clock, prepares_bots=is_node) as server:
         _collect_garbage_seldom()
         measured = await measure_database(settings)
         lines = [database_line(settings.db, measured)]
