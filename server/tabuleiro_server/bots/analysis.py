@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tabuleiro.errors import BotError
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.analysis import Analyser, Analysis, Candidate
+from tabuleiro.rules.games.iris import Iris
+from tabuleiro.rules.games.minefield import Minefield
+from tabuleiro.rules.games.virus_wars import VirusWars
+from tabuleiro.rules.games.xero_g import XeroG, XeroGState
 from tabuleiro_server.bots import engine
 from tabuleiro_server.bots.algorithms import PATIENCE_SHARE, MasterLevel, SearchLevel
 from tabuleiro_server.bots.engine.readiness import KERNELS
@@ -21,6 +27,50 @@ SEED: Final = 1
 """Analyses can be repeated as far as the time allows."""
 
 
+_NEAREST_VALUE: Final = 0.999
+"""Only proven results are exactly -1 or 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The way from the values of a game's search to chances of a win: log odds times ``slope``, plus ``lead``.
+
+    ``lead`` is that of the player to move.
+    """
+
+    slope: float
+    lead: float
+
+    def value(self, raw: float) -> float:
+        """Return the value, -1 to 1, that stands for the chance, a draw counted as half a win."""
+        inside = max(-_NEAREST_VALUE, min(_NEAREST_VALUE, raw))
+        return _NEAREST_VALUE * math.tanh(self.slope * math.atanh(inside) + self.lead / 2)
+
+
+CALIBRATIONS: Final[Mapping[str, Calibration]] = {
+    VirusWars.name: Calibration(1.05, -0.18),
+    XeroG.name: Calibration(1.28, -0.31),
+    Iris.name: Calibration(1.25, -0.29),
+    Minefield.name: Calibration(1.51, -0.21),
+}
+"""Fitted to games between equals by ``python -m tools.strength.trust GAME``, seeds 7 and 2; seed 1 tests them."""
+
+
+def calibrated(analysis: Analysis, state: State) -> Analysis:
+    """Return an analysis of ``state`` with its estimates as chances, by what came of such values in games.
+
+    Those of rows in the setup of Xero-G stay: they are made in another way.
+    """
+    if isinstance(state, XeroGState) and state.is_setup:
+        return analysis
+    calibration = CALIBRATIONS[state.game.name]
+    candidates = (
+        each if each.is_proven else replace(each, value=calibration.value(each.value))
+        for each in analysis.candidates
+    )
+    return replace(analysis, candidates=tuple(candidates))
+
+
 def analyse(game: Game, state: State, seconds: float, candidate_count: int) -> Iterator[Analysis]:
     """Analyse ``state`` of ``game`` for ``seconds``: an :data:`~tabuleiro.rules.analysis.Analyser`.
 
@@ -31,7 +81,10 @@ def analyse(game: Game, state: State, seconds: float, candidate_count: int) -> I
     """
     search = KERNELS.searcher(game, None) or engine.plain_searcher(game)
     deadline_s = time.monotonic() + seconds
-    return search.analyse(state, candidate_count=candidate_count, max_nodes=None, deadline_s=deadline_s, seed=SEED)
+    found = search.analyse(
+        state, candidate_count=candidate_count, max_nodes=None, deadline_s=deadline_s, seed=SEED
+    )
+    return (calibrated(each, state) for each in found)
 
 
 def engine_named(game: str, text: str) -> Analyser:
@@ -50,13 +103,14 @@ def engine_named(game: str, text: str) -> Analyser:
 
     def analyse_by(played: Game, state: State, seconds: float, candidate_count: int) -> Iterator[Analysis]:
         search = level.searcher(played, None)
-        return search.analyse(
+        found = search.analyse(
             state,
             candidate_count=candidate_count,
             max_nodes=level.max_nodes,
             deadline_s=time.monotonic() + seconds,
             seed=SEED,
         )
+        return (calibrated(each, state) for each in found)
 
     return analyse_by
 
@@ -71,4 +125,4 @@ def suggest(game: Game, state: State, budget_ms: int) -> Candidate:
     deadline_s = time.monotonic() + budget_ms / 1000
     search = KERNELS.searcher(game, PATIENCE_SHARE * budget_ms / 1000) or engine.plain_searcher(game)
     *_, last = search.analyse(state, candidate_count=1, max_nodes=None, deadline_s=deadline_s, seed=SEED)
-    return last.best
+    return calibrated(last, state).best

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
 import numpy as np
@@ -193,6 +193,10 @@ class ValuedLine:
     def is_proven(self) -> bool:
         """True if the value is a forced result."""
         return abs(self.value) >= PROVEN
+
+    def moved(self, difference: int) -> ValuedLine:
+        """Return the line with a value that is greater by ``difference``; a proven one stays."""
+        return self if self.is_proven else replace(self, value=self.value + difference)
 
 
 @dataclass(frozen=True, slots=True)

@@ -296,6 +296,8 @@ class XeroGRoot:
         self._depth = 0
         self._lines: list[ValuedLine] = []
         """All actions, best first by what is known of them."""
+        self._best_by_parity: dict[int, int] = {}
+        """The best values of the last stage of an odd number of turns and of the last one of an even number."""
 
     def depths(self) -> Iterator[int]:
         """Yield the number of turns that each stage looks ahead."""
@@ -307,7 +309,8 @@ class XeroGRoot:
     def candidates(self, count: int, effort: Effort) -> list[ValuedLine]:
         """Return the best ``count`` actions with their lines.
 
-        Every action of the root is searched, the further the better it was in the stage before.
+        Every action of the root is searched, the further the better it was in the stage before. The player who
+        moves last in a line looks better than they are: so values are moved to the mean of odd and even stages.
         """
         if not self._lines:
             self._lines = [ValuedLine((move,), 0) for move in self._legal_moves()]
@@ -315,7 +318,13 @@ class XeroGRoot:
             self._look_for_win(effort)
         else:
             self._search_all(count, effort)
-        return self._lines[:count]
+            self._best_by_parity[self._depth % 2] = self._lines[0].value
+        best = self._lines[0]
+        if best.is_proven:
+            return self._lines[:count]
+        estimates = [value for value in self._best_by_parity.values() if abs(value) < PROVEN]
+        swing = sum(estimates) // len(estimates) - best.value
+        return [each.moved(swing) for each in self._lines[:count]]
 
     def _legal_moves(self) -> list[int]:
         """Return the legal moves; of those that lead to the same position, only one."""
