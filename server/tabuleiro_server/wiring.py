@@ -270,11 +270,6 @@ async def _rooms(
     journal = Journal(store)
     lobby = Lobby() if store.peers else Lobby(await journal.summaries())
 
-    def on_change(room: LiveRoom) -> None:
-        lobby.note(room.state.code, room.summary)
-        bot_seats.consider(room)
-        hints.consider(room)
-
     def on_unload(room: LiveRoom) -> None:
         lobby.settle(room.state.code)
         bot_seats.forget(room)
@@ -285,7 +280,8 @@ async def _rooms(
     now_ms = clock.now_ms
     last_alive_ms = None if store.last_alive_ms is None else TimestampMs(store.last_alive_ms)
     levels = {name: level_names(name) for name in registry.names()}
-    directory = Directory(journal, config, now_ms, on_change, last_alive_ms, on_unload, on_load)
+    observers = (lobby.note, bot_seats.consider, hints.consider)
+    directory = Directory(journal, config, now_ms, observers, last_alive_ms, on_unload, on_load)
     feed = ChangeFeed(store.peers)
     followers = Followers(journal, feed, now_ms, directory.has)
     return Services(

@@ -119,7 +119,7 @@ class Server:
 
     def directory(self) -> Directory:
         """Rooms that are all on disk only."""
-        return Directory(self.journal, self._config, self.now_ms, lambda _: None, self._now_ms)
+        return Directory(self.journal, self._config, self.now_ms, (), self._now_ms)
 
     def now_ms(self) -> TimestampMs:
         """One moment: no deadline comes."""

@@ -194,7 +194,9 @@ class Stage:
         self.changes: list[LiveRoom] = []
         self._changed = asyncio.Event()
         self.faults: list[dict[str, Any]] = []
-        self.directory = Directory(self.journal, config, self.clock, self._on_change, TimestampMs(last_alive_ms))
+        self.directory = Directory(
+            self.journal, config, self.clock, (self._on_change,), TimestampMs(last_alive_ms)
+        )
         self.suggested: asyncio.Queue[messages.HintGiven | messages.Explanation | Exception] = asyncio.Queue()
         self.hints = Hints(self._suggest, self.clock)
         budgets = Budgets(config)

@@ -49,8 +49,8 @@ class Directory:
     """The rooms in memory by code, and the way to those on disk.
 
     ``last_alive_ms`` is the last time that the server before this one was known to run, ``None`` if there was none
-    or another one runs. ``on_unload`` is called for each room that leaves memory, ``on_load`` for each that comes
-    from the disk.
+    or another one runs. The ``observers`` are called after each change of a room, ``on_unload`` for each that
+    leaves memory, ``on_load`` for each that comes from the disk.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Directory:
         journal: Journal,
         config: Config,
         now_ms: Callable[[], TimestampMs],
-        on_change: Callable[[LiveRoom], None],
+        observers: tuple[Callable[[LiveRoom], None], ...],
         last_alive_ms: TimestampMs | None,
         on_unload: Callable[[LiveRoom], None] = lambda room: None,
         on_load: Callable[[RoomCode], None] = lambda code: None,
@@ -68,7 +68,7 @@ class Directory:
         if last_alive_ms is not None:
             self._downtimes_before.append(Downtime(min(last_alive_ms, started_ms), started_ms))
         self._standstills: list[Downtime] = []
-        self._context = RoomContext(journal, config, now_ms, on_change, self._drop)
+        self._context = RoomContext(journal, config, now_ms, observers, self._drop)
         self._on_unload = on_unload
         self._on_load = on_load
         self._rooms: dict[RoomCode, LiveRoom] = {}
@@ -132,7 +132,7 @@ class Directory:
         except StoreError as error:
             raise unavailable(error) from error
         room = self._started(appended.room, FIRST_INCARNATION, None)
-        self._context.on_change(room)
+        room.tell_observers()
         return room
 
     async def find(self, text: str) -> LiveRoom:
@@ -169,7 +169,7 @@ class Directory:
                 log.warning("room not woken", room=code, reason=str(error))
         else:
             if not room.is_damaged:
-                self._context.on_change(room)
+                room.tell_observers()
 
     async def drop_lost_rooms(self) -> None:
         """Leave the rooms alone that other nodes have taken over, as they do when a node was silent for too long.

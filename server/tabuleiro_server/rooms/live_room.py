@@ -162,13 +162,13 @@ class Departures:
 class RoomContext:
     """The parts of the server that every room uses.
 
-    ``on_change`` is called after each change of a room, ``on_unload`` when it leaves memory.
+    The ``observers`` are called after each change of a room, ``on_unload`` when it leaves memory.
     """
 
     journal: Journal
     config: Config
     now_ms: Callable[[], TimestampMs]
-    on_change: Callable[[LiveRoom], None]
+    observers: tuple[Callable[[LiveRoom], None], ...]
     on_unload: Callable[[LiveRoom], None]
 
 
@@ -282,6 +282,11 @@ class LiveRoom:
             self._further_watchers_count = count
             if len(self.subscribers):
                 self._presence_changed()
+
+    def tell_observers(self) -> None:
+        """Have the rest of the server take note of the room as it is."""
+        for observer in self._context.observers:
+            observer(self)
 
     def set_thinking(self, thinking: BotThought | None) -> None:
         """Show, or no longer show, that a bot thinks."""
@@ -559,7 +564,7 @@ class LiveRoom:
 
     def _publish(self, events: tuple[SequencedEvent, ...] = ()) -> None:
         self.subscribers.publish(self.state, self.head(), events)
-        self._context.on_change(self)
+        self.tell_observers()
 
     def _let_in(self, entry: Entry, events: tuple[SequencedEvent, ...] = (), *, is_noted: bool = True) -> None:
         """Add a connection to the subscribers: it gets its own answer first, and then all that follows.

@@ -23,6 +23,7 @@ from tabuleiro.notation.plain_text import strip_controls
 from tabuleiro.protocol.codes import ErrorCode
 from tabuleiro.protocol.messages import CHAT_MAX_CHARS, ChatLine, LobbyUpdate, RoomList, RoomSummary
 from tabuleiro_server.room.chat import FLOOD_LINES_COUNT, FLOOD_WINDOW_MS
+from tabuleiro_server.rooms.live_room import LiveRoom
 from tabuleiro_server.sessions.session import Session
 
 LISTED_PHASES: Final[tuple[Phase, ...]] = ("waiting", "playing")
@@ -150,9 +151,9 @@ class Lobby:
         self._changed: dict[RoomCode, None] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def note(self, code: RoomCode, summarize: Callable[[], RoomSummary]) -> None:
+    def note(self, room: LiveRoom) -> None:
         """Note that a room has changed; its line is made when somebody asks for it or is notified."""
-        self._stale[code] = summarize
+        self._stale[room.state.code] = room.summary
         if len(self._stale) >= STALE_LINES_COUNT:
             self._freshen()
         self._notify_soon()
