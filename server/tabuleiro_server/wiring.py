@@ -178,8 +178,8 @@ async def running_server(
         lifecycle: Given by a caller who wants to hurry the stop.
         open_store: Opens the store.
         clock: The time of this run; the caller's lifecycle goes by it too.
-        prepares_bots: Starts a worker for bots before other nodes give rooms to this one, and not at a bot's first
-            turn: their matches come with the clocks running, and a process takes a while to start.
+        prepares_bots: Starts a worker for bots at once, and not with the first turn of one: other nodes give their
+            matches to this one with the clocks running, and a process takes a while to start.
 
     Raises:
         StoreError: The database cannot be used.
@@ -205,6 +205,8 @@ async def running_server(
         at_the_end(store.stop, "commits")
         pool = BotPool(config.bot_workers or max((os.cpu_count() or 2) - 1, 1), config.bot_think_limit_ms)
         await pool.start()
+        if prepares_bots:
+            pool.prepare()
         at_the_end(pool.stop, "bot workers")
         budgets = Budgets(config)
         bot_seats = BotSeats(pool, now_ms, config.storage_retry_ms, budgets.bot_turn)
@@ -227,8 +229,6 @@ async def running_server(
         at_the_end(sockets.stop, "connections")
         # While there are connections to answer on.
         at_the_end(hints.stop, "hints")
-        if prepares_bots:
-            await pool.prepare()
         # Only now can people be sent here.
         await services.nodes.start()
         at_the_end(services.nodes.stop, "other nodes")

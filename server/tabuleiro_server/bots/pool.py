@@ -183,12 +183,10 @@ class BotPool:
         """Take requests from now on. This starts no process yet."""
         self._is_running = True
 
-    async def prepare(self) -> None:
-        """Start the worker that the first request would start, and wait until it can take that."""
+    def prepare(self) -> None:
+        """Start now the worker that the first request would start."""
         if not self._played.keepers:
-            ready = asyncio.Event()
-            self._add_keeper(self._played, ready)
-            await ready.wait()
+            self._add_keeper(self._played, is_early=True)
 
     async def stop(self) -> None:
         """Refuse new requests, fail those that wait, and end every worker process."""
@@ -240,9 +238,9 @@ class BotPool:
             self._wishes.discard(wish)
             lane.queue.discard(wish)
 
-    def _add_keeper(self, lane: _Lane, ready: asyncio.Event | None = None) -> None:
+    def _add_keeper(self, lane: _Lane, *, is_early: bool = False) -> None:
         keeper = _Keeper(lane.niceness)
-        task = asyncio.create_task(self._keep(keeper, lane, ready), name="bot worker keeper")
+        task = asyncio.create_task(self._keep(keeper, lane, is_early=is_early), name="bot worker keeper")
         lane.keepers[task] = keeper
 
     def _lane(self, claim: Claim) -> _Lane:
@@ -252,19 +250,16 @@ class BotPool:
         self._fallbacks_count += 1
         return Thought(quick_turn(request), True, waited_ms)
 
-    async def _keep(self, keeper: _Keeper, lane: _Lane, ready: asyncio.Event | None) -> None:
+    async def _keep(self, keeper: _Keeper, lane: _Lane, *, is_early: bool) -> None:
         """Give one request of ``lane`` after the other to the worker of ``keeper``, until cancelled.
 
-        With ``ready`` it is started before the first one, and that is set then.
+        With ``is_early`` it is started before there is one.
         """
         loop = asyncio.get_running_loop()
         try:
-            if ready is not None:
-                try:
-                    with suppress(BotError):  # told when it is needed
-                        await self._usable_worker(keeper)
-                finally:
-                    ready.set()
+            if is_early:
+                with suppress(BotError):  # told when it is needed
+                    await self._usable_worker(keeper)
             while True:
                 wish, rank = await lane.queue.take()
                 lane.thinking_count += 1
