@@ -12,6 +12,7 @@ from tabuleiro.rules import registry
 from tabuleiro_client.net import server as venues
 from tabuleiro_client.net.library import Client
 from tabuleiro_client.net.link import LinkState
+from tabuleiro_client.tui.room_form import Field
 from tabuleiro_client.tui.screens.match import MatchScreen
 from tabuleiro_client.tui.screens.new_match import NewMatchScreen
 from tabuleiro_client.tui.screens.room import RoomScreen
@@ -83,6 +84,18 @@ async def test_a_form_that_is_left_while_its_rows_are_made_just_goes(monkeypatch
         screen.form.set("game", "xero-g")
         await screen._show_all()
         assert len(shown(at)) < len(screen.form.fields())
+
+
+@pytest.mark.parametrize("choices", [None, {"no": "no", "yes": "yes"}])
+async def test_a_row_that_has_lost_its_children_is_shown_and_read_like_any(choices):
+    """Symptom: the program ended with "No nodes match 'Chooser'" when a form was left as its rows were made."""
+    field = Field("undo", "undo", "Undo within a turn.", choices)
+    async with visit() as at:
+        row = FieldRow(field, "no", "")
+        await at.app.screen.mount(row)
+        await row.remove_children()
+        row.show(field, "yes", "this is wrong")
+        assert row.text == "yes"
 
 
 async def test_a_wrong_value_is_told_at_its_field_and_nothing_is_asked_of_the_server():

@@ -140,19 +140,19 @@ class FieldRow(Horizontal):
         super().__init__(name=field.name)
         self.field = field
         self._value = value
-        self._problem = problem
+        # Kept, since a row that is taken away while it is made has no children to be asked for.
+        self._entry: Chooser | Line
+        if field.choices is not None:
+            self._entry = Chooser(field.choices, value)
+        else:
+            self._entry = Line(field.usual, value, field.empty_text)
+        self._hint = Static("", classes="hint", markup=False)
+        self._show_hint(problem)
 
     def compose(self) -> ComposeResult:
-        field = self.field
-        yield Static(field.label, classes="label", markup=False)
-        if field.choices is not None:
-            yield Chooser(field.choices, self._value)
-        else:
-            yield Line(field.usual, self._value, field.empty_text)
-        yield Static("", classes="hint", markup=False)
-
-    def on_mount(self) -> None:
-        self.show(self.field, self._value, self._problem)
+        yield Static(self.field.label, classes="label", markup=False)
+        yield self._entry
+        yield self._hint
 
     def fits(self, field: Field) -> bool:
         """Return whether :meth:`show` can show ``field`` in this row."""
@@ -166,14 +166,12 @@ class FieldRow(Horizontal):
 
     def take_focus(self) -> None:
         """Put the cursor into the field."""
-        self.query_one(Chooser if self.field.choices is not None else Input).focus()
+        self._entry.focus()
 
     @property
     def text(self) -> str:
         """The value that is filled in, also before :class:`Filled` has told of it."""
-        if self.field.choices is not None:
-            return self.query_one(Chooser).value
-        return self.query_one(Input).value
+        return self._entry.value
 
     def show(self, field: Field, value: str, problem: str) -> None:
         """Show the field, which this row must fit, as it is now; nothing is told of it.
@@ -181,22 +179,23 @@ class FieldRow(Horizontal):
         What somebody is filling in is left alone: ``value`` may be what it was a key ago.
         """
         self.field = field
-        is_being_filled = self.has_focus_within
-        if field.choices is not None:
-            chooser = self.query_one(Chooser)
-            if not is_being_filled or chooser.value not in field.choices:
+        entry, is_being_filled = self._entry, self.has_focus_within
+        if isinstance(entry, Chooser):
+            assert field.choices is not None
+            if not is_being_filled or entry.value not in field.choices:
                 self._value = value
-            chooser.show(field.choices, self._value)
+            entry.show(field.choices, self._value)
         else:
-            line = self.query_one(Input)
-            line.placeholder = field.empty_text
+            entry.placeholder = field.empty_text
             if not is_being_filled:
                 self._value = value
                 with self.prevent(Input.Changed):
-                    line.value = value
-        hint = self.query_one(".hint", Static)
-        hint.update(f"! {problem}" if problem else field.help)
-        hint.set_class(bool(problem), "wrong")
+                    entry.value = value
+        self._show_hint(problem)
+
+    def _show_hint(self, problem: str) -> None:
+        self._hint.update(f"! {problem}" if problem else self.field.help)
+        self._hint.set_class(bool(problem), "wrong")
 
     def on_chooser_left(self, event: Chooser.Left) -> None:
         event.stop()
