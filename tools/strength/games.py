@@ -97,7 +97,28 @@ class Measured(NamedTuple):
     tally: Tally
 
 
-MEASURED: Final[tuple[Measured, ...]] = ()
+MEASURED: Final[tuple[Measured, ...]] = (
+    Measured(
+        XeroG.name,
+        "1fddae90",
+        "`expert` of commit 76782b4",
+        "variant=xero-g",
+        300,
+        "2026-11-29",
+        0.85,
+        Tally(65, 0, 6),
+    ),
+    Measured(
+        XeroG.name,
+        "1fddae90",
+        "`expert` of commit 76782b4",
+        "variant=gyges",
+        300,
+        "2026-11-29",
+        0.85,
+        Tally(27, 1, 10),
+    ),
+)
 """What is known of the present ``master``: games by time cannot be made again on every machine."""
 
 

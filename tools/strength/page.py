@@ -105,7 +105,8 @@ def _by_time(name: str) -> list[str]:
     return [
         "",
         "`master` has no limit of nodes. It was measured by time, on one core that other work kept busy, sides "
-        "swapped, from random setups; `expert` had no limit of nodes either. Made by",
+        "swapped, from random setups; `expert` had no limit of nodes either. The aim is one for 200 games. "
+        "Made by",
         "",
         '    python -m tools.strength.duel FILE master Old="OLDER/.venv/bin/python tools/expert_engine.py" \\',
         "        --game xero-g --option variant=VARIANT --option setup=random --games 200 --move-time 300",
