@@ -119,7 +119,7 @@ MEASURED: Final[tuple[Measured, ...]] = (
         Tally(27, 1, 10),
     ),
 )
-"""What is known of the present ``master``: games by time cannot be made again on every machine."""
+"""What is known of ``master`` with these weights: games by time cannot be made again on every machine."""
 
 
 STRONGER: Final = 1

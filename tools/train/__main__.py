@@ -25,7 +25,7 @@ _TRAINERS: Final[Mapping[str, tuple[xero_g.Train, Path]]] = {XeroG.name: (xero_g
 
 def train(
     game: Annotated[str, typer.Argument(help="The game.")],
-    games: Annotated[int, typer.Option(min=14, help="The games to learn from.")] = 200,
+    games: Annotated[int, typer.Option(min=14, help="The games to learn from.")] = 600,
     seed: Annotated[int, typer.Option(min=0, help="The seed of all chance.")] = 1,
     jobs: Annotated[int | None, typer.Option(min=1, help="Games at a time; cores - 1 if left out.")] = None,
 ) -> None:

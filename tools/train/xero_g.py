@@ -1,7 +1,8 @@
 """Weights for the estimates of ``master`` in Xero-G, fitted to games of ``expert`` against itself.
 
-Each position of a game, and after it one random action that is no blunder, is valued by a short search. The value
-to be learnt of a position played is that of the search mixed with the result of the game.
+Each position of a game, and after it one random action that is no blunder, is valued by a short search of
+``master`` with the weights of the other levels, which never change: what was learnt before is not looked at. The
+value to be learnt of a position played is that of the search mixed with the result of the game.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tabuleiro_server.bots.engine.alpha_beta import ESTIMATE_UNIT
 from tabuleiro_server.bots.engine.kernels import Array
 from tabuleiro_server.bots.engine.xero_g.board import position_of
 from tabuleiro_server.bots.engine.xero_g.master import MasterXeroGSearcher
+from tabuleiro_server.bots.engine.xero_g.search import WEIGHTS
 from tabuleiro_server.bots.engine.xero_g.targets import new_room
 from tabuleiro_server.bots.engine.xero_g.threats import lets_in, new_patterns
 from tabuleiro_server.bots.engine.xero_g.values import FEATURE_COUNT, look_at
@@ -31,7 +33,7 @@ Train = Callable[[int, int, int, Callable[[str], None]], bytes]
 """Games, seed, processes and a way to tell how far it is: the bytes of a file of weights."""
 
 LEVEL: Final = "expert"
-"""The level that plays. It never changes, so that the weights learnt do not depend on those learnt before."""
+"""The level that plays. It never changes either."""
 NODES: Final = 1_500
 """The nodes a turn of the games, and of the search that values a position."""
 RESULT_SHARE: Final = 0.4
@@ -74,9 +76,9 @@ def train(games: int, seed: int, jobs: int, tell: Callable[[str], None]) -> byte
         count = games - games // 4 if variant == "xero-g" else games // 4
         options = registry.read_options(XeroG.name, [f"variant={variant}", "setup=random"])
         # Another searcher for each variant: equal positions have other moves there.
-        searcher = MasterXeroGSearcher(XeroG.from_options(options))
+        searcher = MasterXeroGSearcher(XeroG.from_options(options), WEIGHTS)
         terms = Terms(
-            XeroG.name, options, parse_entrants(XeroG.name, ("master", "master")), count, seed, max_nodes=NODES
+            XeroG.name, options, parse_entrants(XeroG.name, (LEVEL, LEVEL)), count, seed, max_nodes=NODES
         )
         played = ((terms, pairing) for pairing in iter_pairings(terms))
         with closing(play_jobs(played, jobs)) as playing:
