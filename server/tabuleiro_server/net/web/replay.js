@@ -31,9 +31,13 @@ export class ReplayView {
     this.heading = h("header", { class: "heading" }, h("h1", {}, `Match ${match} of room ${code}`));
     const step = (/** @type {string} */ label, /** @type {string} */ name, /** @type {() => number} */ where) =>
       h("button", { "aria-label": name, title: name, onclick: () => this.go(where()) }, label);
+    const back = [step("«", "first position", () => 0), step("‹", "one action back", () => this.ply - 1)];
+    const on = [step("›", "one action on", () => this.ply + 1), step("»", "last position", () => this.length)];
+    this.controls = /** @type {(HTMLButtonElement | HTMLInputElement)[]} */ ([...back, this.slider, ...on]);
+    // Until there is a match to step through.
+    for (const control of this.controls) control.disabled = true;
     this.element = h("main", { class: "room" }, h("section", { class: "left" }, this.heading, this.status, this.place,
-      h("div", { class: "row look" }, step("«", "first position", () => 0), step("‹", "one action back", () => this.ply - 1), this.slider,
-        step("›", "one action on", () => this.ply + 1), step("»", "last position", () => this.length))));
+      h("div", { class: "row look" }, ...this.controls)));
     this.onKey = (/** @type {KeyboardEvent} */ event) => this.key(event);
     addEventListener("keydown", this.onKey);
     this.comeback = async () => { if (!this.record) await this.load(); };
@@ -60,6 +64,7 @@ export class ReplayView {
         h("a", { href: `/r/${this.record.room}${location.hash}` }, this.record.room)));
       this.ending = termination ? text.capitalised(text.ending(names, winner, termination), names) : "The match goes on";
       this.slider.max = String(this.length);
+      for (const control of this.controls) control.disabled = false;
       await this.go(this.length);
     } catch (error) {
       fill(this.status, text.problem(error));
