@@ -259,7 +259,9 @@ def test_a_tap_beside_a_cell_counts_for_it_and_is_confirmed(visit: Any) -> None:
     first = page.locator("polygon.cell").first.bounding_box()
     # Left of the outermost cell, on its row: nearer to it than to any other.
     page.touchscreen.tap(first["x"] - cell * 0.2, first["y"] + cell * 0.5)
-    picked = page.locator("polygon.picked").bounding_box()
+    # In one step: the board may be drawn anew between finding a cell and measuring it.
+    measure = "() => document.querySelector('polygon.picked')?.getBoundingClientRect().toJSON()"
+    picked = page.wait_for_function(measure).json_value()
     assert abs(picked["x"] - first["x"]) < cell / 4
     assert played(page) == []
     page.get_by_role("button", name="Cancel").tap()
