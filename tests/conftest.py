@@ -7,7 +7,9 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -15,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from tabuleiro.rules.games.virus_wars import VirusWars
 from tests.postgres import Cluster, cluster_with_games
+from tests.postgres_proxy import Proxy, proxy
 
 GARBAGE_THRESHOLDS = (10_000, 10, 10)
 """After how many new objects, and rounds in the younger ones, the collector looks for garbage."""
@@ -85,3 +88,12 @@ def database_url(postgres: Cluster) -> Iterator[str]:
     """The address of an empty database."""
     yield postgres.url("games")
     postgres.sql("DROP SCHEMA IF EXISTS tabuleiro CASCADE", "games")
+
+
+@pytest.fixture
+async def network(database_url: str) -> AsyncIterator[Proxy]:
+    """The network between a server and its database, to be disturbed."""
+    with tempfile.TemporaryDirectory(prefix="tabuleiro-net-") as folder:
+        async with proxy(Path(folder), database_url) as running:
+            yield running
+            running.release()

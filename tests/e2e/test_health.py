@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest
 
 from tests.e2e.nodes import RunningNode, running_node
 from tests.net.wire_client import raw_request
 from tests.patience import LIMIT_S
-from tests.postgres_proxy import Proxy, proxy
-
-
-@pytest.fixture
-async def network(database_url: str) -> AsyncIterator[Proxy]:
-    with tempfile.TemporaryDirectory(prefix="tabuleiro-net-") as folder:
-        async with proxy(Path(folder), database_url) as running:
-            yield running
-            running.release()
+from tests.postgres_proxy import Proxy
 
 
 async def becomes(node: RunningNode, status: str, text: str) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -18,7 +16,7 @@ from tabuleiro_server.store.port import NodeRow, Ownership, Rows
 from tabuleiro_server.store.postgres.keeper import NodeAddress
 from tabuleiro_server.store.postgres.store import PostgresStore
 from tests.patience import LIMIT_S
-from tests.postgres_proxy import Proxy, proxy
+from tests.postgres_proxy import Proxy
 
 ROOM = RoomCode("K7MQ4")
 OTHER = RoomCode("W2XYZ")
@@ -41,14 +39,6 @@ async def open_node(database_url: str) -> AsyncIterator[Open]:
             return store
 
         yield opened
-
-
-@pytest.fixture
-async def network(database_url: str) -> AsyncIterator[Proxy]:
-    with tempfile.TemporaryDirectory(prefix="tabuleiro-net-") as folder:
-        async with proxy(Path(folder), database_url) as running:
-            yield running
-            running.release()
 
 
 def url_of(name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
 from itertools import count
@@ -33,7 +32,7 @@ from tabuleiro_server.store.postgres.store import PostgresStore
 from tabuleiro_server.store.tables import Migration
 from tests.patience import LIMIT_S
 from tests.postgres import Cluster, cluster, cluster_with_games, pooler, pooler_program, reason_to_skip
-from tests.postgres_proxy import Proxy, proxy
+from tests.postgres_proxy import Proxy
 from tests.store.nodes import HERE
 
 ROOM = RoomCode("K7MQ4")
@@ -45,13 +44,6 @@ async def store(database_url: str) -> AsyncIterator[PostgresStore]:
     opened = await PostgresStore.open(database_url)
     yield opened
     await opened.close()
-
-
-@pytest.fixture
-async def network(database_url: str) -> AsyncIterator[Proxy]:
-    with tempfile.TemporaryDirectory(prefix="tabuleiro-net-") as folder:
-        async with proxy(Path(folder), database_url) as running:
-            yield running
 
 
 @pytest.fixture

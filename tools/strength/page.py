@@ -9,17 +9,14 @@ from tabuleiro_server.arena.standings import Tally, elo_difference
 from tabuleiro_server.bots.levels import SEARCH_LEVELS
 from tools.strength.games import MEASURED, NEXT_LEVEL_AIM, REPORT_LEVEL_AIM, LevelPair, Measured
 
+_TALLY_COLUMNS = ("games", "won", "drawn", "lost", "score", "95 %")
+
 _COLUMNS = (
     "stronger",
     "nodes",
     "weaker",
     "nodes",
-    "games",
-    "won",
-    "drawn",
-    "lost",
-    "score",
-    "95 %",
+    *_TALLY_COLUMNS,
     "Elo",
     "aim",
     "",
@@ -86,12 +83,7 @@ _BY_TIME_COLUMNS = (
     "option",
     "a turn",
     "day",
-    "games",
-    "won",
-    "drawn",
-    "lost",
-    "score",
-    "95 %",
+    *_TALLY_COLUMNS,
     "aim",
     "",
 )
