@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tabuleiro.clock import NO_CLOCK, Fischer, begin_turn, new_clock
+from tabuleiro_server.bots.algorithms import PATIENCE_SHARE
 from tabuleiro_server.bots.seats import (
     AT_ONCE_BELOW_MS,
     KERNELS_WAIT_MAX_MS,
@@ -91,6 +92,16 @@ def test_a_first_turn_waits_for_kernels_for_a_third_of_its_clock_at_most() -> No
         waits.append(kernels_wait_ms(control, begin_turn(control, new_clock(control), 0, 1_000), 0, 1_000))
     assert waits == [KERNELS_WAIT_MAX_MS, 10_000, 2_000]
     assert kernels_wait_ms(NO_CLOCK, new_clock(NO_CLOCK), 0, 1_000) == KERNELS_WAIT_MAX_MS
+
+
+@pytest.mark.parametrize("left_ms", [2_000, 6_000, 30_000, 59_000])
+def test_with_the_wait_within_its_time_to_think_a_first_turn_still_waits_for_a_third_at_most(left_ms: int) -> None:
+    control = Fischer(left_ms, 0)
+    clock = begin_turn(control, new_clock(control), 0, 1_000)
+    think_ms = time_budget(control, clock, 0, 1_000).think_ms
+    assert think_ms is not None
+    wait_ms = kernels_wait_ms(control, clock, 0, 1_000, think_ms=think_ms)
+    assert wait_ms + PATIENCE_SHARE * think_ms <= left_ms / 3
 
 
 def test_the_wait_for_kernels_counts_the_limit_of_a_first_turn_and_leaves_time_for_the_answer() -> None:

@@ -115,18 +115,25 @@ KERNELS_WAIT_MAX_MS: Final = 20_000
 
 
 def kernels_wait_ms(
-    control: TimeControl, clock: ClockState, player: Player, now_ms: int, *, until_ms: int | None = None
+    control: TimeControl,
+    clock: ClockState,
+    player: Player,
+    now_ms: int,
+    *,
+    until_ms: int | None = None,
+    think_ms: int | None = None,
 ) -> int:
     """Return the wait for kernels that the first turn of ``player`` may take, in milliseconds.
 
-    The arguments are those of :func:`time_budget`. A wait leaves enough of the clock for the longest patience.
+    The arguments are those of :func:`time_budget`. It gives the time to think afterwards, ``think_ms``, a part of
+    which is a wait too. All of it leaves enough of the clock for the longest patience.
     """
     if isinstance(control, NoClock):
         return KERNELS_WAIT_MAX_MS
     left_ms = player_clock_at(control, clock, player, now_ms).stage_ms
     if until_ms is not None:
         left_ms = min(left_ms, until_ms - now_ms)
-    return max(min(left_ms // KERNELS_WAIT_SHARE, KERNELS_WAIT_MAX_MS), 0)
+    return max(min(left_ms // KERNELS_WAIT_SHARE - (think_ms or 0), KERNELS_WAIT_MAX_MS), 0)
 
 
 log = structlog.get_logger(__name__)
@@ -234,7 +241,12 @@ class BotSeats:
             is_first = match.to_move not in match.movers
             if is_first and crowd <= UNCROWDED and patience_ms != 0 and _waits_for_kernels(room.state, level):
                 wait_ms = kernels_wait_ms(
-                    match.time_control, match.clock, match.to_move, now_ms, until_ms=until_ms
+                    match.time_control,
+                    match.clock,
+                    match.to_move,
+                    now_ms,
+                    until_ms=until_ms,
+                    think_ms=budget.think_ms,
                 )
                 request = msgspec.structs.replace(request, kernels_wait_ms=wait_ms)
                 patience_ms = None if patience_ms is None else patience_ms + wait_ms
