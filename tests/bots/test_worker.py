@@ -27,9 +27,11 @@ from tabuleiro_server.bots.messages import (
 )
 from tabuleiro_server.bots.pool import BotPool, Thought
 from tabuleiro_server.bots.worker import NICENESS
-from tabuleiro_server.bots.worker_process import WORKER_COMMAND
+from tabuleiro_server.bots.worker_process import WORKER_COMMAND, WorkerProcess
 from tests.patience import LIMIT_S
 from tests.selection import rest_slow
+
+COMPILE_WAIT_MS = 600_000
 
 SMALL: dict[str, int | str] = {"rows": 5, "cols": 5, "steps": 2}
 
@@ -219,6 +221,28 @@ async def test_a_stopped_worker_is_killed_and_a_new_one_answers() -> None:
     assert pid not in pool.worker_pids
     assert pool.counts.failures_count == 1
     await pool.stop()
+
+
+def most_memory_kib(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of a process from /proc")
+async def test_with_the_kernels_of_all_games_a_worker_takes_less_than_250_mb() -> None:
+    """Also one that had to have them compiled."""
+    worker = await WorkerProcess.start()
+    try:
+        for game in registry.names():
+            for level in level_names(game)[-2:]:
+                options: dict[str, int | str] = {"setup": "random", "seed": 1} if game == "xero-g" else {}
+                wait_ms = COMPILE_WAIT_MS
+                wanted = ThinkRequest("A", game, options, [], level, 7, 2_000, kernels_wait_ms=wait_ms)
+                assert (await worker.ask(wanted, wait_ms + LIMIT_S * 1000)).actions
+        assert most_memory_kib(worker.pid) < 250_000
+    finally:
+        await worker.kill()
 
 
 async def test_a_killed_server_leaves_no_worker_behind(tmp_path: Path) -> None:

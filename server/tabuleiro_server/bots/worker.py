@@ -13,9 +13,9 @@ from typing import BinaryIO, Final
 
 from tabuleiro.errors import BotError
 from tabuleiro.rules import Game, State, registry
-from tabuleiro_server.bots.algorithms import MasterLevel
+from tabuleiro_server.bots.algorithms import MasterLevel, SearchLevel
 from tabuleiro_server.bots.analysis import HINT_BUDGET_MS, suggest
-from tabuleiro_server.bots.engine.readiness import KERNELS, MASTER_KERNELS
+from tabuleiro_server.bots.engine.readiness import KERNELS, MASTER_KERNELS, compile_apart
 from tabuleiro_server.bots.explanation import explain
 from tabuleiro_server.bots.levels import choose_turn, find_level
 from tabuleiro_server.bots.messages import (
@@ -52,8 +52,8 @@ def main() -> None:
     jobs, answers = sys.stdin.buffer, _claim_stdout()
     try:
         _send(answers, Ready())
-        KERNELS.start()
-        MASTER_KERNELS.start()
+        KERNELS.start(compile_apart)
+        MASTER_KERNELS.start(compile_apart)
         while (job := read_job(jobs)) is not None:
             _send(answers, _work(job))
     except BrokenPipeError:
@@ -90,7 +90,7 @@ def _work(job: Job) -> WorkerMessage:
                 return Answer(job.number, [], problem=str(error))
             return Answer(job.number, [], explanation=found)
         level = find_level(request.game, request.level)
-        if request.kernels_wait_ms and isinstance(level, MasterLevel):
+        if request.kernels_wait_ms and isinstance(level, SearchLevel | MasterLevel):
             level.searcher(state.game, request.kernels_wait_ms / 1000)
         actions = choose_turn(state, request.level, request.seed, request.budget_ms)
         return Answer(job.number, texts_of(state, actions))

@@ -17,6 +17,12 @@ from tabuleiro_server.timers import time_limit
 # -P: a file in the current folder must not be imported in place of one of ours.
 WORKER_COMMAND: Final = (sys.executable, "-P", "-m", "tabuleiro_server.bots.worker")
 
+MEMORY_SETTINGS: Final = {"MALLOC_MMAP_THRESHOLD_": str(1 << 20)}
+"""Has glibc ask the system for each table and tree by itself: these take no memory before they are written to.
+
+Otherwise it fills them with zeros once the first of them was given back, and keeps what others give back.
+"""
+
 START_LIMIT_MS: Final = 30_000
 """The time for a worker to start, on the slowest machine under the heaviest load."""
 
@@ -46,7 +52,8 @@ class WorkerProcess:
         Raises: BotError when it cannot be started, ends, says anything else or is not ready in time.
         """
         try:
-            worker = cls(await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE))
+            settings = {**os.environ, **MEMORY_SETTINGS}
+            worker = cls(await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, env=settings))
         except OSError as error:
             raise BotError(f"cannot start a bot worker: {_reason(error)}") from error
         try:

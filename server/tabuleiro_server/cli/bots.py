@@ -7,7 +7,8 @@ import time
 import typer
 
 from tabuleiro.rules.games.xero_g import XeroG
-from tabuleiro_server.bots.engine.readiness import KERNELS, MASTER_KERNELS
+from tabuleiro_server.bots import engine
+from tabuleiro_server.bots.engine.readiness import KERNELS, MASTER_KERNELS, mark_compiled
 
 app = typer.Typer(no_args_is_help=True, help="Prepare the bots of this machine.")
 
@@ -32,7 +33,8 @@ def warm() -> None:
         raise typer.Exit(1)
     from tabuleiro_server.bots.engine.xero_g.master import weights_hash
 
-    KERNELS.finish()
-    MASTER_KERNELS.finish()
+    if KERNELS.finish() and MASTER_KERNELS.finish():
+        for name in engine.SEARCHED_GAMES:
+            mark_compiled(name)
     typer.echo(f"the bots are ready after {time.monotonic() - started_s:.1f} s, kept in {CACHE_FOLDER}")
     typer.echo(f"master of {XeroG.title} estimates by the weights {weights_hash()}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -10,10 +11,13 @@ import structlog
 
 from tabuleiro.rules import Game, State, registry
 from tabuleiro_server.bots import algorithms
+from tabuleiro_server.bots.algorithms import MasterLevel
+from tabuleiro_server.bots.engine import readiness
 from tabuleiro_server.bots.engine.base import Searcher, SearchResult, ThinkingTime
 from tabuleiro_server.bots.engine.plain_search import PlainSearcher
 from tabuleiro_server.bots.engine.readiness import Readiness
-from tabuleiro_server.bots.levels import SEARCH_LEVELS
+from tabuleiro_server.bots.engine.xero_g.plain import PlainXeroGSearcher
+from tabuleiro_server.bots.levels import SEARCH_LEVELS, find_level
 
 LONG_S = 60.0
 
@@ -53,27 +57,27 @@ def iris() -> Game:
 
 def test_a_search_is_there_once_its_kernels_are_compiled() -> None:
     kernels = SlowKernels()
-    readiness = Readiness(kernels.make)
-    assert readiness.searcher(iris(), patience_s=0.0) is None
+    searches = Readiness(kernels.make)
+    assert searches.searcher(iris(), patience_s=0.0) is None
     kernels.are_compiled.set()
-    assert readiness.searcher(iris(), patience_s=LONG_S) is kernels
+    assert searches.searcher(iris(), patience_s=LONG_S) is kernels
 
 
 def test_kernels_are_compiled_once_however_often_they_are_wished_for() -> None:
     kernels = SlowKernels()
-    readiness = Readiness(kernels.make)
-    readiness.start()
-    readiness.start()
-    assert readiness.searcher(iris(), patience_s=0.0) is None
+    searches = Readiness(kernels.make)
+    searches.start()
+    searches.start()
+    assert searches.searcher(iris(), patience_s=0.0) is None
     kernels.are_compiled.set()
-    assert readiness.finish()
+    assert searches.finish()
     assert sorted(kernels.made_for) == ["iris", "minefield", "virus-wars", "xero-g"]
 
 
 def test_without_the_extra_there_is_no_search_and_nobody_waits_for_it() -> None:
-    readiness = Readiness(missing_extra)
-    assert not readiness.finish()
-    assert readiness.searcher(iris(), patience_s=LONG_S) is None
+    searches = Readiness(missing_extra)
+    assert not searches.finish()
+    assert searches.searcher(iris(), patience_s=LONG_S) is None
 
 
 @pytest.mark.parametrize("make", [missing_extra, SlowKernels().make])
@@ -99,9 +103,64 @@ def test_kernels_that_fail_keep_no_other_game_waiting() -> None:
             raise RuntimeError("no memory for machine code")
         return SlowKernels.compiled()
 
-    readiness = Readiness(fails_for_iris)
+    searches = Readiness(fails_for_iris)
     with structlog.testing.capture_logs() as entries:
-        assert not readiness.finish()
+        assert not searches.finish()
     assert [(entry["log_level"], entry["game"]) for entry in entries] == [("error", "iris")]
-    assert readiness.searcher(iris(), patience_s=LONG_S) is None
-    assert readiness.searcher(registry.load("virus-wars"), patience_s=LONG_S) is not None
+    assert searches.searcher(iris(), patience_s=LONG_S) is None
+    assert searches.searcher(registry.load("virus-wars"), patience_s=LONG_S) is not None
+
+
+def test_kernels_are_compiled_elsewhere_before_they_are_loaded_here() -> None:
+    order: list[str] = []
+
+    def make(game: Game) -> Searcher:
+        order.append(f"load {game.name}")
+        return SlowKernels.compiled().make(game)
+
+    searches = Readiness(make, ("iris", "minefield"))
+    searches.start(lambda name: order.append(f"compile {name}"))
+    assert searches.finish()
+    assert order == ["compile iris", "load iris", "compile minefield", "load minefield"]
+
+
+def test_no_process_is_started_for_kernels_that_are_kept_and_one_that_cannot_start_costs_memory_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = pytest.importorskip(
+        "tabuleiro_server.bots.engine.kernels", reason="the extra `bots` is not installed"
+    )
+
+    def cannot_start(*arguments: object, **settings: object) -> object:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(kernels, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(kernels, "IS_KEPT", True)
+    monkeypatch.setattr(readiness.subprocess, "Popen", cannot_start)
+    readiness.mark_compiled("iris")
+    with structlog.testing.capture_logs() as entries:
+        readiness.compile_apart("iris")
+        readiness.compile_apart("minefield")
+    assert [(entry["game"], entry["reason"]) for entry in entries] == [("minefield", "no more processes")]
+
+
+def test_the_search_of_another_game_takes_the_place_of_the_last_one() -> None:
+    searches = Readiness(lambda game: SlowKernels.compiled().make(game))
+    first = searches.searcher(iris(), patience_s=LONG_S)
+    assert searches.searcher(iris(), patience_s=LONG_S) is first
+    assert searches.searcher(registry.load("minefield"), patience_s=LONG_S) is not first
+    assert searches.searcher(iris(), patience_s=LONG_S) is not first
+
+
+def test_master_moves_in_plain_python_until_its_kernels_are_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = SlowKernels()
+    monkeypatch.setattr(algorithms, "MASTER_KERNELS", Readiness(kernels.make, ("xero-g",)))
+    monkeypatch.setattr(algorithms, "PATIENCE_S", 0.0)
+    game = registry.load("xero-g", {"setup": "random", "seed": 1})
+    master = find_level("xero-g", "master")
+    assert isinstance(master, MasterLevel)
+    assert isinstance(master.searcher(game, 0.0), PlainXeroGSearcher)
+    actions = master.choose(game.initial_state(), Random(3), ThinkingTime(100)).actions
+    assert actions[0] in game.initial_state().legal_actions()
+    kernels.are_compiled.set()
+    assert master.searcher(game, LONG_S) is kernels

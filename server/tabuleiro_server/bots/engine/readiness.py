@@ -2,12 +2,21 @@
 
 Compiling takes up to a minute at the first start on a machine, and loading compiled kernels about a second. Until
 then, and without the extra ``bots``, there is no compiled search, and the caller searches in plain Python.
+
+    python -m tabuleiro_server.bots.engine.readiness GAME
+
+compiles those of a game, for a process that would keep the memory that a compiler takes, 250 MB and more.
 """
 
 from __future__ import annotations
 
+import os
+import platform
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Final
 
 import structlog
@@ -22,6 +31,63 @@ WARM_UP_NODES: Final = 4
 """Enough nodes for a search to call each of its kernels."""
 
 
+COMPILE_LIMIT_S: Final = 900.0
+"""The longest time to compile the kernels of a game, on the slowest machine."""
+
+_compiling = threading.Lock()
+
+
+def mark_compiled(game: str) -> None:
+    """Remember that the machine code of ``game`` is kept. Raises: OSError, and ImportError without the extra."""
+    _mark(game).touch()
+
+
+def _mark(game: str) -> Path:
+    import numba
+
+    from tabuleiro_server.bots.engine.kernels import CACHE_FOLDER
+
+    return CACHE_FOLDER / f"{game}-{sys.implementation.cache_tag}-{numba.__version__}-{platform.machine()}"
+
+
+def compile_apart(game: str) -> None:
+    """Have the kernels of ``game`` compiled in a process of its own, if none did so before; wait for its end.
+
+    It ends with this process. Where machine code cannot be kept, or compiling fails, nothing is done.
+
+    Raises: ImportError without the extra ``bots``.
+    """
+    from tabuleiro_server.bots.engine.kernels import IS_KEPT
+
+    # Several at once would only wait for each other.
+    with _compiling:
+        if not IS_KEPT or _mark(game).exists():
+            return
+        command = (sys.executable, "-P", "-m", __name__, game)
+        try:
+            with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+                try:
+                    process.wait(COMPILE_LIMIT_S)
+                finally:
+                    process.kill()
+        except (OSError, subprocess.TimeoutExpired) as error:
+            log.warning("kernels are compiled in a bot's worker, which takes memory", game=game, reason=str(error))
+
+
+def _end_with_input() -> None:
+    # Not by sys.stdin, which a thread must not hold at the end of the process.
+    os.read(0, 1)
+    os._exit(0)
+
+
+def _main(name: str) -> None:
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    game = registry.load(name)
+    all_of_game = [KERNELS] if name not in engine.MASTER_GAMES else [KERNELS, MASTER_KERNELS]
+    if all(each.searcher(game, None) is not None for each in all_of_game):
+        mark_compiled(name)
+
+
 class Readiness:
     """The kernels of some games, made ready by ``make_searcher`` in threads of this process."""
 
@@ -33,12 +99,17 @@ class Readiness:
         self._make_searcher = make_searcher
         self._ready: set[str] = set()
         self._started: set[str] = set()
-        self._made: dict[str, tuple[Game, Searcher]] = {}
+        self._compile: Callable[[str], None] | None = None
+        self._made: tuple[Game, Searcher] | None = None
         self._finished = {name: threading.Event() for name in games}
         self._lock = threading.Lock()
 
-    def start(self) -> None:
-        """Start a thread that compiles or loads the kernels of all games that were not asked for before."""
+    def start(self, compile_first: Callable[[str], None] | None = None) -> None:
+        """Start a thread that compiles or loads the kernels of all games that were not asked for before.
+
+        ``compile_first`` may compile those of a game elsewhere, so that they only have to be loaded here.
+        """
+        self._compile = compile_first
         self._start(self._finished)
 
     def finish(self) -> bool:
@@ -58,11 +129,13 @@ class Readiness:
         self._finished[game.name].wait(patience_s)
         if game.name not in self._ready:
             return None
-        # One is kept for each game: making tables and trees takes longer than a hurried turn may take.
-        made = self._made.get(game.name)
-        if made is None or made[0] != game:
-            made = self._made[game.name] = (game, self._make_searcher(game))
-        return made[1]
+        # The last one is kept: making tables and trees takes longer than a hurried turn may take, and those of all
+        # games would take too much memory.
+        if self._made is None or self._made[0] != game:
+            # Its memory is free before the next one takes its own.
+            self._made = None
+            self._made = (game, self._make_searcher(game))
+        return self._made[1]
 
     def _start(self, games: Iterable[str]) -> None:
         with self._lock:
@@ -87,6 +160,8 @@ class Readiness:
                 self._finished[name].set()
 
     def _make_ready(self, name: str) -> None:
+        if self._compile is not None:
+            self._compile(name)
         game = registry.load(name)
         search = self._make_searcher(game)
         search.choose_turn(game.initial_state(), max_nodes=WARM_UP_NODES, deadline_s=None, seed=0)
@@ -98,3 +173,7 @@ KERNELS: Final = Readiness()
 
 MASTER_KERNELS: Final = Readiness(engine.master_searcher, engine.MASTER_GAMES)
 """Those of the level ``master``."""
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1])
