@@ -27,6 +27,7 @@ from tabuleiro_server.store.port import FIRST_INCARNATION
 from tabuleiro_server.store.postgres import connection
 from tabuleiro_server.store.postgres.commit import CHANNEL, EpochOverError, Move, Node, commit_moves, remove_rooms
 from tabuleiro_server.store.postgres.connection import Database
+from tabuleiro_server.store.postgres.keeper import SERVING
 from tabuleiro_server.store.postgres.schema import MIGRATIONS
 from tabuleiro_server.store.postgres.store import PostgresStore
 from tabuleiro_server.store.tables import Migration
@@ -88,6 +89,20 @@ async def test_second_server_on_a_database_is_refused_until_the_first_has_ended(
         await PostgresStore.open(database_url)
     await store.close()
     await (await PostgresStore.open(database_url)).close()
+
+
+async def test_server_that_starts_before_the_lock_of_the_one_before_is_free_waits_for_it(
+    database_url: str, admin: asyncpg.Connection
+) -> None:
+    async def is_waited_for() -> bool:
+        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        return bool(await admin.fetchval(waiting))
+
+    await admin.execute("SELECT pg_advisory_lock($1)", SERVING)
+    opening = asyncio.create_task(PostgresStore.open(database_url))
+    await until(is_waited_for)
+    await admin.execute("SELECT pg_advisory_unlock($1)", SERVING)
+    await (await opening).close()
 
 
 async def test_database_of_a_newer_schema_is_refused_and_left_as_it_is(database_url: str, make: Any) -> None:

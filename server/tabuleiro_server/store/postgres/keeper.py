@@ -37,6 +37,9 @@ _SOON_GONE: Final = (
 LEASE_S: Final = 3.0
 """Time from a sign of life for which a node keeps its rooms."""
 
+LOCK_LIMIT_S: Final = 1
+"""The longest wait for the lock: PostgreSQL takes a moment to notice that the server before has gone."""
+
 RENEWALS_COUNT: Final = 3
 """Signs of life in the time of one lease."""
 
@@ -195,11 +198,15 @@ class Keeper:
 
     async def _connect(self) -> asyncpg.Connection:
         connection = await self._database.connect()
-        lock = "pg_try_advisory_lock_shared" if self._address.url else "pg_try_advisory_lock"
+        lock = "pg_advisory_lock_shared" if self._address.url else "pg_advisory_lock"
         try:
             await connection.execute(_SOON_GONE)
-            if not await connection.fetchval(f"SELECT {lock}($1)", SERVING):
-                raise DatabaseLockedError(self._database.place, None, _REMEDY)
+            async with connection.transaction():
+                await connection.execute(f"SET LOCAL lock_timeout = '{LOCK_LIMIT_S}s'")
+                await connection.execute(f"SELECT {lock}($1)", SERVING)
+        except asyncpg.LockNotAvailableError as error:
+            connection.terminate()
+            raise DatabaseLockedError(self._database.place, None, _REMEDY) from error
         except BaseException:
             connection.terminate()
             raise
