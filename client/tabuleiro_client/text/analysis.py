@@ -13,6 +13,9 @@ from tabuleiro.notation.record import RecordTurn
 from tabuleiro.protocol.messages import HintGiven
 from tabuleiro.rules import Game, State
 from tabuleiro.rules.analysis import Analysis, Candidate
+from tabuleiro.rules.games.minefield import Minefield
+from tabuleiro.rules.games.xero_g import XeroG
+from tabuleiro.rules.reasons import Reason, ReasonKind, reasons_for
 from tabuleiro.text import counted
 
 EVEN_BELOW: Final = 0.1
@@ -109,6 +112,36 @@ def value_text(candidate: Candidate) -> str:
     return f"{number_text(candidate.value)} {words}"
 
 
+def reasons_text(game: Game, reasons: Sequence[Reason]) -> str:
+    """Return what speaks for a turn, in words; nothing without reasons.
+
+    >>> from tabuleiro.rules import registry
+    >>> minefield = registry.load("minefield")
+    >>> reasons_text(minefield, [Reason(ReasonKind.THREATENS), Reason(ReasonKind.HINDERS, 2)])
+    'threatens to win, costs the opponent 2 more stones to connect'
+    """
+    return ", ".join(_reason_text(game, each.kind, each.count) for each in reasons)
+
+
+def _reason_text(game: Game, kind: ReasonKind, count: int) -> str:
+    cell = "square" if game.name == XeroG.name else "cell"
+    match kind:
+        case ReasonKind.SAVES:
+            return "stops a threat to win"
+        case ReasonKind.THREATENS:
+            return "threatens to win"
+        case ReasonKind.TAKES:
+            return f"takes {count} virus" if count == 1 else f"takes {count} viruses"
+        case ReasonKind.JOINS:
+            return f"joins {counted(count, 'group')}"
+        case ReasonKind.GAINS:
+            return f"reaches {counted(count, f'more {cell}')}"
+        case ReasonKind.HINDERS if game.name == Minefield.name:
+            return f"costs the opponent {counted(count, 'more stone')} to connect"
+        case ReasonKind.HINDERS:
+            return f"leaves the opponent {counted(count, f'fewer {cell}')}"
+
+
 def progress_text(state: State, analysis: Analysis, seconds: float) -> str:
     """Return the state of an analysis on one line."""
     best = analysis.best
@@ -128,6 +161,8 @@ def analysis_lines(game: Game, state: State, analysis: Analysis) -> list[str]:
         effort = "" if candidate.nodes is None else f" ({candidate.nodes:,} positions)"
         lines.append(f"{rank}. {value_text(candidate)}{effort}")
         lines.append(f"   {line_text(state, candidate.line)}")
+        if reasons := reasons_for(state, candidate.actions):
+            lines.append(f"   it {reasons_text(game, reasons)}")
     return lines
 
 
@@ -149,6 +184,9 @@ def analysis_json(game: Game, state: State, analysis: Analysis) -> dict[str, Any
                 "is_proven": candidate.is_proven,
                 "turns_to_end": candidate.turns_to_end,
                 "nodes": candidate.nodes,
+                "reasons": [
+                    {"kind": each.kind, "count": each.count} for each in reasons_for(state, candidate.actions)
+                ],
             }
             for candidate in analysis.candidates
         ],
@@ -245,6 +283,8 @@ def evaluation_lines(game: Game, state: State, analysis: Analysis, width: int, *
         f"{game.sides[mover]}: {value_text(best)}",
         f"best: {' '.join(turn)}",
     ]
+    if reasons := reasons_for(state, best.actions):
+        lines.append(f"it {reasons_text(game, reasons)}")
     rest = line_text(state, best.line)
     return lines if len(best.line) == len(best.actions) else [*lines, f"line: {rest}"]
 

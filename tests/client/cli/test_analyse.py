@@ -19,7 +19,7 @@ from tabuleiro_client.models import analysis
 from tabuleiro_client.models.analysis import load_analyser
 from tabuleiro_client.net.files import CONFIG_VARIABLE
 from tabuleiro_client.net.library import ME, connect
-from tabuleiro_client.text.analysis import analysis_lines, progress_text
+from tabuleiro_client.text.analysis import analysis_json, analysis_lines, progress_text
 from tabuleiro_server.config import Config
 from tabuleiro_server.wiring import running_server
 from tests.client.cli.command_line import run, run_program
@@ -96,6 +96,19 @@ def test_proven_results_are_told_with_their_turns():
     assert progress_text(state, won, 1.2) == "1 s: +1.00 wins in 1 turn, c5 (12 positions looked at)"
 
 
+def test_what_speaks_for_a_candidate_is_told_in_words_and_in_json():
+    options = {"size": 5, "rules": "beginner", "position": "..b../..b../...../..b../ww.w. 0"}
+    game = registry.load("minefield", options)
+    state = game.initial_state()
+    line = (state.string_to_action("c3"),)
+    found = Analysis((Candidate(line, line, 0.5),), 12)
+    assert analysis_lines(game, state, found)[-1] == "   it threatens to win, joins 2 groups"
+    assert analysis_json(game, state, found)["candidates"][0]["reasons"] == [
+        {"kind": "threatens", "count": 0},
+        {"kind": "joins", "count": 2},
+    ]
+
+
 def test_json_holds_the_same(quick_search, file, capsys):
     assert exit_status(["analyse", file, "--turn", "3", "--lines", "1", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -108,6 +121,7 @@ def test_json_holds_the_same(quick_search, file, capsys):
             "is_proven": False,
             "turns_to_end": None,
             "nodes": None,
+            "reasons": [],
         }
     ]
 
