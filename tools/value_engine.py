@@ -19,13 +19,16 @@ from tabuleiro_server.bots import analysis, engine
 CALIBRATED: Final[Any] = getattr(analysis, "calibrated", lambda found, state: found)
 """Older states have none."""
 
+BEST_SEARCH: Final[Any] = getattr(analysis, "best_search", lambda game, patience_s: engine.searcher(game))
+"""Older states have one compiled search for each game."""
+
 SEED: Final = 1
 
 
 def values_of(name: str, options: dict[str, Any], actions: list[str], max_nodes: int) -> list[tuple[Any, ...]]:
     """Return the values of all positions of a game in which a turn begins, for the player to move."""
     game: Any = registry.load(name, options)
-    search: Any = engine.searcher(game)
+    search: Any = BEST_SEARCH(game, None)
     state, turn, found = game.initial_state(), 0, list[tuple[Any, ...]]()
     for text in actions:
         if state.turn_number != turn and not getattr(state, "is_setup", False):

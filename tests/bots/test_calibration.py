@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import pytest
 
-from tabuleiro.rules import registry
+from tabuleiro.rules import Game, registry
 from tabuleiro.rules.analysis import Analysis, Candidate
 from tabuleiro_server.bots import engine
-from tabuleiro_server.bots.analysis import CALIBRATIONS, Calibration, calibrated
+from tabuleiro_server.bots.analysis import CALIBRATIONS, EVEN_BELOW, Calibration, calibrated
+from tabuleiro_server.bots.engine.base import Searcher
 
 
 def candidates(*values: float) -> Analysis:
@@ -30,6 +32,13 @@ def test_estimates_become_chances_in_the_same_order_and_what_is_proven_stays(gam
     assert values[3] == pytest.approx(CALIBRATIONS[game].value(0.0))
 
 
+def test_a_value_that_cannot_tell_who_is_better_is_given_as_even() -> None:
+    values = [Calibration(1.0, 0.0).value(raw) for raw in (-0.06, -0.04, 0.0, 0.04, 0.06)]
+    assert values[1:4] == [0.0, 0.0, 0.0]
+    assert values[0] < -EVEN_BELOW
+    assert values[4] > EVEN_BELOW
+
+
 def test_slope_1_without_a_lead_changes_nothing_that_shows() -> None:
     assert Calibration(1.0, 0.0).value(0.5) == pytest.approx(0.5, abs=0.001)
 
@@ -39,13 +48,12 @@ def test_rows_of_the_setup_keep_their_values() -> None:
     assert calibrated(given, registry.load("xero-g", {}).initial_state()) == given
 
 
-def test_the_value_in_xero_g_does_not_go_to_and_fro_with_the_depth() -> None:
+@pytest.mark.parametrize("search", [engine.searcher, engine.master_searcher])
+def test_the_value_in_xero_g_does_not_go_to_and_fro_with_the_depth(search: Callable[[Game], Searcher]) -> None:
     pytest.importorskip("numba", reason="the kernels need the extra bots")
     for seed in range(4):
         state = registry.load("xero-g", {"setup": "random", "seed": seed}).initial_state()
-        found = engine.searcher(state.game).analyse(
-            state, candidate_count=1, max_nodes=60_000, deadline_s=None, seed=1
-        )
+        found = search(state.game).analyse(state, candidate_count=1, max_nodes=60_000, deadline_s=None, seed=1)
         by_depth = {analysis.depth: analysis.best.value for analysis in found}
         assert len(by_depth) >= 3
         assert all(abs(one - other) < 0.5 for one, other in itertools.pairwise(list(by_depth.values())[1:]))

@@ -1,4 +1,4 @@
-"""Analysis of a position by the search of its game: compiled where that can be had, plain Python elsewhere."""
+"""Analysis of a position by the best search of its game: compiled if there are kernels, else in plain Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from tabuleiro.rules.games.virus_wars import VirusWars
 from tabuleiro.rules.games.xero_g import XeroG, XeroGState
 from tabuleiro_server.bots import engine
 from tabuleiro_server.bots.algorithms import PATIENCE_SHARE, MasterLevel, SearchLevel
-from tabuleiro_server.bots.engine.readiness import KERNELS
+from tabuleiro_server.bots.engine.base import Searcher
+from tabuleiro_server.bots.engine.readiness import KERNELS, MASTER_KERNELS
 from tabuleiro_server.bots.levels import find_level
 
 HINT_BUDGET_MS: Final = 2_000
@@ -29,6 +30,9 @@ SEED: Final = 1
 
 _NEAREST_VALUE: Final = 0.999
 """Only proven results are exactly -1 or 1."""
+
+EVEN_BELOW: Final = 0.05
+"""A value nearer to 0 is given as 0: a search does not know who is better then, and its sign would come and go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +48,47 @@ class Calibration:
     def value(self, raw: float) -> float:
         """Return the value, -1 to 1, that stands for the chance, a draw counted as half a win."""
         inside = max(-_NEAREST_VALUE, min(_NEAREST_VALUE, raw))
-        return _NEAREST_VALUE * math.tanh(self.slope * math.atanh(inside) + self.lead / 2)
+        value = _NEAREST_VALUE * math.tanh(self.slope * math.atanh(inside) + self.lead / 2)
+        return value if abs(value) >= EVEN_BELOW else 0.0
 
 
 CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     VirusWars.name: Calibration(1.05, -0.18),
-    XeroG.name: Calibration(1.28, -0.31),
+    XeroG.name: Calibration(1.38, -0.28),
     Iris.name: Calibration(1.25, -0.29),
     Minefield.name: Calibration(1.51, -0.21),
 }
-"""Fitted to games between equals by ``python -m tools.strength.trust GAME``, seeds 7 and 2; seed 1 tests them."""
+"""Those of the searches of :func:`best_search`.
+
+Fitted to games between equals by ``python -m tools.strength.trust GAME``, seeds 7 and 2; seed 1 tests them.
+"""
+
+LEVEL_CALIBRATIONS: Final[Mapping[str, Calibration]] = {**CALIBRATIONS, XeroG.name: Calibration(1.28, -0.31)}
+"""Those of the searches of ``easy`` to ``expert``, fitted in the same way."""
+
+VALUED_BY_MASTER: Final = (XeroG.name,)
+"""The games whose positions are valued best by the search of the level ``master``."""
 
 
-def calibrated(analysis: Analysis, state: State) -> Analysis:
+def best_search(game: Game, patience_s: float | None) -> Searcher:
+    """Return the search that values positions of ``game`` best.
+
+    It is compiled if its kernels are ready within ``patience_s`` seconds.
+    """
+    kernels = MASTER_KERNELS if game.name in VALUED_BY_MASTER else KERNELS
+    return kernels.searcher(game, patience_s) or engine.plain_searcher(game)
+
+
+def calibrated(
+    analysis: Analysis, state: State, calibrations: Mapping[str, Calibration] = CALIBRATIONS
+) -> Analysis:
     """Return an analysis of ``state`` with its estimates as chances, by what came of such values in games.
 
     Those of rows in the setup of Xero-G stay: they are made in another way.
     """
     if isinstance(state, XeroGState) and state.is_setup:
         return analysis
-    calibration = CALIBRATIONS[state.game.name]
+    calibration = calibrations[state.game.name]
     candidates = (
         each if each.is_proven else replace(each, value=calibration.value(each.value))
         for each in analysis.candidates
@@ -79,7 +104,7 @@ def analyse(game: Game, state: State, seconds: float, candidate_count: int) -> I
 
     Raises: BotError when the game is over.
     """
-    search = KERNELS.searcher(game, None) or engine.plain_searcher(game)
+    search = best_search(game, None)
     deadline_s = time.monotonic() + seconds
     found = search.analyse(
         state, candidate_count=candidate_count, max_nodes=None, deadline_s=deadline_s, seed=SEED
@@ -101,6 +126,8 @@ def engine_named(game: str, text: str) -> Analyser:
             "mcts playouts=N or a level that searches, e.g. hard"
         )
 
+    calibrations = LEVEL_CALIBRATIONS if isinstance(level, SearchLevel) else CALIBRATIONS
+
     def analyse_by(played: Game, state: State, seconds: float, candidate_count: int) -> Iterator[Analysis]:
         search = level.searcher(played, None)
         found = search.analyse(
@@ -110,7 +137,7 @@ def engine_named(game: str, text: str) -> Analyser:
             deadline_s=time.monotonic() + seconds,
             seed=SEED,
         )
-        return (calibrated(each, state) for each in found)
+        return (calibrated(each, state, calibrations) for each in found)
 
     return analyse_by
 
@@ -123,6 +150,6 @@ def suggest(game: Game, state: State, budget_ms: int) -> Candidate:
     Raises: BotError when the game is over.
     """
     deadline_s = time.monotonic() + budget_ms / 1000
-    search = KERNELS.searcher(game, PATIENCE_SHARE * budget_ms / 1000) or engine.plain_searcher(game)
+    search = best_search(game, PATIENCE_SHARE * budget_ms / 1000)
     *_, last = search.analyse(state, candidate_count=1, max_nodes=None, deadline_s=deadline_s, seed=SEED)
     return calibrated(last, state).best

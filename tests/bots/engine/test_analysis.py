@@ -15,6 +15,7 @@ from tabuleiro.rules import State, registry
 from tabuleiro.rules.analysis import Analysis
 from tabuleiro.rules.games.minefield import MinefieldState
 from tabuleiro_server.bots import engine
+from tabuleiro_server.bots.analysis import best_search
 from tabuleiro_server.bots.engine.base import Searcher, after, is_same_turn
 
 DATA = Path(__file__).parents[2] / "data"
@@ -50,7 +51,7 @@ def some_position(name: str, options: dict[str, int | str], actions_count: int) 
 
 
 def search_of(state: Any, *, is_compiled: bool) -> Searcher:
-    return engine.searcher(state.game) if is_compiled else engine.plain_searcher(state.game)
+    return best_search(state.game, None) if is_compiled else engine.plain_searcher(state.game)
 
 
 def check_is_sound(state: State, analysis: Analysis, count: int) -> None:

@@ -10,7 +10,7 @@ everything.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from tabuleiro.rules import State
+from tabuleiro.rules.analysis import Analysis
 from tabuleiro.rules.games.xero_g import XeroG, XeroGState
 from tabuleiro.rules.games.xero_g.actions import DROP_COUNT, FIRST_MOVE, TARGET_COUNT
 from tabuleiro.rules.games.xero_g.moves import BASE
@@ -31,6 +32,9 @@ from tabuleiro_server.bots.engine.alpha_beta import (
     PROVEN,
     WIN,
     Effort,
+    StagedRoot,
+    TurnSizes,
+    ValuedLine,
     bound_of,
     bring_best_forward,
     keep_line,
@@ -45,11 +49,12 @@ from tabuleiro_server.bots.engine.xero_g.board import (
     MAX_MOVES,
     MOVER,
     POSITION_SIZE,
+    WINNER,
     list_moves,
     play_move,
     position_of,
 )
-from tabuleiro_server.bots.engine.xero_g.search import XeroGSearcher, hashes_played
+from tabuleiro_server.bots.engine.xero_g.search import XeroGSearcher, between_parities, hashes_played
 from tabuleiro_server.bots.engine.xero_g.targets import new_room
 from tabuleiro_server.bots.engine.xero_g.threats import Patterns, is_known_to_enter, lets_in, new_patterns
 from tabuleiro_server.bots.engine.xero_g.values import look_at
@@ -385,7 +390,7 @@ class MasterXeroGSearcher(XeroGSearcher):
     """A :class:`~tabuleiro_server.bots.engine.base.Searcher` for Xero-G. A node is a position.
 
     The table is kept from turn to turn, except by searches that are limited by nodes alone: these always give the
-    same result. Rows of the setup are chosen as ``XeroGSearcher`` does, and so are analyses made.
+    same result. Rows of the setup are chosen as ``XeroGSearcher`` does.
     """
 
     def __init__(self, game: XeroG, weights: Sequence[float] | None = None) -> None:
@@ -401,6 +406,21 @@ class MasterXeroGSearcher(XeroGSearcher):
         if deadline_s is None:
             self._table = new_table()
         return super().choose_turn(state, max_nodes=max_nodes, deadline_s=deadline_s, seed=seed)
+
+    def analyse(
+        self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
+    ) -> Iterator[Analysis]:
+        """Yield the best actions, or one row; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
+        if deadline_s is None:
+            self._table = new_table()
+        return super().analyse(
+            state, candidate_count=candidate_count, max_nodes=max_nodes, deadline_s=deadline_s, seed=seed
+        )
+
+    def _root(self, state: XeroGState, seed: int) -> StagedRoot:
+        memory = new_memory(hashes_played(state), self._learnt, seed)
+        memory.positions[0] = position_of(state)
+        return MasterRoot(memory, self._table)
 
     def _choose_move(self, state: XeroGState, limits: Effort, seed: int) -> SearchResult:
         memory = new_memory(hashes_played(state), self._learnt, seed)
@@ -465,6 +485,95 @@ class Refutation:
             self._withstood[move] = proof_depth
         memory.is_proof[0] = 0
         return move in self._refuted
+
+
+class MasterRoot:
+    """A :class:`~tabuleiro_server.bots.engine.alpha_beta.StagedRoot` of Xero-G after the setup."""
+
+    sizes = TurnSizes(1, 1, 1)
+
+    def __init__(self, memory: Memory, table: Table) -> None:
+        self._memory = memory
+        self._table = table
+        self._refutation = Refutation(memory, table)
+        self._depth = 0
+        self._lines: list[ValuedLine] = []
+        """All actions, best first by what is known of them."""
+        self._best_by_parity: dict[int, int] = {}
+
+    def depths(self) -> Iterator[int]:
+        """Yield the number of turns that each stage looks ahead."""
+        for depth in range(1, MAX_DEPTH + 1):
+            self._depth = depth
+            yield depth
+
+    def candidates(self, count: int, effort: Effort) -> list[ValuedLine]:
+        """Return the best ``count`` actions with their lines; proofs of this depth refute none of them."""
+        if self._depth == 1:
+            self._lines = self._all_actions(effort)
+        else:
+            self._search_all(count, effort)
+            while self._refutes_any(count, effort):
+                self._search_all(count, effort)
+        self._best_by_parity[self._depth % 2] = self._lines[0].value
+        return between_parities(self._lines[:count], self._best_by_parity)
+
+    def _all_actions(self, effort: Effort) -> list[ValuedLine]:
+        """Return all actions, valued by the positions after them; of those that lead to the same, only one."""
+        memory, by_position = self._memory, dict[int, ValuedLine]()
+        mover = int(memory.positions[0, MOVER])
+        memory.path[memory.played_count[0]] = memory.positions[0, HASH]
+        found = list_moves(memory.positions[0], memory.room, memory.moves[0])
+        for move in map(int, memory.moves[0, :found].copy()):
+            _play_from(memory, 0, move)
+            child = memory.positions[1]
+            if child[WINNER] >= 0:
+                value = WIN - 1
+            elif lets_in(child, 1 - mover, memory.room, memory.patterns):
+                value = 2 - WIN
+            else:
+                value = -int(look_at(child, memory.room, memory.weights)[0])
+            by_position.setdefault(int(child[HASH]), ValuedLine((move,), value))
+        effort[NODES] += found
+        return sorted(by_position.values(), key=lambda each: -each.value)
+
+    def _search_all(self, count: int, effort: Effort) -> None:
+        """Search all actions but those that lose; the best ``count`` get exact values."""
+        searched = list[ValuedLine]()
+        for place, known in enumerate(self._lines):
+            if known.value <= -PROVEN:
+                searched.append(known)
+                continue
+            best = sorted((each.value for each in searched), reverse=True)[:count]
+            alpha = best[-1] if len(best) == count else -INFINITY
+            searched.append(self._value_of(known.line[0], place + 1, alpha, effort))
+            if effort[IS_OVER]:
+                return
+        searched.sort(key=lambda each: -each.value)
+        self._lines = searched
+
+    def _value_of(self, move: int, tried: int, alpha: int, effort: Effort) -> ValuedLine:
+        """Return the line and the value of an action if it is above ``alpha``; ``tried`` counts it from 1."""
+        memory, table, depth = self._memory, self._table, self._depth - 1
+        _play_from(memory, 0, move)
+        mover = int(memory.positions[0, MOVER])
+        value = alpha + 1
+        if alpha > -INFINITY:
+            child = memory.positions[1]
+            less = 1 if lets_in(child, mover, memory.room, memory.patterns) else _less_deep(tried, self._depth)
+            value = -search(memory, table, effort, 1, self._depth - less, -alpha - 1, -alpha)
+        if value > alpha and effort[IS_OVER] == 0:
+            value = -search(memory, table, effort, 1, depth, -INFINITY, -alpha)
+        line = memory.lines[1, 1 : memory.lines[1, 0] + 1]
+        return ValuedLine((move, *map(int, line)), int(value))
+
+    def _refutes_any(self, count: int, effort: Effort) -> bool:
+        """Return True if one of the best ``count`` actions turns out to lose; the table tells it from now on."""
+        best = [each for each in self._lines[:count] if not each.is_proven]
+        return any(
+            effort[IS_OVER] == 0 and self._refutation.refutes(each.line[0], self._depth - 1, effort)
+            for each in best
+        )
 
 
 def _entering_move(memory: Memory) -> int:

@@ -32,6 +32,7 @@ from tabuleiro_server.bots.engine.alpha_beta import (
     PROVEN,
     WIN,
     Effort,
+    StagedRoot,
     Transpositions,
     TurnSizes,
     ValuedLine,
@@ -281,6 +282,18 @@ ROW_NODES: Final = 2_000
 """The fewest nodes with which a row is searched one action deep, and not only estimated."""
 
 
+def between_parities(lines: list[ValuedLine], best_by_parity: dict[int, int]) -> list[ValuedLine]:
+    """Return lines, best first, with values moved to the mean of the best ones of odd and of even depths.
+
+    The player who moves last in a line looks better than they are. A forced win stays as it is.
+    """
+    estimates = [value for value in best_by_parity.values() if abs(value) < PROVEN]
+    if lines[0].is_proven or not estimates:
+        return lines
+    swing = sum(estimates) // len(estimates) - lines[0].value
+    return [each.moved(swing) for each in lines]
+
+
 class XeroGRoot:
     """A :class:`~tabuleiro_server.bots.engine.alpha_beta.StagedRoot` of Xero-G after the setup.
 
@@ -309,8 +322,7 @@ class XeroGRoot:
     def candidates(self, count: int, effort: Effort) -> list[ValuedLine]:
         """Return the best ``count`` actions with their lines.
 
-        Every action of the root is searched, the further the better it was in the stage before. The player who
-        moves last in a line looks better than they are: so values are moved to the mean of odd and even stages.
+        Every action of the root is searched, the further the better it was in the stage before.
         """
         if not self._lines:
             self._lines = [ValuedLine((move,), 0) for move in self._legal_moves()]
@@ -319,12 +331,7 @@ class XeroGRoot:
         else:
             self._search_all(count, effort)
             self._best_by_parity[self._depth % 2] = self._lines[0].value
-        best = self._lines[0]
-        if best.is_proven:
-            return self._lines[:count]
-        estimates = [value for value in self._best_by_parity.values() if abs(value) < PROVEN]
-        swing = sum(estimates) // len(estimates) - best.value
-        return [each.moved(swing) for each in self._lines[:count]]
+        return between_parities(self._lines[:count], self._best_by_parity)
 
     def _legal_moves(self) -> list[int]:
         """Return the legal moves; of those that lead to the same position, only one."""
@@ -404,9 +411,12 @@ class XeroGSearcher:
             # Without time for a single row there is no estimate.
             value = row.value if abs(row.value) < 1 else 0.0
             return iter((Analysis((Candidate(row.actions, row.actions, value),), row.nodes),))
+        return iter_analyses(self._root(state, seed), candidate_count, max_nodes, deadline_s)
+
+    def _root(self, state: XeroGState, seed: int) -> StagedRoot:
         memory = new_memory(hashes_played(state), self._weights, seed)
         memory.positions[0] = position_of(state)
-        return iter_analyses(XeroGRoot(memory, STAGES), candidate_count, max_nodes, deadline_s)
+        return XeroGRoot(memory, STAGES)
 
     def _choose_move(self, state: XeroGState, limits: Effort, seed: int) -> SearchResult:
         memory, table = new_memory(hashes_played(state), self._weights, seed), new_transpositions()
