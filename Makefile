@@ -124,7 +124,7 @@ strength: $(STAMP)
 	$(BIN)/python -m tools.strength server/STRENGTH.md --results $(RESULTS) --games $(GAMES) \
 		$(foreach game,$(ONLY),--game $(game)) $(foreach cap,$(NODES),--max-nodes $(cap)) $(if $(JOBS),--jobs $(JOBS))
 
-# Weights for the estimates of `master`, learnt from games of bots; SEED=1 chooses all chance, JOBS=2 uses two cores.
+# Weights of `master`, learnt from games of bots; SEED=1 chooses all chance, JOBS=2 uses two cores.
 SEED ?= 1
 train: $(STAMP)
 	$(BIN)/python -m tools.train $(GAME) --seed $(SEED) $(if $(JOBS),--jobs $(JOBS))

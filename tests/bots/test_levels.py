@@ -114,9 +114,10 @@ def test_levels_look_further_and_further_within_two_seconds(game: str) -> None:
     assert names[-4:] == tuple(level.name for level in levels)
 
 
-def test_master_is_the_last_level_of_a_game_and_takes_two_seconds() -> None:
-    level = find_level("xero-g", "master")
-    assert level_names("xero-g")[-1] == level.name
+@pytest.mark.parametrize("game", ["virus-wars", "xero-g"])
+def test_master_is_the_last_level_of_a_game_and_takes_two_seconds(game: str) -> None:
+    level = find_level(game, "master")
+    assert level_names(game)[-1] == level.name
     assert level.limit_ms == 2_000
 
 

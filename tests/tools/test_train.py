@@ -2,16 +2,29 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 
 import pytest
+
+from tabuleiro.rules import registry
+from tabuleiro.rules.games.virus_wars import VirusWarsState
 
 pytest.importorskip("numba", reason="the extra `bots` is not installed, so there are no kernels")
 
 import numpy as np
 
 from tabuleiro_server.bots.engine.alpha_beta import ESTIMATE_UNIT
+from tabuleiro_server.bots.engine.virus_wars.board import (
+    SET_WORDS,
+    board_of,
+    find_reach,
+    place_of,
+    virus_wars_tables,
+)
+from tabuleiro_server.bots.engine.virus_wars.values import RATING_COUNT, rate
 from tabuleiro_server.bots.engine.xero_g import master
 from tabuleiro_server.bots.engine.xero_g.values import FEATURE_COUNT
+from tools.train import virus_wars
 from tools.train.xero_g import fit, train
 
 
@@ -41,3 +54,42 @@ def test_the_same_seed_gives_the_same_weights_whatever_was_learnt_before_and_ano
     assert len(json.loads(first)) == FEATURE_COUNT
     assert first != other
     assert told[0].startswith(f"{told[0].split()[0]} positions, mean squared error")
+
+
+def test_ratings_that_made_the_choices_are_found_again() -> None:
+    rng = np.random.default_rng(6)
+    weights, choices = np.array([1.5, -0.8, 0.0]), []
+    for _ in range(3_000):
+        features = rng.integers(0, 4, size=(6, 3)).astype(float)
+        likely = np.exp(features @ weights)
+        choices.append((features, np.eye(6)[rng.choice(6, p=likely / likely.sum())]))
+    assert np.abs(virus_wars.fit(virus_wars.joined(choices)) - weights).max() < 0.1
+
+
+def test_ratings_are_made_of_the_features_of_an_action() -> None:
+    state = registry.load("virus-wars", {"rows": 9, "cols": 9, "steps": 3}).initial_state()
+    rng = Random(4)
+    rating = np.arange(1.0, 2 * RATING_COUNT + 1)
+    while not state.is_terminal:
+        assert isinstance(state, VirusWarsState)
+        tables = virus_wars_tables(state.game)
+        board = board_of(state, tables)
+        reach, asleep = np.zeros((2, SET_WORDS), dtype=np.uint64), np.zeros((2, SET_WORDS), dtype=np.uint64)
+        for side in (0, 1):
+            find_reach(tables, board, (state.mover + side) % 2, reach[side], asleep[side])
+        expected = [
+            rate(tables, board, reach[1], asleep[0], rating, place_of(action, 9))
+            for action in state.legal_actions()
+        ]
+        assert list(virus_wars.features_of(state, tables) @ rating) == expected
+        state = state.child(rng.choice(state.legal_actions()))
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_ratings() -> None:
+    told = list[str]()
+    first = virus_wars.train(14, 3, 1, told.append)
+    assert first == virus_wars.train(14, 3, 1, told.append)
+    assert first != virus_wars.train(14, 4, 1, told.append)
+    assert len(json.loads(first)) == 2 * RATING_COUNT
+    assert told[0].startswith("14 games, ")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from tabuleiro.rules import registry
+from tabuleiro.rules.games.xero_g import XeroG
 from tabuleiro_server.arena.standings import Tally, elo_difference
 from tabuleiro_server.bots.levels import SEARCH_LEVELS
 from tools.strength.games import MEASURED, NEXT_LEVEL_AIM, REPORT_LEVEL_AIM, LevelPair, Measured
@@ -89,6 +91,9 @@ _BY_TIME_COLUMNS = (
 )
 
 
+_DUEL_OPTIONS: Final[Mapping[str, str]] = {XeroG.name: "--option variant=VARIANT --option setup=random "}
+
+
 def _by_time(name: str) -> list[str]:
     """Return the part about ``master``; nothing for a game without games of it."""
     measured = [each for each in MEASURED if each.game == name]
@@ -97,11 +102,10 @@ def _by_time(name: str) -> list[str]:
     return [
         "",
         "`master` has no limit of nodes. It was measured by time, on one core that other work kept busy, sides "
-        "swapped, from random setups; `expert` had no limit of nodes either. The aim is one for 200 games. "
-        "Made by",
+        "swapped; `expert` had no limit of nodes either. The aim is one for 200 games. Made by",
         "",
         '    python -m tools.strength.duel FILE master Old="OLDER/.venv/bin/python tools/expert_engine.py" \\',
-        "        --game xero-g --option variant=VARIANT --option setup=random --games 200 --move-time 300",
+        f"        --game {name} {_DUEL_OPTIONS.get(name, '')}--games 200 --move-time 300",
         "",
         *_table([_BY_TIME_COLUMNS, *map(_measured_row, measured)]),
     ]
@@ -116,7 +120,7 @@ def _measured_row(each: Measured) -> Sequence[str]:
     return [
         f"`{each.weights}`",
         each.opponent,
-        each.option,
+        each.option or "-",
         f"{each.move_ms} ms",
         each.day,
         *map(str, (tally.game_count, tally.wins, tally.draws, tally.losses)),

@@ -1,4 +1,4 @@
-"""``make train``: weights for the estimates of the level ``master``, learnt from games of bots.
+"""``make train``: weights for the level ``master``, learnt from games of bots.
 
 The same seed, number of games and versions give the same weights again.
 """
@@ -16,25 +16,32 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import typer
 
 from tabuleiro.errors import ConfigError
+from tabuleiro.rules.games.virus_wars import VirusWars
 from tabuleiro.rules.games.xero_g import XeroG
-from tabuleiro_server.bots.engine.xero_g import master
-from tools.train import xero_g
+from tabuleiro_server.bots.engine.virus_wars import master as virus_wars_master
+from tabuleiro_server.bots.engine.weights import weights_hash
+from tabuleiro_server.bots.engine.xero_g import master as xero_g_master
+from tools.train import virus_wars, xero_g
 
-_TRAINERS: Final[Mapping[str, tuple[xero_g.Train, Path]]] = {XeroG.name: (xero_g.train, master.WEIGHTS_FILE)}
+_TRAINERS: Final[Mapping[str, tuple[xero_g.Train, Path, int]]] = {
+    VirusWars.name: (virus_wars.train, virus_wars_master.WEIGHTS_FILE, 160),
+    XeroG.name: (xero_g.train, xero_g_master.WEIGHTS_FILE, 600),
+}
+"""What learns, where the weights go, and the number of games if none is given."""
 
 
 def train(
     game: Annotated[str, typer.Argument(help="The game.")],
-    games: Annotated[int, typer.Option(min=14, help="The games to learn from.")] = 600,
+    games: Annotated[int | None, typer.Option(min=14, help="The games to learn from.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of all chance.")] = 1,
     jobs: Annotated[int | None, typer.Option(min=1, help="Games at a time; cores - 1 if left out.")] = None,
 ) -> None:
     """Play games, learn weights from them, and write these where ``master`` reads them."""
     if game not in _TRAINERS:
         raise ConfigError("train", "GAME", f"one of {', '.join(_TRAINERS)}")
-    trainer, file = _TRAINERS[game]
-    file.write_bytes(trainer(games, seed, jobs or max(1, (os.cpu_count() or 1) - 1), typer.echo))
-    typer.echo(f"{file}: {master.weights_hash()}")
+    trainer, file, usual_games = _TRAINERS[game]
+    file.write_bytes(trainer(games or usual_games, seed, jobs or max(1, (os.cpu_count() or 1) - 1), typer.echo))
+    typer.echo(f"{file}: {weights_hash(file)}")
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ LEVELS: Final[Mapping[str, tuple[Level, ...]]] = {
         SearchLevel("medium", 220, limit_ms=1_000),
         SearchLevel("hard", 1_500, limit_ms=1_500),
         SearchLevel("expert", 200_000, limit_ms=2_000),
+        MasterLevel("master", limit_ms=2_000),
     ),
     XeroG.name: (
         RANDOM,
@@ -95,7 +96,7 @@ def level_names(game: str) -> tuple[str, ...]:
     Raises: GameOptionError for an unknown game.
 
     >>> level_names("virus-wars")
-    ('random', 'minimax-1', 'minimax-3', 'easy', 'medium', 'hard', 'expert')
+    ('random', 'minimax-1', 'minimax-3', 'easy', 'medium', 'hard', 'expert', 'master')
     """
     return tuple(level.name for level in LEVELS.get(registry.game_type(game).name, (RANDOM,)))
 

@@ -6,9 +6,11 @@ import time
 
 import typer
 
+from tabuleiro.rules.games.virus_wars import VirusWars
 from tabuleiro.rules.games.xero_g import XeroG
 from tabuleiro_server.bots import engine
 from tabuleiro_server.bots.engine.readiness import KERNELS, MASTER_KERNELS, mark_compiled
+from tabuleiro_server.bots.engine.weights import weights_hash
 
 app = typer.Typer(no_args_is_help=True, help="Prepare the bots of this machine.")
 
@@ -31,10 +33,12 @@ def warm() -> None:
         )
         typer.echo(f"tabuleiro: {message}", err=True)
         raise typer.Exit(1)
-    from tabuleiro_server.bots.engine.xero_g.master import weights_hash
+    from tabuleiro_server.bots.engine.virus_wars import master as virus_wars
+    from tabuleiro_server.bots.engine.xero_g import master as xero_g
 
     if KERNELS.finish() and MASTER_KERNELS.finish():
         for name in engine.SEARCHED_GAMES:
             mark_compiled(name)
     typer.echo(f"the bots are ready after {time.monotonic() - started_s:.1f} s, kept in {CACHE_FOLDER}")
-    typer.echo(f"master of {XeroG.title} estimates by the weights {weights_hash()}")
+    typer.echo(f"master of {VirusWars.title} rates actions by the weights {weights_hash(virus_wars.WEIGHTS_FILE)}")
+    typer.echo(f"master of {XeroG.title} estimates by the weights {weights_hash(xero_g.WEIGHTS_FILE)}")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from typing import Annotated, Final
 
 import typer
 
 from tabuleiro.rules import registry
+from tabuleiro.rules.games.virus_wars import VirusWars
+from tabuleiro.rules.games.xero_g import XeroG
 from tabuleiro_server.bots.algorithms import (
     ALGORITHMS_TEXT,
     GroupsLevel,
@@ -21,6 +24,12 @@ from tabuleiro_server.bots.evaluation import EVALUATIONS, Evaluation
 from tabuleiro_server.bots.levels import LEVELS, RANDOM
 
 PAGE_COLUMNS: Final = 78
+
+_SKILLS_OF_MASTER: Final[Mapping[str, str]] = {
+    VirusWars.name: "tries what a search is likely to choose, as it learnt from games",
+    XeroG.name: "leaves out what hands over a win at once, tries to refute its choice",
+}
+"""What ``master`` of each game does that others do not."""
 
 
 def levels(
@@ -69,8 +78,8 @@ def thinking_text(game: str, level: Level) -> str:
         return f"takes {ahead}, by {level.evaluation.about}{ends} ({limit})"
     if isinstance(level, MasterLevel):
         return (
-            "looks ahead by alpha-beta for all of its time, leaves out what hands over a win at once, tries to "
-            f"refute its choice, and keeps what it found for its next turn ({limit})"
+            f"looks ahead by alpha-beta for all of its time, {_SKILLS_OF_MASTER[game]}, and keeps what it found "
+            f"for its next turn ({limit})"
         )
     if level.plays_out or game in PLAYOUT_GAMES:
         return f"plays {level.max_nodes:,} games at random to the end, the promising turns more often ({limit})"

@@ -9,12 +9,10 @@ everything.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import msgspec
 import numpy as np
 
 from tabuleiro.rules import State
@@ -44,6 +42,7 @@ from tabuleiro_server.bots.engine.alpha_beta import (
 )
 from tabuleiro_server.bots.engine.base import SearchResult
 from tabuleiro_server.bots.engine.kernels import Array, Words, kernel, lean_kernel
+from tabuleiro_server.bots.engine.weights import read_weights
 from tabuleiro_server.bots.engine.xero_g.board import (
     HASH,
     MAX_MOVES,
@@ -381,11 +380,6 @@ WEIGHTS_FILE: Final = Path(__file__).with_name("weights.json")
 """The weights of estimates, a list in the order of the features; ``make train GAME=xero-g`` makes it."""
 
 
-def weights_hash() -> str:
-    """Return 8 digits that tell the weights from others."""
-    return hashlib.blake2b(WEIGHTS_FILE.read_bytes(), digest_size=4).hexdigest()
-
-
 class MasterXeroGSearcher(XeroGSearcher):
     """A :class:`~tabuleiro_server.bots.engine.base.Searcher` for Xero-G. A node is a position.
 
@@ -397,7 +391,7 @@ class MasterXeroGSearcher(XeroGSearcher):
         """Take ``weights`` for the estimates; those of the file if left out."""
         super().__init__(game)
         self._table = new_table()
-        self._learnt = np.array(weights or msgspec.json.decode(WEIGHTS_FILE.read_bytes(), type=list[float]))
+        self._learnt = np.array(weights or read_weights(WEIGHTS_FILE))
 
     def choose_turn(
         self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
