@@ -114,7 +114,7 @@ def test_levels_look_further_and_further_within_two_seconds(game: str) -> None:
     assert names[-4:] == tuple(level.name for level in levels)
 
 
-@pytest.mark.parametrize("game", ["virus-wars", "xero-g"])
+@pytest.mark.parametrize("game", ["virus-wars", "xero-g", "minefield"])
 def test_master_is_the_last_level_of_a_game_and_takes_two_seconds(game: str) -> None:
     level = find_level(game, "master")
     assert level_names(game)[-1] == level.name

@@ -14,6 +14,7 @@ pytest.importorskip("numba", reason="the extra `bots` is not installed, so there
 import numpy as np
 
 from tabuleiro_server.bots.engine.alpha_beta import ESTIMATE_UNIT
+from tabuleiro_server.bots.engine.minefield.patterns import FEATURE_COUNT as MINEFIELD_FEATURE_COUNT
 from tabuleiro_server.bots.engine.virus_wars.board import (
     SET_WORDS,
     board_of,
@@ -24,7 +25,7 @@ from tabuleiro_server.bots.engine.virus_wars.board import (
 from tabuleiro_server.bots.engine.virus_wars.values import RATING_COUNT, rate
 from tabuleiro_server.bots.engine.xero_g import master
 from tabuleiro_server.bots.engine.xero_g.values import FEATURE_COUNT
-from tools.train import virus_wars
+from tools.train import minefield, virus_wars
 from tools.train.xero_g import fit, train
 
 
@@ -93,3 +94,29 @@ def test_the_same_seed_gives_the_same_ratings() -> None:
     assert first != virus_wars.train(14, 4, 1, told.append)
     assert len(json.loads(first)) == 2 * RATING_COUNT
     assert told[0].startswith("14 games, ")
+
+
+def test_chances_that_features_explain_are_learnt() -> None:
+    rng = np.random.default_rng(5)
+    sizes = np.full(300, 20)
+    features = rng.integers(0, 6, size=(sizes.sum(), 2)) + np.array([0, 10])
+    weights = np.zeros(MINEFIELD_FEATURE_COUNT)
+    weights[:6], weights[10:16] = rng.normal(size=6), rng.normal(size=6)
+    shares = np.exp(weights[features].sum(axis=1)).reshape(300, 20)
+    chances = (shares / shares.sum(axis=1, keepdims=True)).reshape(-1)
+    examples = minefield.Examples(features, chances, sizes)
+    learnt = minefield.fit(examples)
+    even, best = np.zeros(MINEFIELD_FEATURE_COUNT), minefield.cross_entropy(weights, examples)
+    assert minefield.cross_entropy(even, examples) - best > 0.1
+    assert minefield.cross_entropy(learnt, examples) - best < 0.01
+    assert learnt[7] == 0
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_weights_of_minefield(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minefield, "NODES", 100)
+    told = list[str]()
+    first, again = (minefield.train(14, 3, 1, told.append) for _ in range(2))
+    assert first == again
+    assert first != minefield.train(14, 4, 1, told.append)
+    assert "cross-entropy of those held out" in told[0]

@@ -67,6 +67,7 @@ LEVELS: Final[Mapping[str, tuple[Level, ...]]] = {
         SearchLevel("medium", 130, limit_ms=1_000),
         SearchLevel("hard", 600, limit_ms=1_500),
         SearchLevel("expert", 30_000, limit_ms=2_000),
+        MasterLevel("master", limit_ms=2_000),
     ),
 }
 """The levels of each game; a game that is not here has :data:`RANDOM` alone.

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from tabuleiro.rules import registry
+from tabuleiro.rules.games.minefield import Minefield
 from tabuleiro.rules.games.virus_wars import VirusWars
 from tabuleiro.rules.games.xero_g import XeroG
 from tabuleiro_server.bots.algorithms import (
@@ -28,6 +29,7 @@ PAGE_COLUMNS: Final = 78
 _SKILLS_OF_MASTER: Final[Mapping[str, str]] = {
     VirusWars.name: "tries what a search is likely to choose, as it learnt from games",
     XeroG.name: "leaves out what hands over a win at once, tries to refute its choice",
+    Minefield.name: "guesses where to look by patterns, as it learnt from games",
 }
 """What ``master`` of each game does that others do not."""
 

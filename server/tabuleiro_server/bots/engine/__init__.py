@@ -48,7 +48,7 @@ def searcher(game: Game) -> Searcher:
     raise BotError(f"there is no search for {game.title}")
 
 
-MASTER_GAMES: Final = (VirusWars.name, XeroG.name)
+MASTER_GAMES: Final = (VirusWars.name, XeroG.name, Minefield.name)
 """The games that have a search of its own for the level ``master``."""
 
 
@@ -57,6 +57,8 @@ def master_searcher(game: Game) -> Searcher:
 
     Raises: BotError if this game has none, ImportError without the extra ``bots``.
     """
+    from tabuleiro_server.bots.engine.guided import GuidedSearcher
+    from tabuleiro_server.bots.engine.minefield.master import MasterMinefieldKernels
     from tabuleiro_server.bots.engine.virus_wars.master import MasterVirusWarsSearcher
     from tabuleiro_server.bots.engine.xero_g.master import MasterXeroGSearcher
 
@@ -64,6 +66,8 @@ def master_searcher(game: Game) -> Searcher:
         return MasterVirusWarsSearcher(game)
     if isinstance(game, XeroG):
         return MasterXeroGSearcher(game)
+    if isinstance(game, Minefield):
+        return GuidedSearcher(MasterMinefieldKernels(game))
     raise BotError(f"there is no search of its own for the level master of {game.title}")
 
 

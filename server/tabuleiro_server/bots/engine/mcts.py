@@ -40,8 +40,9 @@ class Tree(NamedTuple):
 
     ``mover`` is the player to move at a node, set when its children are added. ``total`` is the sum of the results
     of ``visits`` playouts, 1 for each that player 0 won and -1 for each lost; ``rave_total`` is the same for the
-    ``rave_visits`` playouts in which the player who chooses the node played its action then or later. ``used``
-    holds the number of nodes.
+    ``rave_visits`` playouts in which the player who chooses the node played its action then or later. ``prior`` is
+    how likely the node is the best of its neighbours, in searches that have a guess. ``used`` holds the number of
+    nodes.
     """
 
     first_child: Array
@@ -53,6 +54,7 @@ class Tree(NamedTuple):
     total: Array
     rave_visits: Array
     rave_total: Array
+    prior: Array
     used: Array
 
 
@@ -65,6 +67,7 @@ def new_tree(node_limit: int) -> Tree:
         np.zeros(node_limit, dtype=np.int8),
         np.zeros(node_limit, dtype=np.int8),
         np.zeros(node_limit, dtype=np.int32),
+        np.zeros(node_limit, dtype=np.float32),
         np.zeros(node_limit, dtype=np.float32),
         np.zeros(node_limit, dtype=np.float32),
         np.zeros(node_limit, dtype=np.float32),
@@ -355,9 +358,9 @@ class _Budget:
 class MctsSearcher:
     """A :class:`~tabuleiro_server.bots.engine.base.Searcher` by Monte-Carlo tree search."""
 
-    def __init__(self, kernels: GameKernels) -> None:
+    def __init__(self, kernels: GameKernels, node_limit: int = NODE_LIMIT) -> None:
         self._kernels = kernels
-        self._tree = new_tree(NODE_LIMIT)
+        self._tree = new_tree(node_limit)
 
     def choose_turn(
         self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
@@ -365,21 +368,24 @@ class MctsSearcher:
         """Choose the actions that complete the turn; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
         mover = check_task(state, max_nodes, deadline_s)
         tree, budget = self._tree, _Budget(max_nodes, deadline_s)
-        _forget(tree)
-        rng = new_rng(seed)
-        path = self._search(0, state, budget, rng)
+        self._prepare(state, is_timed=deadline_s is not None)
+        path = self._search(0, state, budget, new_rng(seed))
         is_proven = tree.proof[0] != UNPROVEN
         # The last choice of the turn has been searched best.
         value = value_of(tree, 0 if is_proven else path[-1], mover)
         actions = self._actions(path)
         return SearchResult(actions, value, bool(is_proven), budget.spent, self._lines(path))
 
+    def _prepare(self, state: State, *, is_timed: bool) -> None:
+        """Have a tree whose root is ``state``, before a search."""
+        forget(self._tree)
+
     def analyse(
         self, state: State, *, candidate_count: int, max_nodes: int | None, deadline_s: float | None, seed: int
     ) -> Iterator[Analysis]:
         """Yield the best turns; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
         check_task(state, max_nodes, deadline_s)
-        _forget(self._tree)
+        self._prepare(state, is_timed=False)
         return self._iter_analyses(state, candidate_count, max_nodes, deadline_s, new_rng(seed))
 
     def _iter_analyses(
@@ -471,7 +477,7 @@ class MctsSearcher:
         return line
 
 
-def _forget(tree: Tree) -> None:
+def forget(tree: Tree) -> None:
     """Clear a tree but for an unvisited root."""
     tree.used[0] = 1
     for values in (tree.child_count, tree.proof, tree.visits, tree.total):

@@ -1,0 +1,161 @@
+"""The search of the level ``master``: a Monte-Carlo tree with priors, which is kept from turn to turn.
+
+A prior is a guess, before any playout, of how likely a child is the best.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from tabuleiro.rules import State
+from tabuleiro_server.bots.engine.base import SearchResult
+from tabuleiro_server.bots.engine.kernels import Array, kernel
+from tabuleiro_server.bots.engine.mcts import (
+    DRAWN,
+    UNPROVEN,
+    GameKernels,
+    MctsSearcher,
+    Tree,
+    Tuning,
+    forget,
+)
+
+NODE_LIMIT: Final = 1_500_000
+"""Nodes of a tree: about 50 MB when all are used."""
+
+STONES_TO_FIND: Final = 4
+"""The most stones put since the last search for its tree to be of use: one turn of each player."""
+
+
+@kernel
+def set_priors(tree: Tree, node: int, logits: Array) -> None:
+    """Give the children of ``node`` their priors; ``logits`` are the logarithms of these, up to a constant."""
+    first, count = tree.first_child[node], tree.child_count[node]
+    highest, total = np.max(logits[:count]), 0.0
+    for place in range(count):
+        tree.prior[first + place] = math.exp(logits[place] - highest)
+        total += tree.prior[first + place]
+    for child in range(first, first + count):
+        tree.prior[child] /= total
+
+
+@kernel
+def select_guided(tree: Tree, node: int, tuning: Tuning, prior_weight: float) -> int:
+    """Select the child to search next: a proven win at once, else the one with the best upper bound.
+
+    Bounds are those of :func:`~tabuleiro_server.bots.engine.mcts.select_child`, and children seldom visited get
+    more by their priors times ``prior_weight``. Children proven lost are left out; if all of them are lost, the
+    node is proven itself and never searched.
+    """
+    first = tree.first_child[node]
+    winning = tree.mover[node] + 1
+    visits_here = float(tree.visits[node])
+    spread = tuning.exploration * math.sqrt(math.log(visits_here + 1.0))
+    hope = prior_weight * math.sqrt(visits_here + 1.0)
+    sign = 1.0 if winning == 1 else -1.0
+    expected = tuning.prior_visits * tree.total[node] / max(visits_here, 1.0)
+    best, best_score = int(first), -np.inf
+    for child in range(first, first + tree.child_count[node]):
+        proof = tree.proof[child]
+        if proof == winning:
+            return child
+        if proof == UNPROVEN:
+            visits, rave_visits = float(tree.visits[child]), tree.rave_visits[child]
+            share = rave_visits / (rave_visits + visits + rave_visits * visits * tuning.rave_weight)
+            mean = share * (tree.rave_total[child] + expected) / rave_visits
+            if visits > 0.0:
+                mean += (1.0 - share) * tree.total[child] / visits
+            score = sign * mean + spread / math.sqrt(visits + 1.0) + hope * tree.prior[child] / (visits + 1.0)
+        elif proof == DRAWN:
+            score = 0.0
+        else:
+            continue
+        if score > best_score:
+            best, best_score = child, score
+    return best
+
+
+@kernel
+def keep_below(tree: Tree, root: int) -> None:
+    """Make ``root`` node 0 and drop all nodes that are not below it.
+
+    Children lie behind their parents, so that in the order of nodes none is overwritten before it is moved.
+    """
+    used = tree.used[0]
+    moved = np.full(used, -1, dtype=np.int32)
+    moved[root] = 0
+    free = 1
+    for node in range(root, used):
+        to = moved[node]
+        if to < 0:
+            continue
+        first, count = tree.first_child[node], tree.child_count[node]
+        tree.first_child[to] = free
+        tree.child_count[to] = count
+        tree.action[to] = tree.action[node]
+        tree.mover[to] = tree.mover[node]
+        tree.proof[to] = tree.proof[node]
+        tree.visits[to] = tree.visits[node]
+        tree.total[to] = tree.total[node]
+        tree.rave_visits[to] = tree.rave_visits[node]
+        tree.rave_total[to] = tree.rave_total[node]
+        tree.prior[to] = tree.prior[node]
+        for place in range(count):
+            moved[first + place] = free + place
+        free += count
+    tree.used[0] = free
+
+
+class GuidedSearcher(MctsSearcher):
+    """A :class:`~tabuleiro_server.bots.engine.base.Searcher` that goes on with the tree of its last turn.
+
+    Searches that are limited by nodes alone keep nothing: these always give the same result.
+    """
+
+    def __init__(self, kernels: GameKernels) -> None:
+        super().__init__(kernels, NODE_LIMIT)
+        self._searched: State | None = None
+
+    def choose_turn(
+        self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
+    ) -> SearchResult:
+        """Choose the actions that complete the turn; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
+        result = super().choose_turn(state, max_nodes=max_nodes, deadline_s=deadline_s, seed=seed)
+        self._searched = state
+        return result
+
+    def _prepare(self, state: State, *, is_timed: bool) -> None:
+        searched, self._searched = self._searched, None
+        node = None
+        if is_timed and searched is not None and searched.game == state.game:
+            added = _occupied(state) & ~_occupied(searched)
+            if added.bit_count() <= STONES_TO_FIND:
+                node = self._find(0, searched, state, added)
+        if node is None:
+            forget(self._tree)
+        else:
+            keep_below(self._tree, node)
+
+    def _find(self, node: int, there: State, state: State, added: int) -> int | None:
+        """Return the node of ``state`` below ``node``, whose state is ``there``, by stones on ``added`` cells."""
+        if there.key() == state.key():
+            return node
+        first = int(self._tree.first_child[node])
+        for child in range(first, first + int(self._tree.child_count[node])):
+            action = self._kernels.action_of(int(self._tree.action[child]))
+            if added >> action & 1:
+                found = self._find(child, there.child(action), state, added & ~(1 << action))
+                if found is not None:
+                    return found
+        return None
+
+
+def _occupied(state: State) -> int:
+    """Return the bit set of the cells with a piece."""
+    cells = 0
+    for _, bits in state.pieces():
+        cells |= bits
+    return cells

@@ -1,0 +1,140 @@
+"""The tree of ``master`` where playouts decide: what it searches first, and what it keeps from turn to turn."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tabuleiro.rules import State, registry
+from tabuleiro.rules.games.minefield import Minefield
+
+pytest.importorskip("numba", reason="the extra `bots` is not installed, so there are no kernels")
+
+import numpy as np
+
+from tabuleiro_server.bots.engine.guided import (
+    NODE_LIMIT,
+    GuidedSearcher,
+    keep_below,
+    select_guided,
+    set_priors,
+)
+from tabuleiro_server.bots.engine.kernels import new_rng
+from tabuleiro_server.bots.engine.mcts import Tree, Tuning, add_children, new_tree
+from tabuleiro_server.bots.engine.minefield.master import MasterMinefieldKernels
+
+TUNING = Tuning(exploration=0.05, rave_weight=0.001, prior_visits=4.0, expand_at_visits=2)
+PRIOR_WEIGHT = 0.3
+
+
+def tree_of(chances: list[float]) -> Tree:
+    """Return a tree whose root has children of such chances; the action of each is its place in the list."""
+    tree, actions = new_tree(5_000), np.arange(len(chances), dtype=np.int16)
+    assert add_children(tree, 0, 0, actions, len(chances), TUNING, True)
+    set_priors(tree, 0, np.log(np.array(chances, dtype=np.float32)))
+    return tree
+
+
+def small_game() -> Minefield:
+    game = registry.load("minefield", {"size": 7})
+    assert isinstance(game, Minefield)
+    return game
+
+
+def test_priors_add_up_to_one_and_the_likeliest_child_is_selected_first() -> None:
+    tree = tree_of([0.2, 1.2, 0.6])
+    assert tree.prior[1:4] == pytest.approx([0.1, 0.6, 0.3])
+    assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT) == 2
+
+
+def test_a_child_that_does_badly_makes_room_for_one_less_likely() -> None:
+    tree = tree_of([0.4, 0.3, 0.3])
+    tree.visits[:2], tree.total[:2] = 50, -50.0
+    assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT) == 2
+
+
+def test_lost_children_are_left_out() -> None:
+    tree = tree_of([0.5, 0.2, 0.1, 0.1, 0.1])
+    tree.proof[1:5] = 2
+    assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT) == 5
+
+
+def test_a_proven_win_is_selected_before_all_others() -> None:
+    tree = tree_of([0.5, 0.3, 0.2])
+    tree.proof[3] = 1
+    assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT) == 3
+
+
+def shape(tree: Tree, node: int) -> object:
+    """Return all that a tree holds below ``node``, wherever its nodes lie."""
+    children = range(tree.first_child[node], tree.first_child[node] + tree.child_count[node])
+    values = [array[node] for array in tree[2:-1]]
+    return (*map(float, values), [shape(tree, child) for child in children])
+
+
+def test_what_lies_below_a_kept_node_stays_as_it_was() -> None:
+    game, tree, rng = small_game(), new_tree(100_000), new_rng(1)
+    kernels = MasterMinefieldKernels(game)
+    kernels.grow(tree, 0, kernels.pack(game.initial_state()), rng, 2_000)
+    first = int(tree.first_child[0])
+    most = first + int(np.argmax(tree.visits[first : first + tree.child_count[0]]))
+    before, used = shape(tree, most), int(tree.used[0])
+    keep_below(tree, most)
+    assert shape(tree, 0) == before
+    assert tree.used[0] < used
+
+
+class CountingSearcher(GuidedSearcher):
+    """Keeps how often the root was visited before each search."""
+
+    def __init__(self, game: Minefield) -> None:
+        super().__init__(MasterMinefieldKernels(game))
+        self.kept = list[int]()
+
+    def _prepare(self, state: State, *, is_timed: bool) -> None:
+        super()._prepare(state, is_timed=is_timed)
+        self.kept.append(int(self._tree.visits[0]))
+
+
+def deadline_s() -> float:
+    return time.monotonic() + 60
+
+
+def test_by_time_a_search_goes_on_with_the_tree_of_the_last_turn() -> None:
+    game = small_game()
+    searcher, state = CountingSearcher(game), game.initial_state()
+    nodes = 3_000
+    chosen = searcher.choose_turn(state, max_nodes=nodes, deadline_s=deadline_s(), seed=1)
+    # The answer that it expected.
+    answered = state.child(chosen.lines[0][0]).child(chosen.lines[0][1])
+    searcher.choose_turn(answered, max_nodes=nodes, deadline_s=deadline_s(), seed=2)
+    searcher.choose_turn(state, max_nodes=nodes, deadline_s=deadline_s(), seed=3)
+    assert searcher.kept[0] == 0
+    assert searcher.kept[1] > 0
+    assert searcher.kept[2] == 0
+
+
+def test_by_nodes_alone_a_search_keeps_nothing_and_always_gives_the_same_result() -> None:
+    game = small_game()
+    searcher, state = CountingSearcher(game), game.initial_state()
+    first = searcher.choose_turn(state, max_nodes=3_000, deadline_s=None, seed=1)
+    answered = state.child(first.lines[0][0]).child(first.lines[0][1])
+    searcher.choose_turn(answered, max_nodes=3_000, deadline_s=None, seed=1)
+    assert searcher.choose_turn(state, max_nodes=3_000, deadline_s=None, seed=1) == first
+    assert searcher.kept == [0, 0, 0]
+
+
+def test_an_analysis_drops_the_tree_of_the_last_turn() -> None:
+    game = small_game()
+    searcher, state = CountingSearcher(game), game.initial_state()
+    searcher.choose_turn(state, max_nodes=500, deadline_s=deadline_s(), seed=1)
+    *_, analysis = searcher.analyse(state, candidate_count=3, max_nodes=500, deadline_s=None, seed=1)
+    searcher.choose_turn(state, max_nodes=500, deadline_s=deadline_s(), seed=1)
+    assert len(analysis.candidates) == 3
+    assert searcher.kept == [0, 0, 0]
+
+
+def test_a_tree_takes_less_room_than_that_of_the_other_levels() -> None:
+    tree = new_tree(NODE_LIMIT)
+    assert sum(array.nbytes for array in tree) < 60e6
