@@ -79,7 +79,8 @@ async def pool() -> AsyncIterator[BotPool]:
     await opened.stop()
 
 
-SEARCHING = tuple(level.name for level in SEARCH_LEVELS["virus-wars"])
+# The clock ends the searches of master, which may choose otherwise each time.
+SEARCHING = (*(level.name for level in SEARCH_LEVELS["virus-wars"]), "master")
 
 
 @pytest.mark.parametrize("level", [name for name in level_names("virus-wars") if name not in SEARCHING])
