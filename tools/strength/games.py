@@ -100,6 +100,26 @@ class Measured(NamedTuple):
 MEASURED: Final[tuple[Measured, ...]] = (
     Measured(
         XeroG.name,
+        "14608891",
+        "`expert`",
+        "variant=xero-g",
+        100,
+        "2026-11-29",
+        0.85,
+        Tally(53, 0, 7),
+    ),
+    Measured(
+        XeroG.name,
+        "14608891",
+        "`expert`",
+        "variant=gyges",
+        100,
+        "2026-11-29",
+        0.85,
+        Tally(51, 0, 9),
+    ),
+    Measured(
+        XeroG.name,
         "1fddae90",
         "`expert` of commit 76782b4",
         "variant=xero-g",

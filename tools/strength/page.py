@@ -102,7 +102,8 @@ def _by_time(name: str) -> list[str]:
     return [
         "",
         "`master` has no limit of nodes. It was measured by time, on one core that other work kept busy, sides "
-        "swapped; `expert` had no limit of nodes either. The aim is one for 200 games. Made by",
+        "swapped; `expert` had no limit of nodes either. The aim is one for 200 games. Turns of 100 ms were "
+        "measured by processor time, the others by",
         "",
         '    python -m tools.strength.duel FILE master Old="OLDER/.venv/bin/python tools/expert_engine.py" \\',
         f"        --game {name} {_DUEL_OPTIONS.get(name, '')}--games 200 --move-time 300",
