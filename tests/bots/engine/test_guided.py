@@ -85,6 +85,17 @@ def test_what_lies_below_a_kept_node_stays_as_it_was() -> None:
     assert tree.used[0] < used
 
 
+def test_nothing_is_lost_when_the_first_child_got_its_children_last() -> None:
+    """Symptom: nodes took the places of others that had not moved yet, and the process died of it."""
+    tree = tree_of([0.5, 0.5])
+    for node, count in ((2, 2), (3, 1), (4, 1), (1, 60), (5, 3), (20, 2)):
+        assert add_children(tree, node, 0, np.arange(count, dtype=np.int16), count, TUNING, False)
+    tree.visits[: tree.used[0]] = range(tree.used[0])
+    before = shape(tree, 0)
+    keep_below(tree, 0)
+    assert shape(tree, 0) == before
+
+
 class CountingSearcher(GuidedSearcher):
     """Keeps how often the root was visited before each search."""
 

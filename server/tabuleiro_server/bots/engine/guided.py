@@ -79,34 +79,29 @@ def select_guided(tree: Tree, node: int, tuning: Tuning, prior_weight: float) ->
 
 
 @kernel
-def keep_below(tree: Tree, root: int) -> None:
-    """Make ``root`` node 0 and drop all nodes that are not below it.
+def nodes_below(tree: Tree, root: int) -> Array:
+    """Return ``root`` and all nodes below it, level by level: the children of a node lie side by side."""
+    found = np.empty(tree.used[0], dtype=np.int32)
+    found[0] = root
+    count, place = 1, 0
+    while place < count:
+        node = found[place]
+        first = tree.first_child[node]
+        for child in range(first, first + tree.child_count[node]):
+            found[count] = child
+            count += 1
+        place += 1
+    return found[:count]
 
-    Children lie behind their parents, so that in the order of nodes none is overwritten before it is moved.
-    """
-    used = tree.used[0]
-    moved = np.full(used, -1, dtype=np.int32)
-    moved[root] = 0
-    free = 1
-    for node in range(root, used):
-        to = moved[node]
-        if to < 0:
-            continue
-        first, count = tree.first_child[node], tree.child_count[node]
-        tree.first_child[to] = free
-        tree.child_count[to] = count
-        tree.action[to] = tree.action[node]
-        tree.mover[to] = tree.mover[node]
-        tree.proof[to] = tree.proof[node]
-        tree.visits[to] = tree.visits[node]
-        tree.total[to] = tree.total[node]
-        tree.rave_visits[to] = tree.rave_visits[node]
-        tree.rave_total[to] = tree.rave_total[node]
-        tree.prior[to] = tree.prior[node]
-        for place in range(count):
-            moved[first + place] = free + place
-        free += count
-    tree.used[0] = free
+
+def keep_below(tree: Tree, root: int) -> None:
+    """Make ``root`` node 0 and drop all nodes that are not below it."""
+    kept = nodes_below(tree, root)
+    for values in tree[:-1]:
+        values[: len(kept)] = values[kept]
+    counts = tree.child_count[: len(kept)]
+    tree.first_child[: len(kept)] = 1 + np.cumsum(counts) - counts
+    tree.used[0] = len(kept)
 
 
 class GuidedSearcher(MctsSearcher):
