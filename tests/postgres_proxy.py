@@ -94,11 +94,13 @@ class Proxy:
                 both.create_task(self._pass(reader, to_database, self._requests))
                 both.create_task(self._pass(from_database, writer, self._answers))
         finally:
+            # Both before any wait, which the stop may cancel.
+            writer.transport.abort()
+            to_database.transport.abort()
+            self._clients.discard(writer)
             for end in (writer, to_database):
-                end.transport.abort()
                 with suppress(OSError):
                     await end.wait_closed()
-            self._clients.discard(writer)
 
     async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, gate: asyncio.Event) -> None:
         try:
@@ -131,10 +133,11 @@ class Proxy:
         """End all connections."""
         for server in self._servers:
             server.close()
-        tasks = tuple(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        # A connection that was just taken may come after the others.
+        while tasks := tuple(self._tasks):
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @asynccontextmanager
