@@ -26,7 +26,7 @@ from tabuleiro_server.bots.engine.xero_g import master as xero_g_master
 from tools.train import minefield, virus_wars, xero_g
 
 _TRAINERS: Final[Mapping[str, tuple[xero_g.Train, Path, int]]] = {
-    VirusWars.name: (virus_wars.train, virus_wars_master.WEIGHTS_FILE, 160),
+    VirusWars.name: (virus_wars.train, virus_wars_master.WEIGHTS_FILE, 480),
     XeroG.name: (xero_g.train, xero_g_master.WEIGHTS_FILE, 600),
     Minefield.name: (minefield.train, minefield_master.WEIGHTS_FILE, 100),
 }
