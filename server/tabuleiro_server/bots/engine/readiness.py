@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import structlog
 
@@ -91,6 +91,9 @@ def _main(name: str) -> None:
 class Readiness:
     """The kernels of some games, made ready by ``make_searcher`` in threads of this process."""
 
+    _made: ClassVar[tuple[Readiness, Game, Searcher] | None] = None
+    """The last search of this process, of whatever level: several would take too much memory."""
+
     def __init__(
         self,
         make_searcher: Callable[[Game], Searcher] = engine.searcher,
@@ -100,7 +103,6 @@ class Readiness:
         self._ready: set[str] = set()
         self._started: set[str] = set()
         self._compile: Callable[[str], None] | None = None
-        self._made: tuple[Game, Searcher] | None = None
         self._finished = {name: threading.Event() for name in games}
         self._lock = threading.Lock()
 
@@ -129,13 +131,13 @@ class Readiness:
         self._finished[game.name].wait(patience_s)
         if game.name not in self._ready:
             return None
-        # The last one is kept: making tables and trees takes longer than a hurried turn may take, and those of all
-        # games would take too much memory.
-        if self._made is None or self._made[0] != game:
+        # The last one is kept: making tables and trees takes longer than a hurried turn may take.
+        made = Readiness._made
+        if made is None or made[0] is not self or made[1] != game:
             # Its memory is free before the next one takes its own.
-            self._made = None
-            self._made = (game, self._make_searcher(game))
-        return self._made[1]
+            made = Readiness._made = None
+            made = Readiness._made = (self, game, self._make_searcher(game))
+        return made[2]
 
     def _start(self, games: Iterable[str]) -> None:
         with self._lock:
