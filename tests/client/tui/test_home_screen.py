@@ -180,6 +180,15 @@ async def test_a_match_whose_room_is_no_more_is_forgotten(real_server):
         assert not any("K7MQ4" in line for line in lines(at))
 
 
+async def test_what_comes_while_the_screen_is_being_left_is_not_shown_any_more():
+    """Symptom: the program ended with "No nodes match 'OptionList'" when it was left at that moment."""
+    async with visit() as at:
+        await at.app.screen.query_one(OptionList).remove()
+        await at.pilot.resize_terminal(100, 40)
+        await at.pilot.pause()
+        assert isinstance(at.app.screen, HomeScreen)
+
+
 async def ask_about(at: Visit, code: str) -> None:
     """Press x on a match."""
     options = at.app.screen.query_one(OptionList)

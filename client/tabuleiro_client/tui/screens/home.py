@@ -135,7 +135,10 @@ class HomeScreen(PageScreen):
 
     def _list(self) -> None:
         """Fill the list with what there is now; the highlight stays on the same entry."""
-        options = self.query_one(OptionList)
+        found = self.query(OptionList)
+        if not found:  # a screen that is being left has lost it already
+            return
+        options = found.first()
         entries = self._made_entries()
         headings_count = max(HEADINGS_COUNT, sum(entry.go is None for entry in entries))
         has_room = len(entries) + headings_count <= options.size.height
@@ -232,7 +235,7 @@ class HomeScreen(PageScreen):
         self.say(told)
 
     def _highlighted(self) -> Entry | None:
-        place = self.query_one(OptionList).highlighted
+        place = next((options.highlighted for options in self.query(OptionList)), None)
         return None if place is None else self._entries[place]
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
