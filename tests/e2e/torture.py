@@ -41,6 +41,9 @@ STALL_CHANCE: Final = 0.3
 
 STALLS_S: Final = (0.3, 1.1, 1.6, 2.5)
 
+_NOBODY: Final = "ws://127.0.0.1:9"
+"""Where people look for the server while it is away: another one may get its port, and would not know them."""
+
 _SERVER: Final = {
     "bot_workers": 1,
     "shutdown_notice_ms": 0,
@@ -119,6 +122,8 @@ class Torture:
             kind = "none of these"
         # Not a wait for anything: the kill shall come a random little later, while the server is at work.
         await asyncio.sleep(self._chance.choice((0, 0.0005, 0.002, 0.005, 0.02)) * self._chance.random())
+        for link in self.run.links:
+            link.url = _NOBODY
         await self._server.kill()
         self.kills[kind] += 1
         self._check_log()
