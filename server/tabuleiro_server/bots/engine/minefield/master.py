@@ -14,11 +14,9 @@ from tabuleiro.rules.games.minefield import Minefield, MinefieldState
 from tabuleiro_server.bots.engine.guided import select_guided, set_priors
 from tabuleiro_server.bots.engine.kernels import Array, RandomState, kernel, random_below
 from tabuleiro_server.bots.engine.mcts import (
-    DRAWN,
     UNPROVEN,
     Tree,
     Tuning,
-    add_children,
     back_up,
     back_up_proof,
     result_of_proof,
@@ -26,17 +24,13 @@ from tabuleiro_server.bots.engine.mcts import (
 from tabuleiro_server.bots.engine.minefield.board import (
     EMPTY_COUNT,
     HEADER,
-    IS_OVER,
     MOVER,
-    WINNER,
     Board,
     MinefieldTables,
     is_banned,
-    list_minefield,
     minefield_tables,
     pack_minefield,
     play_minefield,
-    would_join,
 )
 from tabuleiro_server.bots.engine.minefield.patterns import (
     BANNED,
@@ -48,6 +42,7 @@ from tabuleiro_server.bots.engine.minefield.patterns import (
     new_look,
     note_stone,
 )
+from tabuleiro_server.bots.engine.minefield.search import settle_minefield
 
 TUNING: Final = Tuning(exploration=0.02, rave_weight=0.001, prior_visits=4.0, expand_at_visits=4)
 PRIOR_WEIGHT: Final = 2.0
@@ -135,37 +130,6 @@ def rate_actions(
 
 
 @kernel
-def settle_guided(
-    tree: Tree,
-    node: int,
-    board: Board,
-    tables: MinefieldTables,
-    look: Look,
-    weights: Array,
-    last: int,
-    actions: Array,
-    logits: Array,
-    tuning: Tuning,
-    is_root: bool,
-) -> None:
-    """Prove ``node``, whose board is ``board``, if the game is over; else add its children if it is due.
-
-    Children that win at once are proven, and so is the node then. Patterns must be up to date.
-    """
-    if board[IS_OVER]:
-        tree.proof[node] = DRAWN if board[WINNER] < 0 else board[WINNER] + 1
-    elif is_root or tree.visits[node] >= tuning.expand_at_visits:
-        player = int(board[MOVER])
-        found = list_minefield(board, tables, actions)
-        if add_children(tree, node, player, actions, found, tuning, is_root):
-            rate_actions(board, tables, look, weights, last, actions, found, logits)
-            set_priors(tree, node, logits)
-            for child in range(tree.first_child[node], tree.first_child[node] + found):
-                if would_join(board, tables, tree.action[child], player):
-                    tree.proof[child] = tree.proof[node] = player + 1
-
-
-@kernel
 def search_guided(
     tree: Tree,
     root: int,
@@ -203,7 +167,9 @@ def search_guided(
             length += 1
         if tree.proof[node] == UNPROVEN:
             look_around(board, tables, look)
-            settle_guided(tree, node, board, tables, look, weights, last, actions, logits, tuning, node == root)
+            if settle_minefield(tree, node, board, tables, actions, tuning, node == root):
+                rate_actions(board, tables, look, weights, last, actions, tree.child_count[node], logits)
+                set_priors(tree, node, logits)
             if tree.proof[node] != UNPROVEN:
                 back_up_proof(tree, path, length)
         if tree.proof[node] != UNPROVEN:

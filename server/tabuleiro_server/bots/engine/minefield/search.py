@@ -77,20 +77,24 @@ def play_out_minefield(board: Board, tables: MinefieldTables, rng: RandomState) 
 @kernel
 def settle_minefield(
     tree: Tree, node: int, board: Board, tables: MinefieldTables, actions: Array, tuning: Tuning, is_root: bool
-) -> None:
+) -> bool:
     """Prove ``node``, whose board is ``board``, if the game is over; else add its children if it is due.
 
-    Children that win at once are proven, and so is the node then.
+    Children that win at once are proven, and so is the node then. Return True if children were added.
     """
     if board[IS_OVER]:
         tree.proof[node] = DRAWN if board[WINNER] < 0 else board[WINNER] + 1
-    elif is_root or tree.visits[node] >= tuning.expand_at_visits:
-        player = int(board[MOVER])
-        found = list_minefield(board, tables, actions)
-        if add_children(tree, node, player, actions, found, tuning, is_root):
-            for child in range(tree.first_child[node], tree.first_child[node] + found):
-                if would_join(board, tables, tree.action[child], player):
-                    tree.proof[child] = tree.proof[node] = player + 1
+        return False
+    if not is_root and tree.visits[node] < tuning.expand_at_visits:
+        return False
+    player = int(board[MOVER])
+    found = list_minefield(board, tables, actions)
+    if not add_children(tree, node, player, actions, found, tuning, is_root):
+        return False
+    for child in range(tree.first_child[node], tree.first_child[node] + found):
+        if would_join(board, tables, tree.action[child], player):
+            tree.proof[child] = tree.proof[node] = player + 1
+    return True
 
 
 @kernel
