@@ -164,3 +164,31 @@ def test_master_moves_in_plain_python_until_its_kernels_are_ready(monkeypatch: p
     assert actions[0] in game.initial_state().legal_actions()
     kernels.are_compiled.set()
     assert master.searcher(game, LONG_S) is kernels
+
+
+def test_kernels_kept_for_another_installation_of_the_same_version_are_compiled_apart_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Symptom: the worker of the second one compiled them itself, and kept 500 MB."""
+    kernels = pytest.importorskip(
+        "tabuleiro_server.bots.engine.kernels", reason="the extra `bots` is not installed"
+    )
+    started = list[str]()
+
+    def start(command: tuple[str, ...], **settings: object) -> object:
+        started.append(command[-1])
+        raise OSError("no more processes")
+
+    for place in ("first", "second"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "search.py").touch()
+    monkeypatch.setattr(kernels, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(kernels, "IS_KEPT", True)
+    monkeypatch.setattr(readiness.subprocess, "Popen", start)
+    monkeypatch.setattr(readiness, "SOURCES", tmp_path / "first")
+    readiness.mark_compiled("iris")
+    readiness.compile_apart("iris")
+    assert started == []
+    monkeypatch.setattr(readiness, "SOURCES", tmp_path / "second")
+    readiness.compile_apart("iris")
+    assert started == ["iris"]

@@ -10,6 +10,7 @@ compiles those of a game, for a process that would keep the memory that a compil
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import subprocess
@@ -31,6 +32,8 @@ WARM_UP_NODES: Final = 4
 """Enough nodes for a search to call each of its kernels."""
 
 
+SOURCES: Final = Path(__file__).parent
+
 COMPILE_LIMIT_S: Final = 900.0
 """The longest time to compile the kernels of a game, on the slowest machine."""
 
@@ -47,7 +50,10 @@ def _mark(game: str) -> Path:
 
     from tabuleiro_server.bots.engine.kernels import CACHE_FOLDER
 
-    return CACHE_FOLDER / f"{game}-{sys.implementation.cache_tag}-{numba.__version__}-{platform.machine()}"
+    # numba keeps machine code for the place of its sources, and until one of them is written anew.
+    written_ns = max(source.stat().st_mtime_ns for source in SOURCES.rglob("*.py"))
+    place = hashlib.blake2b(f"{SOURCES} {written_ns}".encode(), digest_size=4).hexdigest()
+    return CACHE_FOLDER / f"{game}-{place}-{sys.implementation.cache_tag}-{numba.__version__}-{platform.machine()}"
 
 
 def compile_apart(game: str) -> None:
