@@ -24,8 +24,9 @@ from tabuleiro_server.bots.engine.virus_wars import master as virus_wars_master
 from tabuleiro_server.bots.engine.weights import weights_hash
 from tabuleiro_server.bots.engine.xero_g import master as xero_g_master
 from tools.train import minefield, virus_wars, xero_g
+from tools.train.games import Train
 
-_TRAINERS: Final[Mapping[str, tuple[xero_g.Train, Path, int]]] = {
+_TRAINERS: Final[Mapping[str, tuple[Train, Path, int]]] = {
     VirusWars.name: (virus_wars.train, virus_wars_master.WEIGHTS_FILE, 480),
     XeroG.name: (xero_g.train, xero_g_master.WEIGHTS_FILE, 600),
     Minefield.name: (minefield.train, minefield_master.WEIGHTS_FILE, 100),

@@ -33,6 +33,7 @@ from tabuleiro_server.bots.engine.minefield.patterns import (
     new_look,
 )
 from tabuleiro_server.bots.engine.minefield.search import MinefieldKernels
+from tools.train.games import HELD_OUT_EVERY
 
 NODES: Final = 5_000
 """The playouts for a position."""
@@ -44,8 +45,6 @@ VARIED_SHARE: Final = 0.25
 """In the first actions of a game, this share is drawn by visits; all others are the best."""
 DECIDED: Final = 0.95
 """A game ends for the training when a value is so far from even: then all actions are as good."""
-HELD_OUT_EVERY: Final = 10
-"""Each so many games, one is not learnt from: the error on these is told."""
 _TELL_EVERY: Final = 20
 _ROUNDS: Final = 200
 _STEP: Final = 0.1

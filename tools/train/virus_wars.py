@@ -7,17 +7,13 @@ played could have come first: each of them is as good an answer as the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from typing import Final, NamedTuple
 
-import msgspec
 import numpy as np
 
 from tabuleiro.rules import registry
 from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro_server.arena.play import GameResult
-from tabuleiro_server.arena.schedule import Terms, iter_pairings, parse_entrants
-from tabuleiro_server.arena.workers import play_jobs
 from tabuleiro_server.bots.engine.base import is_same_turn
 from tabuleiro_server.bots.engine.kernels import Array
 from tabuleiro_server.bots.engine.virus_wars.board import (
@@ -29,15 +25,12 @@ from tabuleiro_server.bots.engine.virus_wars.board import (
     virus_wars_tables,
 )
 from tabuleiro_server.bots.engine.virus_wars.values import RATING_COUNT, rate
+from tools.train.games import HELD_OUT_EVERY, play_games, weights_file
 
-LEVEL: Final = "expert"
-"""The level that plays. It never changes."""
 NODES: Final = 4_000
 """The nodes a turn of the games."""
 UNUSED_TURNS: Final = 4
 """The last turns of a game are not learnt from: whoever has won or lost may play anything."""
-HELD_OUT_EVERY: Final = 10
-"""Each so many games, one is not learnt from: how well its actions are rated is told."""
 _ROUNDS: Final = 30
 _DAMPING: Final = 1e-4
 
@@ -56,18 +49,8 @@ class Choices(NamedTuple):
 
 def train(games: int, seed: int, jobs: int, tell: Callable[[str], None]) -> bytes:
     """Return a file of weights."""
-    terms = Terms(
-        VirusWars.name,
-        registry.read_options(VirusWars.name, []),
-        parse_entrants(VirusWars.name, (LEVEL, LEVEL)),
-        games,
-        seed,
-        max_nodes=NODES,
-    )
-    played = ((terms, pairing) for pairing in iter_pairings(terms))
-    with closing(play_jobs(played, jobs)) as playing:
-        # In the order of their numbers, whichever process is ready first.
-        results = sorted((result for _, result in playing), key=lambda result: result.pairing.number)
+    options = registry.read_options(VirusWars.name, [])
+    results = play_games(VirusWars.name, options, games, seed, jobs, NODES)
     learnt, held_out = list[tuple[Array, Array]](), list[tuple[Array, Array]]()
     for result in results:
         is_held_out = result.pairing.number % HELD_OUT_EVERY == 0
@@ -76,7 +59,7 @@ def train(games: int, seed: int, jobs: int, tell: Callable[[str], None]) -> byte
     told = joined(held_out)
     likely = np.exp(-_surprise(told, weights)) if held_out else 0.0
     tell(f"{len(results)} games, {len(learnt)} choices; those held out are given {likely:.1%} each")
-    return msgspec.json.format(msgspec.json.encode([round(float(each), 3) for each in weights])) + b"\n"
+    return weights_file(weights, 3)
 
 
 def joined(choices: list[tuple[Array, Array]]) -> Choices:

@@ -8,18 +8,14 @@ value to be learnt of a position played is that of the search mixed with the res
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from random import Random
 from typing import Final
 
-import msgspec
 import numpy as np
 
 from tabuleiro.rules import registry
 from tabuleiro.rules.games.xero_g import XeroG, XeroGState
 from tabuleiro_server.arena.play import GameResult
-from tabuleiro_server.arena.schedule import Terms, iter_pairings, parse_entrants
-from tabuleiro_server.arena.workers import play_jobs
 from tabuleiro_server.bots.engine.alpha_beta import ESTIMATE_UNIT
 from tabuleiro_server.bots.engine.kernels import Array
 from tabuleiro_server.bots.engine.xero_g.board import position_of
@@ -28,17 +24,11 @@ from tabuleiro_server.bots.engine.xero_g.search import WEIGHTS
 from tabuleiro_server.bots.engine.xero_g.targets import new_room
 from tabuleiro_server.bots.engine.xero_g.threats import lets_in, new_patterns
 from tabuleiro_server.bots.engine.xero_g.values import FEATURE_COUNT, look_at
+from tools.train.games import HELD_OUT_EVERY, play_games, weights_file
 
-Train = Callable[[int, int, int, Callable[[str], None]], bytes]
-"""Games, seed, processes and a way to tell how far it is: the bytes of a file of weights."""
-
-LEVEL: Final = "expert"
-"""The level that plays. It never changes either."""
 NODES: Final = 1_500
 """The nodes a turn of the games, and of the search that values a position."""
 RESULT_SHARE: Final = 0.4
-HELD_OUT_EVERY: Final = 10
-"""Each so many games, one is not learnt from: the error on these is told."""
 _ROUNDS: Final = 30
 _TELL_EVERY: Final = 50
 
@@ -77,14 +67,7 @@ def train(games: int, seed: int, jobs: int, tell: Callable[[str], None]) -> byte
         options = registry.read_options(XeroG.name, [f"variant={variant}", "setup=random"])
         # Another searcher for each variant: equal positions have other moves there.
         searcher = MasterXeroGSearcher(XeroG.from_options(options), WEIGHTS)
-        terms = Terms(
-            XeroG.name, options, parse_entrants(XeroG.name, (LEVEL, LEVEL)), count, seed, max_nodes=NODES
-        )
-        played = ((terms, pairing) for pairing in iter_pairings(terms))
-        with closing(play_jobs(played, jobs)) as playing:
-            # In the order of their numbers, whichever process is ready first.
-            results = sorted((result for _, result in playing), key=lambda result: result.pairing.number)
-        for result in results:
+        for result in play_games(XeroG.name, options, count, seed, jobs, NODES):
             _add_game(examples, searcher, result, seed)
             if result.pairing.number % _TELL_EVERY == 0:
                 tell(f"{variant}: {result.pairing.number} of {count} games")
@@ -92,7 +75,7 @@ def train(games: int, seed: int, jobs: int, tell: Callable[[str], None]) -> byte
     weights = fit(features[~held_out], values[~held_out])
     error = np.mean((np.tanh(features[held_out] @ weights / ESTIMATE_UNIT) - values[held_out]) ** 2)
     tell(f"{len(values)} positions, mean squared error of those held out {error:.4f}")
-    return msgspec.json.format(msgspec.json.encode([round(float(each), 1) for each in weights])) + b"\n"
+    return weights_file(weights, 1)
 
 
 def _add_game(examples: Examples, searcher: MasterXeroGSearcher, result: GameResult, seed: int) -> None:
