@@ -22,6 +22,7 @@ from tabuleiro_server.bots.engine.virus_wars.board import (
     place_of,
     virus_wars_tables,
 )
+from tabuleiro_server.bots.engine.virus_wars.master import WEIGHT_COUNT
 from tabuleiro_server.bots.engine.virus_wars.values import RATING_COUNT, rate
 from tabuleiro_server.bots.engine.xero_g import master
 from tabuleiro_server.bots.engine.xero_g.values import FEATURE_COUNT
@@ -86,13 +87,20 @@ def test_ratings_are_made_of_the_features_of_an_action() -> None:
         state = state.child(rng.choice(state.legal_actions()))
 
 
+def test_values_that_made_the_results_are_found_again() -> None:
+    rng = np.random.default_rng(7)
+    features = rng.integers(-5, 6, size=(20_000, 3)).astype(float)
+    are_won = rng.random(20_000) < (1 + np.tanh(features @ np.array([0.2, -0.1, 0.0]) + 0.3)) / 2
+    assert virus_wars.fit_values(features, are_won) == pytest.approx([0.2, -0.1, 0.0, 0.3], abs=0.02)
+
+
 @pytest.mark.slow
-def test_the_same_seed_gives_the_same_ratings() -> None:
+def test_the_same_seed_gives_the_same_ratings_and_values() -> None:
     told = list[str]()
     first = virus_wars.train(14, 3, 1, told.append)
     assert first == virus_wars.train(14, 3, 1, told.append)
     assert first != virus_wars.train(14, 4, 1, told.append)
-    assert len(json.loads(first)) == 2 * RATING_COUNT
+    assert len(json.loads(first)) == WEIGHT_COUNT
     assert told[0].startswith("14 games, ")
 
 

@@ -1,7 +1,7 @@
-"""Weights for the ratings of ``master`` in Virus Wars, fitted to the turns of ``expert`` against itself.
+"""Weights for ``master`` in Virus Wars, learnt from games of ``expert`` against itself.
 
 Ratings say how likely it is that a search chooses an action. At each action of a turn, any of those still to be
-played could have come first: each of them is as good an answer as the others.
+played could have come first: each of them is as good an answer as the others. Values say how likely a win is.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from tabuleiro.ids import Player
 from tabuleiro.rules import registry
 from tabuleiro.rules.games.virus_wars import VirusWars, VirusWarsState
 from tabuleiro_server.arena.play import GameResult
@@ -24,13 +25,13 @@ from tabuleiro_server.bots.engine.virus_wars.board import (
     place_of,
     virus_wars_tables,
 )
-from tabuleiro_server.bots.engine.virus_wars.values import RATING_COUNT, rate
+from tabuleiro_server.bots.engine.virus_wars.values import FEATURE_COUNT, RATING_COUNT, find_features, rate
 from tools.train.games import HELD_OUT_EVERY, play_games, weights_file
 
 NODES: Final = 4_000
 """The nodes a turn of the games."""
 UNUSED_TURNS: Final = 4
-"""The last turns of a game are not learnt from: whoever has won or lost may play anything."""
+"""Ratings do not learn from the last turns of a game: whoever has won or lost may play anything."""
 _ROUNDS: Final = 30
 _DAMPING: Final = 1e-4
 
@@ -51,15 +52,22 @@ def train(games: int, seed: int, jobs: int, tell: Callable[[str], None]) -> byte
     """Return a file of weights."""
     options = registry.read_options(VirusWars.name, [])
     results = play_games(VirusWars.name, options, games, seed, jobs, NODES)
-    learnt, held_out = list[tuple[Array, Array]](), list[tuple[Array, Array]]()
-    for result in results:
-        is_held_out = result.pairing.number % HELD_OUT_EVERY == 0
-        (held_out if is_held_out else learnt).extend(_iter_choices(result))
-    weights = fit(joined(learnt))
-    told = joined(held_out)
-    likely = np.exp(-_surprise(told, weights)) if held_out else 0.0
-    tell(f"{len(results)} games, {len(learnt)} choices; those held out are given {likely:.1%} each")
-    return weights_file(weights, 3)
+    held_out = [result for result in results if result.pairing.number % HELD_OUT_EVERY == 0]
+    learnt = [result for result in results if result.pairing.number % HELD_OUT_EVERY]
+    choices = [choice for result in learnt for choice in _iter_choices(result)]
+    ratings, values = fit(joined(choices)), fit_values(*positions_of(learnt))
+    told = f"{len(results)} games, {len(choices)} choices"
+    if held_out:
+        likely = np.exp(
+            -_surprise(joined([choice for each in held_out for choice in _iter_choices(each)]), ratings)
+        )
+        features, are_won = positions_of(held_out)
+        is_right = (_sums(features, values) > 0) == (are_won > 0)
+        told += (
+            f"; of those held out, choices are given {likely:.1%} each, {is_right.mean():.1%} of results are told"
+        )
+    tell(told)
+    return weights_file([*ratings, *values], 4)
 
 
 def joined(choices: list[tuple[Array, Array]]) -> Choices:
@@ -88,6 +96,24 @@ def _iter_choices(result: GameResult) -> Iterator[tuple[Array, Array]]:
         if len(legal) > 1:
             yield features_of(state, tables), shares / shares.sum()
         state = state.child(action)
+
+
+def positions_of(results: list[GameResult]) -> tuple[Array, Array]:
+    """Return the features of all positions, a row for each, and 1 where the mover won, else 0."""
+    features, movers, winners = list[Array](), list[Player](), list[Player]()
+    for result in results:
+        game = VirusWars.from_options(result.pairing.options)
+        tables, state = virus_wars_tables(game), game.initial_state()
+        first = len(features)
+        for text in result.actions:
+            features.append(np.zeros(FEATURE_COUNT))
+            find_features(tables, board_of(state, tables), features[-1])
+            movers.append(state.mover)
+            state = state.child(state.string_to_action(text))
+        assert state.outcome is not None
+        assert state.outcome.winner is not None
+        winners += [state.outcome.winner] * (len(features) - first)
+    return np.array(features), (np.array(movers) == winners).astype(float)
 
 
 def features_of(state: VirusWarsState, tables: VirusWarsTables) -> Array:
@@ -142,3 +168,23 @@ def fit(choices: Choices) -> Array:
         else:
             damping *= 8
     return np.asarray(weights)
+
+
+def _sums(features: Array, weights: Array) -> Array:
+    """Return the sum of each row's weighted features and the constant, the last of ``weights``."""
+    return np.asarray(features @ weights[:-1] + weights[-1])
+
+
+def fit_values(features: Array, are_won: Array) -> Array:
+    """Return the weights of features, and a constant, that make the results likeliest, by Newton's method.
+
+    The hyperbolic tangent of a sum is the value from -1 to 1.
+    """
+    rows = np.column_stack([features, np.ones(len(features))])
+    weights = np.zeros(rows.shape[1])
+    for _ in range(_ROUNDS):
+        likely = (1 + np.tanh(rows @ weights)) / 2
+        slope = 2 * rows.T @ (likely - are_won) / len(rows) + 2 * _DAMPING * weights
+        bend = 4 * (rows * (likely * (1 - likely))[:, None]).T @ rows / len(rows)
+        weights -= np.linalg.solve(bend + 2 * _DAMPING * np.eye(len(weights)), slope)
+    return weights

@@ -27,11 +27,11 @@ from tabuleiro_server.bots.levels import LEVELS, RANDOM
 PAGE_COLUMNS: Final = 78
 
 _SKILLS_OF_MASTER: Final[Mapping[str, str]] = {
-    VirusWars.name: "tries what a search is likely to choose, as it learnt from games",
-    XeroG.name: "leaves out what hands over a win at once, tries to refute its choice",
-    Minefield.name: "guesses where to look by patterns, as it learnt from games",
+    VirusWars.name: "grows a tree of the actions that are likely the best, as it learnt from games",
+    XeroG.name: "looks ahead by alpha-beta, leaves out what hands over a win at once, tries to refute its choice",
+    Minefield.name: "plays games at random to the end, guesses where to look by patterns, as it learnt from games",
 }
-"""What ``master`` of each game does that others do not."""
+"""How ``master`` of each game thinks."""
 
 
 def levels(
@@ -80,8 +80,8 @@ def thinking_text(game: str, level: Level) -> str:
         return f"takes {ahead}, by {level.evaluation.about}{ends} ({limit})"
     if isinstance(level, MasterLevel):
         return (
-            f"looks ahead by alpha-beta for all of its time, {_SKILLS_OF_MASTER[game]}, and keeps what it found "
-            f"for its next turn ({limit})"
+            f"thinks for all of its time: {_SKILLS_OF_MASTER[game]}; it keeps what it found for its next turn "
+            f"({limit})"
         )
     if level.plays_out or game in PLAYOUT_GAMES:
         return f"plays {level.max_nodes:,} games at random to the end, the promising turns more often ({limit})"

@@ -59,11 +59,11 @@ def master_searcher(game: Game) -> Searcher:
     """
     from tabuleiro_server.bots.engine.guided import GuidedSearcher
     from tabuleiro_server.bots.engine.minefield.master import MasterMinefieldKernels
-    from tabuleiro_server.bots.engine.virus_wars.master import MasterVirusWarsSearcher
+    from tabuleiro_server.bots.engine.virus_wars.master import MasterVirusWarsKernels
     from tabuleiro_server.bots.engine.xero_g.master import MasterXeroGSearcher
 
     if isinstance(game, VirusWars):
-        return MasterVirusWarsSearcher(game)
+        return GuidedSearcher(MasterVirusWarsKernels(game))
     if isinstance(game, XeroG):
         return MasterXeroGSearcher(game)
     if isinstance(game, Minefield):

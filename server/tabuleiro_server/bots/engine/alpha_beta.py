@@ -79,6 +79,7 @@ ORDER_ONLY: Final = 3
 """The entry has the best action, but no value that can be used."""
 
 TABLE_BITS: Final = 18
+_TABLE_MASK: Final = np.uint64((1 << TABLE_BITS) - 1)
 
 NO_ENTRY: Final = -1
 
@@ -93,21 +94,18 @@ class Transpositions(NamedTuple):
     entries: Array
 
 
-def new_transpositions(bits: int = TABLE_BITS) -> Transpositions:
-    """Return an empty table for 2 to the power of ``bits`` results."""
-    return Transpositions(np.zeros(1 << bits, dtype=np.uint64), np.zeros((1 << bits, 4), dtype=np.int32))
-
-
-@kernel
-def _index_of(table: Transpositions, key: np.uint64) -> int:
-    return int(np.int64(key & np.uint64(table.keys.shape[0] - 1)))
+def new_transpositions() -> Transpositions:
+    """Return an empty table."""
+    return Transpositions(
+        np.zeros(1 << TABLE_BITS, dtype=np.uint64), np.zeros((1 << TABLE_BITS, 4), dtype=np.int32)
+    )
 
 
 @kernel
 def find_entry(table: Transpositions, key: np.uint64) -> int:
     """Return the index of the entry for ``key``, :data:`NO_ENTRY` if there is none."""
-    index = _index_of(table, key)
-    return index if table.keys[index] == key else NO_ENTRY
+    index = np.int64(key & _TABLE_MASK)
+    return int(index) if table.keys[index] == key else NO_ENTRY
 
 
 @kernel
@@ -137,7 +135,7 @@ def keep_entry(
     table: Transpositions, key: np.uint64, value: int, bound: int, depth: int, ply: int, action: int
 ) -> None:
     """Store the result of a search of ``depth``; the arguments are those of the functions above."""
-    index = _index_of(table, key)
+    index = np.int64(key & _TABLE_MASK)
     if value >= PROVEN:
         value += ply
     elif value <= -PROVEN:

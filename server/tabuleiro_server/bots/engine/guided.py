@@ -26,8 +26,10 @@ from tabuleiro_server.bots.engine.mcts import (
 NODE_LIMIT: Final = 1_500_000
 """Nodes of a tree: about 50 MB when all are used."""
 
-STONES_TO_FIND: Final = 4
-"""The most stones put since the last search for its tree to be of use: one turn of each player."""
+TURNS_TO_FIND: Final = 2
+"""The most turns since the last search for its tree to be of use: one of each player."""
+STATES_TO_FIND: Final = 500
+"""The most states that are looked at for the one to search: many actions may have many orders."""
 
 
 @kernel
@@ -126,31 +128,29 @@ class GuidedSearcher(MctsSearcher):
         searched, self._searched = self._searched, None
         node = None
         if is_timed and searched is not None and searched.game == state.game:
-            added = _occupied(state) & ~_occupied(searched)
-            if added.bit_count() <= STONES_TO_FIND:
-                node = self._find(0, searched, state, added)
+            node = self._find(searched, state)
         if node is None:
             forget(self._tree)
         else:
             keep_below(self._tree, node)
 
-    def _find(self, node: int, there: State, state: State, added: int) -> int | None:
-        """Return the node of ``state`` below ``node``, whose state is ``there``, by stones on ``added`` cells."""
-        if there.key() == state.key():
-            return node
-        first = int(self._tree.first_child[node])
-        for child in range(first, first + int(self._tree.child_count[node])):
-            action = self._kernels.action_of(int(self._tree.action[child]))
-            if added >> action & 1:
-                found = self._find(child, there.child(action), state, added & ~(1 << action))
-                if found is not None:
-                    return found
+    def _find(self, searched: State, state: State) -> int | None:
+        """Return the node of ``state`` in the tree of ``searched``, by actions on cells whose pieces are new."""
+        if not 0 <= state.turn_number - searched.turn_number <= TURNS_TO_FIND:
+            return None
+        before, wanted, changed = dict(searched.pieces()), state.key(), 0
+        for piece, cells in state.pieces():
+            changed |= cells & ~before.get(piece, 0)
+        waiting, left = [(0, searched)], STATES_TO_FIND
+        while waiting and left > 0:
+            node, there = waiting.pop()
+            left -= 1
+            if there.key() == wanted:
+                return node
+            first = int(self._tree.first_child[node])
+            # The first children come out first.
+            for child in reversed(range(first, first + int(self._tree.child_count[node]))):
+                action = self._kernels.action_of(int(self._tree.action[child]))
+                if changed >> action & 1:
+                    waiting.append((child, there.child(action)))
         return None
-
-
-def _occupied(state: State) -> int:
-    """Return the bit set of the cells with a piece."""
-    cells = 0
-    for _, bits in state.pieces():
-        cells |= bits
-    return cells

@@ -39,10 +39,10 @@ class Tree(NamedTuple):
     """A pool of nodes, as arrays by node; the children of a node are neighbours.
 
     ``mover`` is the player to move at a node, set when its children are added. ``total`` is the sum of the results
-    of ``visits`` playouts, 1 for each that player 0 won and -1 for each lost; ``rave_total`` is the same for the
-    ``rave_visits`` playouts in which the player who chooses the node played its action then or later. ``prior`` is
-    how likely the node is the best of its neighbours, in searches that have a guess. ``used`` holds the number of
-    nodes.
+    of ``visits`` playouts, 1 for each that player 0 won and -1 for each lost, or of estimates between them;
+    ``rave_total`` is the same for the ``rave_visits`` playouts in which the player who chooses the node played its
+    action then or later. ``prior`` is how likely the node is the best of its neighbours, in searches that have a
+    guess. ``used`` holds the number of nodes.
     """
 
     first_child: Array

@@ -82,9 +82,9 @@ PATIENCE: Final = 4
 class Memory(NamedTuple):
     """The working memory of a search, a row for each ply: boards, sleeping actions, actions and ratings, lines.
 
-    ``history`` rates places by mover by the number of their cuts, below the one number of ``history_limit``;
-    ``widths`` has for each turn from the root, and each action left in it, the number of actions tried; ``stage``
-    is the number of the search with such widths; ``noise`` is mixed into the last digits of estimates.
+    ``history`` rates places by mover by the number of their cuts; ``widths`` has for each turn from the root, and
+    each action left in it, the number of actions tried; ``stage`` is the number of the search with such widths;
+    ``noise`` is mixed into the last digits of estimates.
     """
 
     boards: Words
@@ -93,7 +93,6 @@ class Memory(NamedTuple):
     ratings: Array
     lines: Array
     history: Array
-    history_limit: Array
     widths: Array
     stage: Array
     value_weights: Weights
@@ -101,9 +100,7 @@ class Memory(NamedTuple):
     noise: Words
 
 
-def new_memory(
-    board: Words, value_weights: Weights, rating_weights: Weights, seed: int, history_limit: float = np.inf
-) -> Memory:
+def new_memory(board: Words, value_weights: Weights, rating_weights: Weights, seed: int) -> Memory:
     """Return memory for a search from ``board``; the caller sets the widths of each stage."""
     memory = Memory(
         boards=np.zeros((MAX_PLIES, BOARD_WORDS), dtype=np.uint64),
@@ -112,7 +109,6 @@ def new_memory(
         ratings=np.zeros((MAX_PLIES, MAX_ACTIONS), dtype=np.float32),
         lines=np.zeros((MAX_PLIES, MAX_PLIES + 2), dtype=np.int32),
         history=np.zeros((2, 64 * SET_WORDS), dtype=np.float32),
-        history_limit=np.array([history_limit]),
         widths=np.zeros((1, 1), dtype=np.int32),
         stage=np.zeros(1, dtype=np.int32),
         value_weights=value_weights,
@@ -247,8 +243,7 @@ def search(
                 lowest = value
                 keep_line(memory.lines, ply, place)
             if value >= beta:
-                room = 1.0 - memory.history[mover, place] / memory.history_limit[0]
-                memory.history[mover, place] += HISTORY_STEP * turns_left * room
+                memory.history[mover, place] += HISTORY_STEP * turns_left
                 break
     bound = bound_of(best, alpha, beta) if is_turn_start else ORDER_ONLY
     keep_entry(table, board[HASH], best, bound, depth, ply, best_place)
@@ -355,17 +350,7 @@ class VirusWarsSearcher:
         check_task(state, max_nodes, deadline_s)
         assert isinstance(state, VirusWarsState)
         memory = new_memory(board_of(state, self._tables), self._value_weights, self._rating_weights, seed)
-        return self._deepen(state, memory, new_transpositions(), max_nodes, deadline_s)
-
-    def _deepen(
-        self,
-        state: VirusWarsState,
-        memory: Memory,
-        table: Transpositions,
-        max_nodes: int | None,
-        deadline_s: float | None,
-    ) -> SearchResult:
-        """Search in stages until one is not finished within the limits, or the result is proven."""
+        table = new_transpositions()
         # The narrowest stage takes a few nodes and always runs to its end: it gives a legal turn.
         effort = unlimited_effort()
         with limited_effort(max_nodes, deadline_s) as limits:
