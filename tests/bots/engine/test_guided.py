@@ -45,25 +45,25 @@ def small_game() -> Minefield:
 def test_priors_add_up_to_one_and_the_likeliest_child_is_selected_first() -> None:
     tree = tree_of([0.2, 1.2, 0.6])
     assert tree.prior[1:4] == pytest.approx([0.1, 0.6, 0.3])
-    assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT) == 2
+    assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT, np.empty(9, dtype=np.float32)) == 2
 
 
 def test_a_child_that_does_badly_makes_room_for_one_less_likely() -> None:
     tree = tree_of([0.4, 0.3, 0.3])
     tree.visits[:2], tree.total[:2] = 50, -50.0
-    assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT) == 2
+    assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT, np.empty(9, dtype=np.float32)) == 2
 
 
 def test_lost_children_are_left_out() -> None:
     tree = tree_of([0.5, 0.2, 0.1, 0.1, 0.1])
     tree.proof[1:5] = 2
-    assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT) == 5
+    assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT, np.empty(9, dtype=np.float32)) == 5
 
 
 def test_a_proven_win_is_selected_before_all_others() -> None:
     tree = tree_of([0.5, 0.3, 0.2])
     tree.proof[3] = 1
-    assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT) == 3
+    assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT, np.empty(9, dtype=np.float32)) == 3
 
 
 def shape(tree: Tree, node: int) -> object:

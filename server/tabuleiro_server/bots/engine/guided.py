@@ -45,39 +45,42 @@ def set_priors(tree: Tree, node: int, logits: Array) -> None:
 
 
 @kernel
-def select_guided(tree: Tree, node: int, tuning: Tuning, prior_weight: float) -> int:
+def select_guided(tree: Tree, node: int, tuning: Tuning, prior_weight: float, scores: Array) -> int:
     """Select the child to search next: a proven win at once, else the one with the best upper bound.
 
     Bounds are those of :func:`~tabuleiro_server.bots.engine.mcts.select_child`, and children seldom visited get
     more by their priors times ``prior_weight``. Children proven lost are left out; if all of them are lost, the
-    node is proven itself and never searched.
+    node is proven itself and never searched. ``scores``, with at least one number a child, are overwritten.
     """
-    first = tree.first_child[node]
+    start, count = int(tree.first_child[node]), int(tree.child_count[node])
+    end = start + count
     winning = tree.mover[node] + 1
     visits_here = float(tree.visits[node])
-    spread = tuning.exploration * math.sqrt(math.log(visits_here + 1.0))
-    hope = prior_weight * math.sqrt(visits_here + 1.0)
-    sign = 1.0 if winning == 1 else -1.0
-    expected = tuning.prior_visits * tree.total[node] / max(visits_here, 1.0)
-    best, best_score = int(first), -np.inf
-    for child in range(first, first + tree.child_count[node]):
-        proof = tree.proof[child]
-        if proof == winning:
-            return child
-        if proof == UNPROVEN:
-            visits, rave_visits = float(tree.visits[child]), tree.rave_visits[child]
-            share = rave_visits / (rave_visits + visits + rave_visits * visits * tuning.rave_weight)
-            mean = share * (tree.rave_total[child] + expected) / rave_visits
-            if visits > 0.0:
-                mean += (1.0 - share) * tree.total[child] / visits
-            score = sign * mean + spread / math.sqrt(visits + 1.0) + hope * tree.prior[child] / (visits + 1.0)
-        elif proof == DRAWN:
-            score = 0.0
-        else:
-            continue
+    sign = np.float32(1.0 if winning == 1 else -1.0)
+    spread = np.float32(tuning.exploration * math.sqrt(math.log(visits_here + 1.0)))
+    hope = np.float32(prior_weight * math.sqrt(visits_here + 1.0))
+    expected = np.float32(tuning.prior_visits * tree.total[node] / max(visits_here, 1.0))
+    rave_weight, one = np.float32(tuning.rave_weight), np.float32(1.0)
+    visits, totals, priors = tree.visits[start:end], tree.total[start:end], tree.prior[start:end]
+    rave_visits, rave_totals = tree.rave_visits[start:end], tree.rave_total[start:end]
+    # Without branches and with numbers of 32 bits alone: the compiler does many children at once.
+    for place in range(count):
+        own_visits, seen = np.float32(visits[place]), rave_visits[place]
+        trust = one + seen * rave_weight
+        mean = (rave_totals[place] + expected + trust * totals[place]) / (seen + own_visits * trust)
+        share = one / (own_visits + one)
+        scores[place] = sign * mean + spread * np.sqrt(share) + hope * priors[place] * share
+    proofs = tree.proof[start:end]
+    best, best_score = 0, np.float32(-np.inf)
+    for place in range(count):
+        score = scores[place]
+        if proofs[place] != UNPROVEN:
+            if proofs[place] == winning:
+                return start + place
+            score = np.float32(0.0) if proofs[place] == DRAWN else np.float32(-np.inf)
         if score > best_score:
-            best, best_score = child, score
-    return best
+            best, best_score = place, score
+    return start + best
 
 
 @kernel

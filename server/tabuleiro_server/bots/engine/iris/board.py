@@ -52,11 +52,16 @@ class IrisTables(NamedTuple):
     ``around`` (cells x 8, int16) holds the six neighbours clockwise, with the last also before the first and the
     first also after the last; ``before`` (cells x 3, int16) those with lower numbers. The number of cells stands
     for off the board. ``is_rim`` (int8) is 1 on coloured cells.
+
+    ``rows`` and ``bits`` (int16) say where a cell is in bit sets by row: the two cells above it have its bit and
+    the one before, the two below its bit and the next. There is a row before the first one and one after the last.
     """
 
     around: Array
     before: Array
     is_rim: Array
+    rows: Array
+    bits: Array
 
 
 def iris_tables(game: Iris) -> IrisTables:
@@ -70,8 +75,13 @@ def iris_tables(game: Iris) -> IrisTables:
     # The last three steps lead left and up.
     before = [six[3:] for six in nears]
     is_rim = [board.rim >> cell & 1 for cell in range(board.cell_count)]
+    first_row, first_bit = min(board.ys), min(x + y for x, y in places) // 2
     return IrisTables(
-        np.array(around, dtype=np.int16), np.array(before, dtype=np.int16), np.array(is_rim, dtype=np.int8)
+        np.array(around, dtype=np.int16),
+        np.array(before, dtype=np.int16),
+        np.array(is_rim, dtype=np.int8),
+        np.array([y - first_row + 1 for y in board.ys], dtype=np.int16),
+        np.array([(x + y) // 2 - first_bit + 1 for x, y in places], dtype=np.int16),
     )
 
 
@@ -211,24 +221,36 @@ def list_iris(board: Board, tables: IrisTables, out: Array) -> int:
 @kernel
 def count_groups(board: Board, tables: IrisTables, parents: Array, sizes: Array) -> None:
     """Find the groups: ``parents`` leads from a cell to the root of its group, ``sizes`` has its score there."""
-    for cell in range(len(tables.is_rim)):
-        parents[cell] = cell
+    count = len(tables.is_rim)
+    owners = board[HEADER : HEADER + count + 1]
+    for cell in range(count):
+        owner = owners[cell]
+        parents[cell] = root = cell
         sizes[cell] = tables.is_rim[cell]
-        owner = board[HEADER + cell]
         if owner < 0:
             continue
-        root = cell
-        for step in range(3):
-            near = tables.before[cell, step]
-            if board[HEADER + near] != owner:
-                continue
-            while parents[near] != near:
-                parents[near] = parents[parents[near]]
-                near = parents[near]
-            if near != root:
-                parents[root] = near
-                sizes[near] += sizes[root]
-                root = near
+        left, left_above, right_above = tables.before[cell, 0], tables.before[cell, 1], tables.before[cell, 2]
+        is_left, is_left_above = owners[left] == owner, owners[left_above] == owner
+        is_right_above = owners[right_above] == owner
+        if is_left:
+            root = left
+            while parents[root] != root:
+                root = parents[root]
+            parents[cell] = root
+            sizes[root] += sizes[cell]
+        # A cell that both this one and the one on the left touch is in the group already, and two above join.
+        if is_left_above and not is_left:
+            near = left_above
+        elif is_right_above and not is_left_above:
+            near = right_above
+        else:
+            continue
+        while parents[near] != near:
+            parents[near] = parents[parents[near]]
+            near = parents[near]
+        if near != root:
+            parents[root] = near
+            sizes[near] += sizes[root]
 
 
 @kernel

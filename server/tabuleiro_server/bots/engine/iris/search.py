@@ -35,7 +35,7 @@ from tabuleiro_server.bots.engine.iris.board import (
     play_iris,
     put,
 )
-from tabuleiro_server.bots.engine.kernels import Array, RandomState, kernel, random_below
+from tabuleiro_server.bots.engine.kernels import Array, RandomState, as_index, kernel, lean_kernel, random_below
 from tabuleiro_server.bots.engine.mcts import (
     DRAWN,
     UNPROVEN,
@@ -51,18 +51,67 @@ from tabuleiro_server.bots.engine.mcts import (
 TUNING: Final = Tuning(exploration=0.03, rave_weight=0.002, prior_visits=4.0, expand_at_visits=8)
 
 
+_ROW_COUNT: Final = 2 * 8 - 1 + 2
+"""The rows of bit sets for the biggest board, with one before and one after them."""
+
+_EMPTY_SET: Final = 2
+"""The place of the empty cells among bit sets; those of the players are before it."""
+
+_PLACES: Final = (4, 6, 5, 2, 0, 1)
+"""The bit of each of the six cells around a cell, clockwise, in what :func:`bits_around` returns."""
+
+
+def _reply_table() -> Array:
+    """Return the step to the cell that rejoins two stones, by :func:`bits_around` of stones and empty cells.
+
+    The step is from 1 to 6, clockwise from the right; 0 where nothing is cut.
+    """
+    sets = np.arange(1 << 14)
+    stones, empty = ([sets >> shift + place & 1 for place in _PLACES] for shift in (0, 7))
+    steps = np.zeros(1 << 14, dtype=np.int8)
+    for step in range(5, -1, -1):
+        steps[(empty[step] & stones[step - 1] & stones[(step + 1) % 6]) == 1] = step + 1
+    return steps
+
+
+_REPLIES: Final = _reply_table()
+
+
 @kernel
-def bridge_reply(board: Board, tables: IrisTables, stone: int, player: int) -> int:
+def row_sets(board: Board, tables: IrisTables) -> Array:
+    """Return the bit sets of the stones of both players and of the empty cells, by row."""
+    sets = np.zeros((_EMPTY_SET + 1, _ROW_COUNT), dtype=np.int32)
+    for cell in range(len(tables.is_rim)):
+        owner = int(board[HEADER + cell])
+        sets[owner if owner >= 0 else _EMPTY_SET, tables.rows[cell]] |= 1 << int(tables.bits[cell])
+    return sets
+
+
+@lean_kernel
+def bits_around(rows: Array, row: int, bit: int) -> int:
+    """Return what a set has around a cell, seven bits: two above it, three with the cell itself, two below."""
+    above, beside = rows[as_index(row - 1)] >> (bit - 1) & 3, rows[as_index(row)] >> (bit - 1) & 7
+    return int(above | beside << 2 | (rows[as_index(row + 1)] >> bit & 3) << 5)
+
+
+@lean_kernel
+def bridge_reply(tables: IrisTables, sets: Array, stone: int, player: int) -> int:
     """Return the empty cell that rejoins two stones of ``player`` after ``stone`` cut between them, else -1."""
     if stone < 0:
         return -1
-    before, here = board[HEADER + tables.around[stone, 0]], board[HEADER + tables.around[stone, 1]]
-    for step in range(1, 7):
-        after = board[HEADER + tables.around[stone, step + 1]]
-        if here < 0 and before == player and after == player:
-            return int(tables.around[stone, step])
-        before, here = here, after
-    return -1
+    row, bit = int(tables.rows[as_index(stone)]), int(tables.bits[as_index(stone)])
+    around = bits_around(sets[as_index(player)], row, bit) | bits_around(sets[_EMPTY_SET], row, bit) << 7
+    step = _REPLIES[as_index(around)]
+    return int(tables.around[as_index(stone), as_index(step)]) if step > 0 else -1
+
+
+@lean_kernel
+def put_both(board: Board, tables: IrisTables, sets: Array, cell: int, player: int) -> None:
+    """Put a stone on an empty cell of the board and of the bit sets."""
+    put(board, tables, cell, player)
+    row, bit = tables.rows[as_index(cell)], 1 << int(tables.bits[as_index(cell)])
+    sets[as_index(player), as_index(row)] |= bit
+    sets[_EMPTY_SET, as_index(row)] ^= bit
 
 
 @kernel
@@ -94,14 +143,15 @@ def play_out_iris(board: Board, tables: IrisTables, rng: RandomState) -> None:
     count = len(tables.is_rim)
     last, last_second = int(board[LAST_FIRST]), int(board[LAST_SECOND])
     first, player = int(board[FIRST]), int(board[MOVER])
+    sets = row_sets(board, tables)
     while board[NEUTRAL_COUNT] + board[RIM_COUNT] > 0:
-        reply = bridge_reply(board, tables, last, player)
-        other_reply = bridge_reply(board, tables, last_second, player)
+        reply = bridge_reply(tables, sets, last, player)
+        other_reply = bridge_reply(tables, sets, last_second, player)
         if first < 0:
             if reply < 0:
                 reply, other_reply = other_reply, -1
             first = reply if reply >= 0 else random_first(board, tables, rng)
-            put(board, tables, first, player)
+            put_both(board, tables, sets, first, player)
             reply = other_reply
         elif reply < 0 or tables.is_rim[reply] or is_beside(tables, first, reply):
             reply = other_reply
@@ -118,7 +168,7 @@ def play_out_iris(board: Board, tables: IrisTables, rng: RandomState) -> None:
             ):
                 second = random_second(board, tables, rng, first)
         if second >= 0:
-            put(board, tables, second, player)
+            put_both(board, tables, sets, second, player)
         board[IS_STARTED] = 1
         last, last_second = first, second
         first, player = -1, 1 - player

@@ -151,7 +151,7 @@ def search_guided(
     cell_count = tables.edges.shape[1]
     board = np.empty_like(start)
     actions = np.empty(len(tables.cell_of), dtype=np.int16)
-    logits = np.empty(len(tables.cell_of), dtype=np.float32)
+    logits, scores = np.empty((2, len(tables.cell_of)), dtype=np.float32)
     path = np.empty(len(tables.cell_of) + 2, dtype=np.int32)
     for done in range(playout_count):
         if tree.proof[root] != UNPROVEN:
@@ -160,7 +160,7 @@ def search_guided(
         node, length, last = root, 1, last_at_start
         path[0] = root
         while tree.child_count[node] > 0 and tree.proof[node] == UNPROVEN:
-            node = select_guided(tree, node, tuning, prior_weight)
+            node = select_guided(tree, node, tuning, prior_weight, scores)
             last = int(tree.action[node])
             play_minefield(board, tables, last)
             path[length] = node
