@@ -13,6 +13,7 @@ from tabuleiro.rules import registry
 
 pytest.importorskip("numba", reason="the extra `bots` is not installed, so there is nothing to compile")
 
+from tabuleiro_server.bots.engine.iris import master as iris
 from tabuleiro_server.bots.engine.kernels import CACHE_FOLDER
 from tabuleiro_server.bots.engine.minefield import master as minefield
 from tabuleiro_server.bots.engine.readiness import KERNELS
@@ -28,7 +29,7 @@ def test_warm_gets_the_search_of_every_game_ready_and_keeps_it_on_disk() -> None
     ended = CliRunner().invoke(app, ["warm"])
     assert ended.exit_code == 0
     assert str(CACHE_FOLDER) in ended.output.replace("\n", "")
-    assert all(weights_hash(each.WEIGHTS_FILE) in ended.output for each in (virus_wars, xero_g, minefield))
+    assert all(weights_hash(each.WEIGHTS_FILE) in ended.output for each in (virus_wars, xero_g, iris, minefield))
     assert all(KERNELS.searcher(registry.load(name), patience_s=0) for name in registry.names())
     assert any(CACHE_FOLDER.rglob("*.nbi"))
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from random import Random
+from types import ModuleType
 
 import pytest
 
@@ -26,7 +27,7 @@ from tabuleiro_server.bots.engine.virus_wars.master import WEIGHT_COUNT
 from tabuleiro_server.bots.engine.virus_wars.values import RATING_COUNT, rate
 from tabuleiro_server.bots.engine.xero_g import master
 from tabuleiro_server.bots.engine.xero_g.values import FEATURE_COUNT
-from tools.train import minefield, virus_wars
+from tools.train import iris, minefield, priors, virus_wars
 from tools.train.xero_g import fit, train
 
 
@@ -112,19 +113,22 @@ def test_chances_that_features_explain_are_learnt() -> None:
     weights[:6], weights[10:16] = rng.normal(size=6), rng.normal(size=6)
     shares = np.exp(weights[features].sum(axis=1)).reshape(300, 20)
     chances = (shares / shares.sum(axis=1, keepdims=True)).reshape(-1)
-    examples = minefield.Examples(features, chances, sizes)
-    learnt = minefield.fit(examples)
-    even, best = np.zeros(MINEFIELD_FEATURE_COUNT), minefield.cross_entropy(weights, examples)
-    assert minefield.cross_entropy(even, examples) - best > 0.1
-    assert minefield.cross_entropy(learnt, examples) - best < 0.01
+    examples = priors.Examples(features, chances, sizes)
+    learnt = priors.fit(examples, MINEFIELD_FEATURE_COUNT)
+    even, best = np.zeros(MINEFIELD_FEATURE_COUNT), priors.cross_entropy(weights, examples)
+    assert priors.cross_entropy(even, examples) - best > 0.1
+    assert priors.cross_entropy(learnt, examples) - best < 0.01
     assert learnt[7] == 0
 
 
 @pytest.mark.slow
-def test_the_same_seed_gives_the_same_weights_of_minefield(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minefield, "NODES", 100)
+@pytest.mark.parametrize("trainer", [minefield, iris])
+def test_the_same_seed_gives_the_same_weights_of_features(
+    trainer: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trainer, "NODES", 100)
     told = list[str]()
-    first, again = (minefield.train(14, 3, 1, told.append) for _ in range(2))
+    first, again = (trainer.train(14, 3, 1, told.append) for _ in range(2))
     assert first == again
-    assert first != minefield.train(14, 4, 1, told.append)
+    assert first != trainer.train(14, 4, 1, told.append)
     assert "cross-entropy of those held out" in told[0]

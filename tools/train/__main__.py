@@ -16,19 +16,22 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import typer
 
 from tabuleiro.errors import ConfigError
+from tabuleiro.rules.games.iris import Iris
 from tabuleiro.rules.games.minefield import Minefield
 from tabuleiro.rules.games.virus_wars import VirusWars
 from tabuleiro.rules.games.xero_g import XeroG
+from tabuleiro_server.bots.engine.iris import master as iris_master
 from tabuleiro_server.bots.engine.minefield import master as minefield_master
 from tabuleiro_server.bots.engine.virus_wars import master as virus_wars_master
 from tabuleiro_server.bots.engine.weights import weights_hash
 from tabuleiro_server.bots.engine.xero_g import master as xero_g_master
-from tools.train import minefield, virus_wars, xero_g
+from tools.train import iris, minefield, virus_wars, xero_g
 from tools.train.games import Train
 
 _TRAINERS: Final[Mapping[str, tuple[Train, Path, int]]] = {
     VirusWars.name: (virus_wars.train, virus_wars_master.WEIGHTS_FILE, 480),
     XeroG.name: (xero_g.train, xero_g_master.WEIGHTS_FILE, 600),
+    Iris.name: (iris.train, iris_master.WEIGHTS_FILE, 120),
     Minefield.name: (minefield.train, minefield_master.WEIGHTS_FILE, 100),
 }
 """What learns, where the weights go, and the number of games if none is given."""

@@ -7,10 +7,10 @@ from typing import Final
 
 import typer
 
-LEVELS: Final = ("random", "easy", "medium", "hard", "expert")
+LEVELS: Final = ("random", "easy", "medium", "hard", "expert", "master")
 """The levels of bots that every game has, weakest first; a server may have others."""
 
-LEVELS_OF_SOME_GAMES: Final = ("minimax-1", "minimax-3", "greedy", "master")
+LEVELS_OF_SOME_GAMES: Final = ("minimax-1", "minimax-3", "greedy")
 
 
 def games(incomplete: str) -> list[str]:

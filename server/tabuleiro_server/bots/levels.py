@@ -59,6 +59,7 @@ LEVELS: Final[Mapping[str, tuple[Level, ...]]] = {
         SearchLevel("medium", 200, limit_ms=1_000),
         SearchLevel("hard", 1_200, limit_ms=1_500),
         SearchLevel("expert", 80_000, limit_ms=2_000),
+        MasterLevel("master", limit_ms=2_000),
     ),
     Minefield.name: (
         RANDOM,

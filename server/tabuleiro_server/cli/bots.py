@@ -6,6 +6,7 @@ import time
 
 import typer
 
+from tabuleiro.rules.games.iris import Iris
 from tabuleiro.rules.games.minefield import Minefield
 from tabuleiro.rules.games.virus_wars import VirusWars
 from tabuleiro.rules.games.xero_g import XeroG
@@ -34,6 +35,7 @@ def warm() -> None:
         )
         typer.echo(f"tabuleiro: {message}", err=True)
         raise typer.Exit(1)
+    from tabuleiro_server.bots.engine.iris import master as iris
     from tabuleiro_server.bots.engine.minefield import master as minefield
     from tabuleiro_server.bots.engine.virus_wars import master as virus_wars
     from tabuleiro_server.bots.engine.xero_g import master as xero_g
@@ -44,4 +46,5 @@ def warm() -> None:
     typer.echo(f"the bots are ready after {time.monotonic() - started_s:.1f} s, kept in {CACHE_FOLDER}")
     typer.echo(f"master of {VirusWars.title} rates actions by the weights {weights_hash(virus_wars.WEIGHTS_FILE)}")
     typer.echo(f"master of {XeroG.title} estimates by the weights {weights_hash(xero_g.WEIGHTS_FILE)}")
+    typer.echo(f"master of {Iris.title} guesses by the weights {weights_hash(iris.WEIGHTS_FILE)}")
     typer.echo(f"master of {Minefield.title} guesses by the weights {weights_hash(minefield.WEIGHTS_FILE)}")

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from tabuleiro.rules import registry
+from tabuleiro.rules.games.iris import Iris
 from tabuleiro.rules.games.minefield import Minefield
 from tabuleiro.rules.games.virus_wars import VirusWars
 from tabuleiro.rules.games.xero_g import XeroG
@@ -29,6 +30,7 @@ PAGE_COLUMNS: Final = 78
 _SKILLS_OF_MASTER: Final[Mapping[str, str]] = {
     VirusWars.name: "grows a tree of the actions that are likely the best, as it learnt from games",
     XeroG.name: "looks ahead by alpha-beta, leaves out what hands over a win at once, tries to refute its choice",
+    Iris.name: "plays games at random to the end, guesses where to look by patterns, as it learnt from games",
     Minefield.name: "plays games at random to the end, guesses where to look by patterns, as it learnt from games",
 }
 """How ``master`` of each game thinks."""

@@ -16,6 +16,7 @@ import numpy as np
 from tabuleiro_server.bots.engine.guided import (
     NODE_LIMIT,
     GuidedSearcher,
+    inherit_rave,
     keep_below,
     select_guided,
     set_priors,
@@ -64,6 +65,18 @@ def test_a_proven_win_is_selected_before_all_others() -> None:
     tree = tree_of([0.5, 0.3, 0.2])
     tree.proof[3] = 1
     assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT, np.empty(9, dtype=np.float32)) == 3
+
+
+def test_a_child_starts_with_what_its_action_gave_the_same_player_before() -> None:
+    tree, actions = tree_of([0.5, 0.5]), np.array([1, 7], dtype=np.int16)
+    path = np.array([0, 1, 3], dtype=np.int32)
+    assert add_children(tree, 1, 1, actions[1:], 1, TUNING, False)
+    assert add_children(tree, 3, 0, actions, 2, TUNING, False)
+    # The action 1 won 3 of 4 matches in which it was played later, and half of all matches were won.
+    tree.visits[0], tree.rave_visits[2], tree.rave_total[2] = 8, TUNING.prior_visits + 4, 2.0
+    inherit_rave(tree, path, 3, np.empty(9, dtype=np.float32), TUNING)
+    assert tree.rave_total[4] / TUNING.prior_visits == pytest.approx(2.0 / (TUNING.prior_visits + 4))
+    assert tree.rave_total[5] == 0.0
 
 
 def shape(tree: Tree, node: int) -> object:

@@ -39,7 +39,7 @@ def offered(monkeypatch, capsys, tmp_path):
         ("tabuleiro rules m", ["minefield"]),
         ("tabuleiro play --game minefield --preset ", ["feup-10", "feup-13", "feup-16"]),
         ("tabuleiro play --game iris -o s", ["side="]),
-        ("tabuleiro play --bot m", ["medium", "minimax-1", "minimax-3", "master"]),
+        ("tabuleiro play --bot m", ["medium", "master", "minimax-1", "minimax-3"]),
         ("tabuleiro play --stand-in h", ["hard"]),
     ],
 )

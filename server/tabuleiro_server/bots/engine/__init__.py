@@ -48,16 +48,13 @@ def searcher(game: Game) -> Searcher:
     raise BotError(f"there is no search for {game.title}")
 
 
-MASTER_GAMES: Final = (VirusWars.name, XeroG.name, Minefield.name)
-"""The games that have a search of its own for the level ``master``."""
-
-
 def master_searcher(game: Game) -> Searcher:
     """Return the search of the level ``master`` for ``game``, as :func:`searcher` does.
 
-    Raises: BotError if this game has none, ImportError without the extra ``bots``.
+    Raises: BotError if this game has no search, ImportError without the extra ``bots``.
     """
     from tabuleiro_server.bots.engine.guided import GuidedSearcher
+    from tabuleiro_server.bots.engine.iris.master import MasterIrisKernels
     from tabuleiro_server.bots.engine.minefield.master import MasterMinefieldKernels
     from tabuleiro_server.bots.engine.virus_wars.master import MasterVirusWarsKernels
     from tabuleiro_server.bots.engine.xero_g.master import MasterXeroGSearcher
@@ -66,9 +63,11 @@ def master_searcher(game: Game) -> Searcher:
         return GuidedSearcher(MasterVirusWarsKernels(game))
     if isinstance(game, XeroG):
         return MasterXeroGSearcher(game)
+    if isinstance(game, Iris):
+        return GuidedSearcher(MasterIrisKernels(game))
     if isinstance(game, Minefield):
         return GuidedSearcher(MasterMinefieldKernels(game))
-    raise BotError(f"there is no search of its own for the level master of {game.title}")
+    raise BotError(f"there is no search for {game.title}")
 
 
 def plain_searcher(game: Game) -> Searcher:

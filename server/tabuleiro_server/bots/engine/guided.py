@@ -6,8 +6,11 @@ A prior is a guess, before any playout, of how likely a child is the best.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from tabuleiro.rules import State
@@ -42,6 +45,31 @@ def set_priors(tree: Tree, node: int, logits: Array) -> None:
         total += tree.prior[first + place]
     for child in range(first, first + count):
         tree.prior[child] /= total
+
+
+@kernel
+def inherit_rave(tree: Tree, path: Array, length: int, gains: Array, tuning: Tuning) -> None:
+    """Start the new children of the last node of a path as well as their actions did for the same player before.
+
+    That is how much better or worse than the mean an action was at the last node of the path with the same mover.
+    ``gains``, by action, are overwritten.
+    """
+    node = path[length - 1]
+    depth = length - 2
+    while depth >= 0 and tree.mover[path[depth]] != tree.mover[node]:
+        depth -= 1
+    if depth < 0:
+        return
+    before = path[depth]
+    mean = tree.total[before] / tree.visits[before]
+    gains[:] = 0.0
+    first = tree.first_child[before]
+    for child in range(first, first + tree.child_count[before]):
+        total = tree.rave_total[child] + tuning.prior_visits * mean
+        gains[tree.action[child]] = total / tree.rave_visits[child] - mean
+    first = tree.first_child[node]
+    for child in range(first, first + tree.child_count[node]):
+        tree.rave_total[child] = tuning.prior_visits * gains[tree.action[child]]
 
 
 @kernel
@@ -81,6 +109,14 @@ def select_guided(tree: Tree, node: int, tuning: Tuning, prior_weight: float, sc
         if score > best_score:
             best, best_score = place, score
     return start + best
+
+
+def read_feature_weights(file: Path, count: int) -> Array:
+    """Return the weights of ``count`` features: a file holds them in hundredths by feature, 0 if it has none."""
+    weights = np.zeros(count, dtype=np.float32)
+    for feature, weight in msgspec.json.decode(file.read_bytes(), type=Mapping[int, int]).items():
+        weights[feature] = weight / 100
+    return weights
 
 
 @kernel

@@ -89,8 +89,7 @@ def _end_with_input() -> None:
 def _main(name: str) -> None:
     threading.Thread(target=_end_with_input, daemon=True).start()
     game = registry.load(name)
-    all_of_game = [KERNELS] if name not in engine.MASTER_GAMES else [KERNELS, MASTER_KERNELS]
-    if all(each.searcher(game, None) is not None for each in all_of_game):
+    if all(each.searcher(game, None) is not None for each in (KERNELS, MASTER_KERNELS)):
         mark_compiled(name)
 
 
@@ -179,7 +178,7 @@ class Readiness:
 KERNELS: Final = Readiness()
 """The kernels of this process."""
 
-MASTER_KERNELS: Final = Readiness(engine.master_searcher, engine.MASTER_GAMES)
+MASTER_KERNELS: Final = Readiness(engine.master_searcher)
 """Those of the level ``master``."""
 
 

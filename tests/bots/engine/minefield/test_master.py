@@ -13,7 +13,8 @@ from tabuleiro.rules import registry
 pytest.importorskip("numba", reason="the extra `bots` is not installed, so there are no kernels")
 
 from tabuleiro_server.bots import engine
-from tabuleiro_server.bots.engine.minefield.master import WEIGHTS_FILE, feature_weights
+from tabuleiro_server.bots.engine.guided import read_feature_weights
+from tabuleiro_server.bots.engine.minefield.master import WEIGHTS_FILE
 from tabuleiro_server.bots.engine.minefield.patterns import FEATURE_COUNT
 
 CASES_FILE = Path(__file__).parents[3] / "data" / "tactics.jsonl"
@@ -44,7 +45,7 @@ def test_master_plays_on_any_board(options: dict[str, int | str]) -> None:
 
 
 def test_what_features_are_worth_is_in_a_small_file() -> None:
-    weights = feature_weights()
+    weights = read_feature_weights(WEIGHTS_FILE, FEATURE_COUNT)
     assert weights.shape == (FEATURE_COUNT,)
     assert abs(weights).max() > 0.5
     assert WEIGHTS_FILE.stat().st_size < 60_000

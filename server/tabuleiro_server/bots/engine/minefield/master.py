@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import msgspec
 import numpy as np
 
 from tabuleiro.rules import State
 from tabuleiro.rules.games.minefield import Minefield, MinefieldState
-from tabuleiro_server.bots.engine.guided import select_guided, set_priors
+from tabuleiro_server.bots.engine.guided import read_feature_weights, select_guided, set_priors
 from tabuleiro_server.bots.engine.kernels import Array, RandomState, kernel, random_below
 from tabuleiro_server.bots.engine.mcts import (
     UNPROVEN,
@@ -185,14 +183,6 @@ WEIGHTS_FILE: Final = Path(__file__).with_name("weights.json")
 """The weights of features in hundredths, by feature; ``make train GAME=minefield`` makes it."""
 
 
-def feature_weights() -> Array:
-    """Return the weights of all features; 0 for those that the file leaves out."""
-    weights = np.zeros(FEATURE_COUNT, dtype=np.float32)
-    for feature, weight in msgspec.json.decode(WEIGHTS_FILE.read_bytes(), type=Mapping[int, int]).items():
-        weights[feature] = weight / 100
-    return weights
-
-
 class MasterMinefieldKernels:
     """The :class:`~tabuleiro_server.bots.engine.mcts.GameKernels` of ``master`` with the options of ``game``."""
 
@@ -200,7 +190,7 @@ class MasterMinefieldKernels:
         self._tuning, self._prior_weight = tuning, prior_weight
         self._tables = minefield_tables(game)
         self._look = new_look(game.size)
-        self._weights = feature_weights()
+        self._weights = read_feature_weights(WEIGHTS_FILE, FEATURE_COUNT)
         self._action_of = {int(cell): action for action, cell in enumerate(self._tables.cell_of)}
         self._last = -1
 

@@ -1,0 +1,174 @@
+"""What ``master`` sees of an empty cell of Iris: features of a stone on it, for priors."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tabuleiro_server.bots.engine.iris.board import (
+    FIRST,
+    HEADER,
+    LAST_FIRST,
+    LAST_SECOND,
+    MOVER,
+    NEUTRAL_COUNT,
+    OFF_BOARD,
+    RIM_COUNT,
+    Board,
+    IrisTables,
+    count_groups,
+)
+from tabuleiro_server.bots.engine.kernels import Array, kernel
+
+FEATURES: Final = 12
+"""Features of a stone: the cells around it, its ring, stones near in time, groups joined and cut, six bridges."""
+
+PATTERN_COUNT: Final = 4**6
+RINGS: Final = 8
+PHASES: Final = 4
+REACH: Final = 6
+"""Distances to other stones are told up to this; all farther ones are the same."""
+JOINS: Final = 6 * 6
+BRIDGES: Final = 4 * 16
+
+_RING_START: Final = PATTERN_COUNT
+_LAST_START: Final = _RING_START + RINGS * PHASES
+_FIRST_START: Final = _LAST_START + (REACH + 1) * (REACH + 1)
+_OWN_START: Final = _FIRST_START + REACH + 2
+_ENEMY_START: Final = _OWN_START + JOINS
+_BRIDGE_START: Final = _ENEMY_START + JOINS
+FEATURE_COUNT: Final = _BRIDGE_START + BRIDGES
+
+
+def mirror_table() -> Array:
+    """Return by pattern the one that stands for it, its turns and its mirror images.
+
+    A pattern has two bits for each of the six cells around a cell, clockwise: 0 for empty, 1 for an own stone, 2
+    for one of the other player, 3 for off the board.
+    """
+    patterns = np.arange(PATTERN_COUNT, dtype=np.int32)
+    cells = [patterns >> 2 * place & 3 for place in range(6)]
+    images = []
+    for start, sign in product(range(6), (1, -1)):
+        image = np.zeros(PATTERN_COUNT, dtype=np.int32)
+        for place in range(6):
+            image |= cells[(start + sign * place) % 6] << 2 * place
+        images.append(image)
+    return np.asarray(np.min(images, axis=0))
+
+
+class Look(NamedTuple):
+    """The geometry that features need, and room to find them.
+
+    ``bridges`` (cells x 6, int16) holds the cells over the gaps between two neighbours, clockwise from that
+    between the first and the second. ``steps`` (cells x cells, int8) are the steps from cell to cell,
+    ``rings`` (int8) those to the rim. ``mirror`` is :func:`mirror_table`, ``parents`` and ``sizes`` hold
+    groups, and ``features`` has a row for each action.
+    """
+
+    bridges: Array
+    steps: Array
+    rings: Array
+    mirror: Array
+    parents: Array
+    sizes: Array
+    features: Array
+
+
+def new_look(tables: IrisTables) -> Look:
+    """Return what features need on the board of ``tables``."""
+    count = len(tables.is_rim)
+    bridges = np.full((count, 6), count, dtype=np.int16)
+    steps = np.full((count, count), count, dtype=np.int16)
+    for cell in range(count):
+        for place in range(6):
+            for first, then in ((place, place + 1), (place + 1, place)):
+                near = tables.around[cell, 1 + first % 6]
+                if near < count:
+                    bridges[cell, place] = tables.around[near, 1 + then % 6]
+        steps[cell, cell], edge = 0, [cell]
+        for distance in range(1, count):
+            near_cells = {int(near) for each in edge for near in tables.around[each, 1:7] if near < count}
+            edge = [near for near in near_cells if steps[cell, near] == count]
+            steps[cell, edge] = distance
+    return Look(
+        bridges,
+        np.minimum(steps, REACH).astype(np.int8),
+        steps[:, tables.is_rim == 1].min(axis=1).astype(np.int8),
+        mirror_table(),
+        np.zeros(count, dtype=np.int16),
+        np.zeros(count, dtype=np.int32),
+        np.zeros((count + 1, FEATURES), dtype=np.int32),
+    )
+
+
+@kernel
+def colour_at(board: Board, cell: int, mover: int) -> int:
+    """Return 0 for an empty cell, 1 for a stone of ``mover``, 2 for one of the other player, 3 off the board."""
+    owner = board[HEADER + cell]
+    if owner < 0:
+        return 0
+    if owner == OFF_BOARD:
+        return 3
+    return 1 if owner == mover else 2
+
+
+@kernel
+def rank_of_join(board: Board, tables: IrisTables, look: Look, cell: int, player: int) -> int:
+    """Return a number from 0 to 35 for the two best groups of ``player`` beside an empty cell."""
+    best = second = best_root = -1
+    for step in range(1, 7):
+        near = tables.around[cell, step]
+        if board[HEADER + near] != player:
+            continue
+        root = near
+        while look.parents[root] != root:
+            root = look.parents[root]
+        size = look.sizes[root]
+        if root == best_root:
+            continue
+        if size > best:
+            best, second, best_root = size, best, root
+        elif size > second:
+            second = size
+    return 6 * (rank_of_score(best) if best >= 0 else 0) + (rank_of_score(second) if second >= 0 else 0)
+
+
+@kernel
+def rank_of_score(score: int) -> int:
+    """Return 1 to 5 for a group with ``score`` coloured cells."""
+    if score <= 2:
+        return 1 + score
+    return 4 if score <= 4 else 5
+
+
+@kernel
+def find_features(board: Board, tables: IrisTables, look: Look, actions: Array, count: int) -> None:
+    """Find the features of the first ``count`` of ``actions`` of the mover, none of them the pass."""
+    cell_count = len(tables.is_rim)
+    mover, first = int(board[MOVER]), int(board[FIRST])
+    count_groups(board, tables, look.parents, look.sizes)
+    empty = board[NEUTRAL_COUNT] + board[RIM_COUNT]
+    phase = PHASES - 1 - (PHASES * empty - 1) // cell_count
+    last, last_second = int(board[LAST_FIRST]), int(board[LAST_SECOND])
+    for place in range(count):
+        cell = int(actions[place])
+        features = look.features[place]
+        pattern = 0
+        for step in range(6):
+            pattern |= colour_at(board, tables.around[cell, 1 + step], mover) << 2 * step
+        features[0] = look.mirror[pattern]
+        features[1] = _RING_START + PHASES * look.rings[cell] + phase
+        near = look.steps[cell, last] if last >= 0 else REACH
+        far = look.steps[cell, last_second] if last_second >= 0 else REACH
+        features[2] = _LAST_START + (REACH + 1) * min(near, far) + max(near, far)
+        features[3] = _FIRST_START + (look.steps[cell, first] if first >= 0 else REACH + 1)
+        features[4] = _OWN_START + rank_of_join(board, tables, look, cell, mover)
+        features[5] = _ENEMY_START + rank_of_join(board, tables, look, cell, 1 - mover)
+        for step in range(6):
+            one = colour_at(board, tables.around[cell, 1 + step], mover)
+            other = colour_at(board, tables.around[cell, 2 + step], mover)
+            beyond = colour_at(board, look.bridges[cell, step], mover)
+            features[6 + step] = _BRIDGE_START + 16 * beyond + 4 * min(one, other) + max(one, other)
