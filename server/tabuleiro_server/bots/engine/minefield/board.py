@@ -192,16 +192,22 @@ def renew_ban(board: Board, tables: MinefieldTables, cell: int) -> None:
 
 
 @kernel
-def play_minefield(board: Board, tables: MinefieldTables, cell: int) -> None:
-    """Put a stone of the mover on a legal cell, and find the next mover."""
+def put(board: Board, tables: MinefieldTables, cell: int, player: int) -> None:
+    """Put a stone on an empty cell; bans, links and the mover stay as they are."""
     cell_count = tables.edges.shape[1]
     places, empties = HEADER + 2 * cell_count, HEADER + 3 * cell_count
-    player = int(board[MOVER])
     board[HEADER + cell] = player
     board[EMPTY_COUNT] -= 1
     moved = board[empties + board[EMPTY_COUNT]]
     board[empties + board[places + cell]] = moved
     board[places + moved] = board[places + cell]
+
+
+@kernel
+def play_minefield(board: Board, tables: MinefieldTables, cell: int) -> None:
+    """Put a stone of the mover on a legal cell, and find the next mover."""
+    player = int(board[MOVER])
+    put(board, tables, cell, player)
     if len(tables.nearby) > 0:
         renew_ban(board, tables, cell)
         for offset in tables.nearby:

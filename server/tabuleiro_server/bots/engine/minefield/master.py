@@ -10,7 +10,7 @@ import numpy as np
 from tabuleiro.rules import State
 from tabuleiro.rules.games.minefield import Minefield, MinefieldState
 from tabuleiro_server.bots.engine.guided import read_feature_weights, select_guided, set_priors
-from tabuleiro_server.bots.engine.kernels import Array, RandomState, kernel, random_below
+from tabuleiro_server.bots.engine.kernels import Array, RandomState, as_index, kernel, random_below
 from tabuleiro_server.bots.engine.mcts import (
     UNPROVEN,
     Tree,
@@ -29,6 +29,7 @@ from tabuleiro_server.bots.engine.minefield.board import (
     minefield_tables,
     pack_minefield,
     play_minefield,
+    put,
 )
 from tabuleiro_server.bots.engine.minefield.patterns import (
     BANNED,
@@ -84,19 +85,19 @@ def fill_board(board: Board, tables: MinefieldTables, look: Look, rng: RandomSta
     while skip_count < 2:
         left = count
         while left > 0:
-            place = empties + random_below(rng, left)
+            place = as_index(empties + random_below(rng, left))
             left -= 1
             cell = int(board[place])
-            board[place] = board[empties + left]
+            board[place] = board[as_index(empties + left)]
             if has_bans:
-                ban = look.bans[look.around[cell]] >> player
+                ban = look.bans[look.around[as_index(cell)]] >> player
                 if ban & BANNED or (ban & MAYBE_BANNED and is_banned(board, tables, cell, player)):
                     # Left out for this turn, but still in the list.
-                    board[empties + left] = cell
+                    board[as_index(empties + left)] = cell
                     continue
             count -= 1
-            board[empties + left] = board[empties + count]
-            board[HEADER + cell] = player
+            board[as_index(empties + left)] = board[as_index(empties + count)]
+            board[as_index(HEADER + cell)] = player
             note_stone(look, cell, player)
             skip_count = -1
             break
@@ -151,20 +152,30 @@ def search_guided(
     actions = np.empty(len(tables.cell_of), dtype=np.int16)
     logits, scores = np.empty((2, len(tables.cell_of)), dtype=np.float32)
     path = np.empty(len(tables.cell_of) + 2, dtype=np.int32)
+    look_around(start, tables, look)
+    around = look.around.copy()
     for done in range(playout_count):
         if tree.proof[root] != UNPROVEN:
             return done
         board[:] = start
+        look.around[:] = around
         node, length, last = root, 1, last_at_start
         path[0] = root
         while tree.child_count[node] > 0 and tree.proof[node] == UNPROVEN:
+            mover = int(tree.mover[node])
             node = select_guided(tree, node, tuning, prior_weight, scores)
             last = int(tree.action[node])
-            play_minefield(board, tables, last)
+            put(board, tables, last, mover)
+            note_stone(look, last, mover)
+            # One who cannot move is passed over by the playout.
+            board[MOVER] = 1 - mover
             path[length] = node
             length += 1
-        if tree.proof[node] == UNPROVEN:
-            look_around(board, tables, look)
+        if tree.proof[node] == UNPROVEN and (node == root or tree.visits[node] >= tuning.expand_at_visits):
+            # Only now are bans and links needed, which take longer than all stones of the path.
+            board[:] = start
+            for depth in range(1, length):
+                play_minefield(board, tables, tree.action[path[depth]])
             if settle_minefield(tree, node, board, tables, actions, tuning, node == root):
                 rate_actions(board, tables, look, weights, last, actions, tree.child_count[node], logits)
                 set_priors(tree, node, logits)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tabuleiro_server.bots.engine.kernels import Array, kernel
+from tabuleiro_server.bots.engine.kernels import Array, as_index, kernel, lean_kernel
 from tabuleiro_server.bots.engine.minefield.board import (
     BORDER,
     EMPTY,
@@ -127,11 +127,11 @@ def look_around(board: Board, tables: MinefieldTables, look: Look) -> None:
         look.around[cell] = pattern
 
 
-@kernel
+@lean_kernel
 def note_stone(look: Look, cell: int, player: int) -> None:
     """Add a new stone to the patterns of the cells around it."""
     for place in range(8):
-        look.around[cell + look.circle[place]] += (player + 1) << 2 * ((place + 4) % 8)
+        look.around[as_index(cell + look.circle[place])] += (player + 1) << 2 * ((place + 4) % 8)
 
 
 @kernel
