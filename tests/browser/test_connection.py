@@ -151,6 +151,8 @@ def test_a_phone_that_slept_finds_its_connection_dead_and_comes_back(visit: Any,
     join(other)
     page.wait_for_selector("circle.next")
     step(page, chance, by_touch=True)
+    # A tap is told to the page a moment later: until then a second step would choose another cell.
+    page.locator(".actions .primary").wait_for()
     step(page, chance, by_touch=True)
     wait_for_actions(page, 1)
     # The phone sleeps: what comes is lost, and nobody closes the connection.
