@@ -101,7 +101,7 @@ def _by_time(name: str) -> list[str]:
         return []
     return [
         "",
-        "`master` has no limit of nodes. It was measured by time, on one core that other work kept busy, sides "
+        "`master` has no limit of nodes. It was measured by time, both players on one core, sides "
         "swapped; `expert` had no limit of nodes either. The aim is one for 200 games. Turns of 100 ms were "
         "measured by processor time, the others by",
         "",

@@ -10,7 +10,7 @@ import numpy as np
 
 from tabuleiro.rules import registry
 from tabuleiro.rules.games.iris import Iris
-from tabuleiro_server.bots.engine.iris.board import iris_tables
+from tabuleiro_server.bots.engine.iris.board import iris_tables, play_iris
 from tabuleiro_server.bots.engine.iris.patterns import FEATURE_COUNT, find_features, new_look
 from tabuleiro_server.bots.engine.iris.search import IrisKernels
 from tabuleiro_server.bots.engine.kernels import Array, new_rng
@@ -37,11 +37,11 @@ def play_game(seed: int, number: int) -> Examples:
     look, chance = new_look(tables), new_rng(rng.getrandbits(32))
     state = game.initial_state()
     for _ in range(rng.randrange(RANDOM_FIRST + 1)):
-        state = state.child(rng.choice(state.legal_actions()))
+        state = state.child(rng.choice([each for each in state.legal_actions() if each != game.pass_action]))
+    board = kernels.pack(state)
     found = list[tuple[Array, Array]]()
     while not state.is_terminal:
         forget(tree)
-        board = kernels.pack(state)
         kernels.grow(tree, 0, board, chance, NODES)
         if tree.proof[0] != UNPROVEN or abs(tree.total[0] / tree.visits[0]) >= DECIDED:
             break
@@ -57,4 +57,6 @@ def play_game(seed: int, number: int) -> Examples:
         else:
             action = int(tree.action[best_child(tree, 0)])
         state = state.child(action)
+        # Played on, as in a search: it knows the stones of the other player's last turn also within a turn.
+        play_iris(board, tables, action)
     return examples_of(found)

@@ -1,7 +1,7 @@
-"""Weights of features for the priors of ``master`` in the games with playouts, fitted to what ``expert`` looks at.
+"""Weights of features for the priors of ``master`` in the games with playouts, fitted to searches.
 
-Each position of games of ``expert`` against itself is searched; the shares of the visits of the actions are the
-chances to be learnt.
+Games are played by the search of ``expert`` with fewer playouts, and some of their first actions are drawn. The
+shares of the visits of the actions are the chances to be learnt.
 """
 
 from __future__ import annotations

@@ -44,7 +44,9 @@ def warm() -> None:
         for name in engine.SEARCHED_GAMES:
             mark_compiled(name)
     typer.echo(f"the bots are ready after {time.monotonic() - started_s:.1f} s, kept in {CACHE_FOLDER}")
-    typer.echo(f"master of {VirusWars.title} rates actions by the weights {weights_hash(virus_wars.WEIGHTS_FILE)}")
+    typer.echo(
+        f"master of {VirusWars.title} leads its tree by the weights {weights_hash(virus_wars.WEIGHTS_FILE)}"
+    )
     typer.echo(f"master of {XeroG.title} estimates by the weights {weights_hash(xero_g.WEIGHTS_FILE)}")
     typer.echo(f"master of {Iris.title} guesses by the weights {weights_hash(iris.WEIGHTS_FILE)}")
     typer.echo(f"master of {Minefield.title} guesses by the weights {weights_hash(minefield.WEIGHTS_FILE)}")

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tabuleiro.rules import State, registry
+from tabuleiro.rules import registry
 from tabuleiro.rules.games.minefield import Minefield
 
 pytest.importorskip("numba", reason="the extra `bots` is not installed, so there are no kernels")
@@ -15,8 +15,6 @@ import numpy as np
 
 from tabuleiro_server.bots.engine.guided import (
     NODE_LIMIT,
-    GuidedSearcher,
-    inherit_rave,
     keep_below,
     select_guided,
     set_priors,
@@ -24,6 +22,7 @@ from tabuleiro_server.bots.engine.guided import (
 from tabuleiro_server.bots.engine.kernels import new_rng
 from tabuleiro_server.bots.engine.mcts import Tree, Tuning, add_children, new_tree
 from tabuleiro_server.bots.engine.minefield.master import MasterMinefieldKernels
+from tests.bots.engine.counting_searcher import CountingSearcher
 
 TUNING = Tuning(exploration=0.05, rave_weight=0.001, prior_visits=4.0, expand_at_visits=2)
 PRIOR_WEIGHT = 0.3
@@ -67,18 +66,6 @@ def test_a_proven_win_is_selected_before_all_others() -> None:
     assert select_guided(tree, 0, TUNING, PRIOR_WEIGHT, np.empty(9, dtype=np.float32)) == 3
 
 
-def test_a_child_starts_with_what_its_action_gave_the_same_player_before() -> None:
-    tree, actions = tree_of([0.5, 0.5]), np.array([1, 7], dtype=np.int16)
-    path = np.array([0, 1, 3], dtype=np.int32)
-    assert add_children(tree, 1, 1, actions[1:], 1, TUNING, False)
-    assert add_children(tree, 3, 0, actions, 2, TUNING, False)
-    # The action 1 won 3 of 4 matches in which it was played later, and half of all matches were won.
-    tree.visits[0], tree.rave_visits[2], tree.rave_total[2] = 8, TUNING.prior_visits + 4, 2.0
-    inherit_rave(tree, path, 3, np.empty(9, dtype=np.float32), TUNING)
-    assert tree.rave_total[4] / TUNING.prior_visits == pytest.approx(2.0 / (TUNING.prior_visits + 4))
-    assert tree.rave_total[5] == 0.0
-
-
 def shape(tree: Tree, node: int) -> object:
     """Return all that a tree holds below ``node``, wherever its nodes lie."""
     children = range(tree.first_child[node], tree.first_child[node] + tree.child_count[node])
@@ -109,16 +96,8 @@ def test_nothing_is_lost_when_the_first_child_got_its_children_last() -> None:
     assert shape(tree, 0) == before
 
 
-class CountingSearcher(GuidedSearcher):
-    """Keeps how often the root was visited before each search."""
-
-    def __init__(self, game: Minefield) -> None:
-        super().__init__(MasterMinefieldKernels(game))
-        self.kept = list[int]()
-
-    def _prepare(self, state: State, *, is_timed: bool) -> None:
-        super()._prepare(state, is_timed=is_timed)
-        self.kept.append(int(self._tree.visits[0]))
+def counting(game: Minefield) -> CountingSearcher:
+    return CountingSearcher(MasterMinefieldKernels(game))
 
 
 def deadline_s() -> float:
@@ -127,7 +106,7 @@ def deadline_s() -> float:
 
 def test_by_time_a_search_goes_on_with_the_tree_of_the_last_turn() -> None:
     game = small_game()
-    searcher, state = CountingSearcher(game), game.initial_state()
+    searcher, state = counting(game), game.initial_state()
     nodes = 3_000
     chosen = searcher.choose_turn(state, max_nodes=nodes, deadline_s=deadline_s(), seed=1)
     # The answer that it expected.
@@ -141,7 +120,7 @@ def test_by_time_a_search_goes_on_with_the_tree_of_the_last_turn() -> None:
 
 def test_by_nodes_alone_a_search_keeps_nothing_and_always_gives_the_same_result() -> None:
     game = small_game()
-    searcher, state = CountingSearcher(game), game.initial_state()
+    searcher, state = counting(game), game.initial_state()
     first = searcher.choose_turn(state, max_nodes=3_000, deadline_s=None, seed=1)
     answered = state.child(first.lines[0][0]).child(first.lines[0][1])
     searcher.choose_turn(answered, max_nodes=3_000, deadline_s=None, seed=1)
@@ -151,7 +130,7 @@ def test_by_nodes_alone_a_search_keeps_nothing_and_always_gives_the_same_result(
 
 def test_an_analysis_drops_the_tree_of_the_last_turn() -> None:
     game = small_game()
-    searcher, state = CountingSearcher(game), game.initial_state()
+    searcher, state = counting(game), game.initial_state()
     searcher.choose_turn(state, max_nodes=500, deadline_s=deadline_s(), seed=1)
     *_, analysis = searcher.analyse(state, candidate_count=3, max_nodes=500, deadline_s=None, seed=1)
     searcher.choose_turn(state, max_nodes=500, deadline_s=deadline_s(), seed=1)

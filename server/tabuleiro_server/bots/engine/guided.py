@@ -48,28 +48,12 @@ def set_priors(tree: Tree, node: int, logits: Array) -> None:
 
 
 @kernel
-def inherit_rave(tree: Tree, path: Array, length: int, gains: Array, tuning: Tuning) -> None:
-    """Start the new children of the last node of a path as well as their actions did for the same player before.
-
-    That is how much better or worse than the mean an action was at the last node of the path with the same mover.
-    ``gains``, by action, are overwritten.
-    """
-    node = path[length - 1]
-    depth = length - 2
-    while depth >= 0 and tree.mover[path[depth]] != tree.mover[node]:
-        depth -= 1
-    if depth < 0:
-        return
-    before = path[depth]
-    mean = tree.total[before] / tree.visits[before]
-    gains[:] = 0.0
-    first = tree.first_child[before]
-    for child in range(first, first + tree.child_count[before]):
-        total = tree.rave_total[child] + tuning.prior_visits * mean
-        gains[tree.action[child]] = total / tree.rave_visits[child] - mean
-    first = tree.first_child[node]
-    for child in range(first, first + tree.child_count[node]):
-        tree.rave_total[child] = tuning.prior_visits * gains[tree.action[child]]
+def sum_weights(features: Array, weights: Array, count: int, logits: Array) -> None:
+    """Write the sums of the weights of the features in the first ``count`` rows to ``logits``."""
+    for place in range(count):
+        logits[place] = 0.0
+        for feature in features[place]:
+            logits[place] += weights[feature]
 
 
 @kernel
@@ -153,6 +137,8 @@ class GuidedSearcher(MctsSearcher):
 
     def __init__(self, kernels: GameKernels) -> None:
         super().__init__(kernels, NODE_LIMIT)
+        # Compiled with the other kernels, and not in the second turn.
+        nodes_below(self._tree, 0)
         self._searched: State | None = None
 
     def choose_turn(
@@ -166,7 +152,9 @@ class GuidedSearcher(MctsSearcher):
     def _prepare(self, state: State, *, is_timed: bool) -> None:
         searched, self._searched = self._searched, None
         node = None
-        if is_timed and searched is not None and searched.game == state.game:
+        # Within a turn, nodes lack the actions that others of its start stand for.
+        is_new_turn = state.actions_in_turn == 0
+        if is_timed and is_new_turn and searched is not None and searched.game == state.game:
             node = self._find(searched, state)
         if node is None:
             forget(self._tree)
@@ -174,7 +162,10 @@ class GuidedSearcher(MctsSearcher):
             keep_below(self._tree, node)
 
     def _find(self, searched: State, state: State) -> int | None:
-        """Return the node of ``state`` in the tree of ``searched``, by actions on cells whose pieces are new."""
+        """Return the node of ``state`` in the tree of ``searched``, by actions on cells whose pieces are new.
+
+        There is none after a pass.
+        """
         if not 0 <= state.turn_number - searched.turn_number <= TURNS_TO_FIND:
             return None
         before, wanted, changed = dict(searched.pieces()), state.key(), 0

@@ -1,7 +1,8 @@
 """Monte-Carlo tree search for any game: the tree and its kernels, and the choice of whole turns by it.
 
-The kernels of a game (:class:`GameKernels`) descend, expand and play out, and call those of the tree. Nothing here
-assumes that players alternate: every node has its mover, and results are kept from the side of player 0.
+The kernels of a game (:class:`GameKernels`) descend, expand and value leaves, most by playouts, and call those of
+the tree. Nothing here assumes that players alternate: every node has its mover, and results are kept from the side
+of player 0.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Tree(NamedTuple):
     ``mover`` is the player to move at a node, set when its children are added. ``total`` is the sum of the results
     of ``visits`` playouts, 1 for each that player 0 won and -1 for each lost, or of estimates between them;
     ``rave_total`` is the same for the ``rave_visits`` playouts in which the player who chooses the node played its
-    action then or later. ``prior`` is how likely the node is the best of its neighbours, in searches that have a
-    guess. ``used`` holds the number of nodes.
+    action then or later, and both begin with what is thought of the node before any. ``prior`` is how likely the
+    node is the best of its neighbours, in searches that have a guess. ``used`` holds the number of nodes.
     """
 
     first_child: Array

@@ -51,9 +51,9 @@ def test_a_likely_child_starts_as_a_better_one_for_its_player() -> None:
     for mover in (0, 1):
         tree = new_tree(5_000)
         assert add_children(tree, 0, mover, np.arange(3, dtype=np.int16), 3, TUNING, True)
-        add_gains(tree, 0, np.array([1.0, -1.0, 0.0], dtype=np.float32), TUNING, 0.1)
+        add_gains(tree, 0, np.array([1.0, -1.0, -6.0], dtype=np.float32), 2, TUNING, 0.1)
         gains = (1 - 2 * mover) * tree.rave_total[1:4] / TUNING.prior_visits
-        assert gains == pytest.approx([0.1, -0.1, 0.0])
+        assert gains == pytest.approx([0.1, -0.1, -0.2])
 
 
 def test_what_features_are_worth_is_in_a_small_file() -> None:

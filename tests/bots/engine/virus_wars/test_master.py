@@ -22,6 +22,7 @@ from tabuleiro_server.bots.engine.kernels import new_rng
 from tabuleiro_server.bots.engine.mcts import UNPROVEN, Tree, new_tree
 from tabuleiro_server.bots.engine.virus_wars import master
 from tabuleiro_server.bots.engine.weights import read_weights
+from tests.bots.engine.counting_searcher import CountingSearcher
 from tests.bots.engine.turn_tactics import ForcedWins
 
 NODES = 3_000
@@ -29,18 +30,6 @@ CASES_FILE = Path(__file__).parents[3] / "data" / "turn_tactics.jsonl"
 CASES: list[dict[str, Any]] = [
     case for line in CASES_FILE.read_text().splitlines() if (case := json.loads(line))["game"] == "virus-wars"
 ]
-
-
-class CountingSearcher(GuidedSearcher):
-    """Keeps how often the root was visited before each search."""
-
-    def __init__(self, kernels: master.MasterVirusWarsKernels) -> None:
-        super().__init__(kernels)
-        self.kept = list[int]()
-
-    def _prepare(self, state: State, *, is_timed: bool) -> None:
-        super()._prepare(state, is_timed=is_timed)
-        self.kept.append(int(self._tree.visits[0]))
 
 
 def new_game(**options: int | str) -> VirusWars:
@@ -137,6 +126,23 @@ def test_other_weights_lead_to_other_turns_and_those_of_the_file_are_taken_by_th
     assert chosen_in(state, other).actions != found.actions
 
 
+def test_within_a_turn_a_search_starts_anew() -> None:
+    """Symptom: actions that others of the start of the turn stood for were never looked at."""
+    state, searcher = new_searcher(rows=6, cols=6, steps=3)
+    for action in (*(0, 6, 12), *(35, 29, 23)):
+        state = state.child(action)
+    chosen = searcher.choose_turn(state, max_nodes=500, deadline_s=time.monotonic() + 60, seed=1)
+    for action in chosen.actions[:2]:
+        state = state.child(action)
+        searcher.choose_turn(state, max_nodes=500, deadline_s=time.monotonic() + 60, seed=1)
+    assert searcher.kept == [0, 0, 0]
+
+
+def test_weights_of_another_number_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"3 weights of Virus Wars, expected 28"):
+        master.MasterVirusWarsKernels(new_game(), [1.0, 2.0, 3.0])
+
+
 def test_what_is_proven_is_true() -> None:
     proven = {-1.0: 0, 1.0: 0}
     rng = Random(3)
@@ -174,7 +180,7 @@ def test_each_set_of_actions_is_in_the_tree_once() -> None:
     assert len(set(found)) == len(found)
 
 
-def test_a_node_gets_all_its_actions_as_children_in_time_with_falling_priors() -> None:
+def test_a_node_gets_more_children_in_time_with_falling_priors() -> None:
     state = new_game().initial_state()
     for action in (100, 90, 80, 70, 60):
         state = state.child(action)

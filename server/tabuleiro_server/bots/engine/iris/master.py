@@ -7,9 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from tabuleiro.rules import State
-from tabuleiro.rules.games.iris import Iris, IrisState
-from tabuleiro_server.bots.engine.guided import inherit_rave, read_feature_weights, select_guided, set_priors
+from tabuleiro.rules.games.iris import Iris
+from tabuleiro_server.bots.engine.guided import read_feature_weights, select_guided, set_priors, sum_weights
 from tabuleiro_server.bots.engine.iris.board import (
     HEADER,
     IS_OVER,
@@ -18,13 +17,11 @@ from tabuleiro_server.bots.engine.iris.board import (
     Board,
     IrisTables,
     compare_scores,
-    iris_tables,
     list_iris,
-    pack_iris,
     play_iris,
 )
 from tabuleiro_server.bots.engine.iris.patterns import FEATURE_COUNT, Look, find_features, new_look
-from tabuleiro_server.bots.engine.iris.search import play_out_iris, proof_of, prove_pass
+from tabuleiro_server.bots.engine.iris.search import IrisKernels, play_out_iris, proof_of, prove_pass
 from tabuleiro_server.bots.engine.kernels import Array, RandomState, kernel
 from tabuleiro_server.bots.engine.mcts import (
     UNPROVEN,
@@ -39,33 +36,34 @@ from tabuleiro_server.bots.engine.mcts import (
 TUNING: Final = Tuning(exploration=0.02, rave_weight=0.002, prior_visits=100.0, expand_at_visits=8)
 PRIOR_WEIGHT: Final = 0.3
 PRIOR_GAIN: Final = 0.1
-"""How much better a new child starts whose prior is e times the mean."""
+"""How much better than its parent a new child starts whose prior is e times the geometric mean."""
 PASS_LOGIT: Final = -6.0
 """The logarithm of the prior of a pass, before priors are made to add up to 1: about that of the worst stones."""
 
 
 @kernel
-def add_gains(tree: Tree, node: int, logits: Array, tuning: Tuning, gain: float) -> None:
-    """Start the new children of ``node`` the better the likelier they are; see :data:`PRIOR_GAIN`."""
-    first, count = tree.first_child[node], tree.child_count[node]
-    mean = np.mean(logits[:count])
-    most = tuning.prior_visits * gain * (1.0 if tree.mover[node] == 0 else -1.0)
-    for place in range(count):
-        tree.rave_total[first + place] += most * min(max(logits[place] - mean, -2.0), 2.0)
+def rate_actions(
+    board: Board, tables: IrisTables, look: Look, weights: Array, actions: Array, count: int, logits: Array
+) -> int:
+    """Write logarithms of the priors of the first ``count`` of ``actions`` to ``logits``, up to a constant.
+
+    Return the number of stones among them: all, or all but the last, which is the pass.
+    """
+    stones = count - 1 if actions[count - 1] == len(tables.is_rim) else count
+    find_features(board, tables, look, actions, stones)
+    sum_weights(look.features, weights, stones, logits)
+    logits[stones] = PASS_LOGIT
+    return stones
 
 
 @kernel
-def rate_actions(
-    board: Board, tables: IrisTables, look: Look, weights: Array, actions: Array, count: int, logits: Array
-) -> None:
-    """Write logarithms of the priors of the first ``count`` of ``actions`` to ``logits``, up to a constant."""
-    stones = count - 1 if actions[count - 1] == len(tables.is_rim) else count
-    find_features(board, tables, look, actions, stones)
-    logits[stones] = PASS_LOGIT
-    for place in range(stones):
-        logits[place] = 0.0
-        for feature in look.features[place]:
-            logits[place] += weights[feature]
+def add_gains(tree: Tree, node: int, logits: Array, stones: int, tuning: Tuning, gain: float) -> None:
+    """Start the new children of ``node``, first ``stones``, the better the likelier they are: see PRIOR_GAIN."""
+    first = tree.first_child[node]
+    mean = np.mean(logits[:stones])
+    whole = tuning.prior_visits * gain * (1.0 if tree.mover[node] == 0 else -1.0)
+    for place in range(tree.child_count[node]):
+        tree.rave_total[first + place] = whole * min(max(logits[place] - mean, -2.0), 2.0)
 
 
 @kernel
@@ -80,6 +78,7 @@ def search_guided(
     playout_count: int,
     tuning: Tuning,
     prior_weight: float,
+    prior_gain: float,
 ) -> int:
     """Grow the tree below ``root``, whose board is ``start``, and return the number of playouts.
 
@@ -88,7 +87,7 @@ def search_guided(
     count = len(tables.is_rim)
     board = np.empty_like(start)
     actions = np.empty(count + 1, dtype=np.int16)
-    logits, scores, gains = np.empty((3, count + 1), dtype=np.float32)
+    logits, scores = np.empty((2, count + 1), dtype=np.float32)
     path = np.empty(2 * count + 4, dtype=np.int32)
     for done in range(playout_count):
         if tree.proof[root] != UNPROVEN:
@@ -107,10 +106,9 @@ def search_guided(
             elif tree.visits[node] >= tuning.expand_at_visits or node == root:
                 found = list_iris(board, tables, actions)
                 if add_children(tree, node, board[MOVER], actions, found, tuning, node == root):
-                    inherit_rave(tree, path, length, gains, tuning)
-                    rate_actions(board, tables, look, weights, actions, found, logits)
+                    stones = rate_actions(board, tables, look, weights, actions, found, logits)
                     set_priors(tree, node, logits)
-                    add_gains(tree, node, logits, tuning, PRIOR_GAIN)
+                    add_gains(tree, node, logits, stones, tuning, prior_gain)
                     if board[PASSES] > 0:
                         prove_pass(tree, node, proof_of(compare_scores(board, tables, look.parents, look.sizes)))
             if tree.proof[node] != UNPROVEN:
@@ -128,21 +126,13 @@ WEIGHTS_FILE: Final = Path(__file__).with_name("weights.json")
 """The weights of features in hundredths, by feature; ``make train GAME=iris`` makes it."""
 
 
-class MasterIrisKernels:
+class MasterIrisKernels(IrisKernels):
     """The :class:`~tabuleiro_server.bots.engine.mcts.GameKernels` of ``master`` with the options of ``game``."""
 
-    def __init__(
-        self, game: Iris, tuning: Tuning = TUNING, prior_weight: float = PRIOR_WEIGHT, weights: Array | None = None
-    ) -> None:
-        self._tuning, self._prior_weight = tuning, prior_weight
-        self._tables = iris_tables(game)
+    def __init__(self, game: Iris, tuning: Tuning = TUNING) -> None:
+        super().__init__(game, tuning)
         self._look = new_look(self._tables)
-        self._weights = read_feature_weights(WEIGHTS_FILE, FEATURE_COUNT) if weights is None else weights
-
-    def pack(self, state: State) -> Board:
-        """Return the board of ``state``."""
-        assert isinstance(state, IrisState)
-        return pack_iris(state)
+        self._weights = read_feature_weights(WEIGHTS_FILE, FEATURE_COUNT)
 
     def grow(self, tree: Tree, root: int, board: Board, rng: RandomState, playout_count: int) -> int:
         """Search below the node ``root``; see :func:`search_guided`."""
@@ -156,14 +146,6 @@ class MasterIrisKernels:
             rng,
             playout_count,
             self._tuning,
-            self._prior_weight,
+            PRIOR_WEIGHT,
+            PRIOR_GAIN,
         )
-
-    def action_of(self, number: int) -> int:
-        """Return the action of the rules: the same number."""
-        return number
-
-    def actions_left(self, state: State) -> int:
-        """Return 2 at the start of any turn but the first, else 1."""
-        assert isinstance(state, IrisState)
-        return 2 if state.first is None and state.stones[0] else 1

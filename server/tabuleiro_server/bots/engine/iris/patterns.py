@@ -23,7 +23,8 @@ from tabuleiro_server.bots.engine.iris.board import (
 from tabuleiro_server.bots.engine.kernels import Array, kernel
 
 FEATURES: Final = 12
-"""Features of a stone: the cells around it, its ring, stones near in time, groups joined and cut, six bridges."""
+"""Features of a stone: the cells around it, its ring, steps to the last turn and to the first stone of this one,
+groups joined and cut, six bridges."""
 
 PATTERN_COUNT: Final = 4**6
 RINGS: Final = 8
@@ -161,9 +162,9 @@ def find_features(board: Board, tables: IrisTables, look: Look, actions: Array, 
             pattern |= colour_at(board, tables.around[cell, 1 + step], mover) << 2 * step
         features[0] = look.mirror[pattern]
         features[1] = _RING_START + PHASES * look.rings[cell] + phase
-        near = look.steps[cell, last] if last >= 0 else REACH
-        far = look.steps[cell, last_second] if last_second >= 0 else REACH
-        features[2] = _LAST_START + (REACH + 1) * min(near, far) + max(near, far)
+        to_one = look.steps[cell, last] if last >= 0 else REACH
+        to_other = look.steps[cell, last_second] if last_second >= 0 else REACH
+        features[2] = _LAST_START + (REACH + 1) * min(to_one, to_other) + max(to_one, to_other)
         features[3] = _FIRST_START + (look.steps[cell, first] if first >= 0 else REACH + 1)
         features[4] = _OWN_START + rank_of_join(board, tables, look, cell, mover)
         features[5] = _ENEMY_START + rank_of_join(board, tables, look, cell, 1 - mover)

@@ -9,7 +9,12 @@ import numpy as np
 
 from tabuleiro.rules import State
 from tabuleiro.rules.games.minefield import Minefield, MinefieldState
-from tabuleiro_server.bots.engine.guided import read_feature_weights, select_guided, set_priors
+from tabuleiro_server.bots.engine.guided import (
+    read_feature_weights,
+    select_guided,
+    set_priors,
+    sum_weights,
+)
 from tabuleiro_server.bots.engine.kernels import Array, RandomState, as_index, kernel, random_below
 from tabuleiro_server.bots.engine.mcts import (
     UNPROVEN,
@@ -122,10 +127,7 @@ def rate_actions(
 ) -> None:
     """Write logarithms of the priors of the first ``count`` of ``actions`` to ``logits``, up to a constant."""
     find_features(board, tables, look, last, actions, count)
-    for place in range(count):
-        logits[place] = 0.0
-        for feature in look.features[place]:
-            logits[place] += weights[feature]
+    sum_weights(look.features, weights, count, logits)
 
 
 @kernel

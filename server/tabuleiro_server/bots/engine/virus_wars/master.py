@@ -53,7 +53,7 @@ PRIOR_WEIGHT: Final = 1.0
 DOUBT: Final = 0.2
 """The most by which a child that was never searched is thought worse than its parent."""
 FIRST_CHILDREN: Final = 5
-"""The children that a node gets at first; three times as many follow whenever all of them were searched."""
+"""The children that a node gets at first; three times as many follow when the last of them is next to search."""
 NOISE: Final = 0.05
 """The greatest change of estimates by the seed: without it, all games would be the same."""
 
@@ -165,7 +165,7 @@ def leave_out_children(tree: Tree, node: int, room: Room, listed: int) -> int:
 def expand(tree: Tree, node: int, tables: VirusWarsTables, room: Room, weights: Weights, is_root: bool) -> int:
     """Give ``node`` its likeliest children, or more than it has; return how many, -1 if the tree is full.
 
-    What was found below the children that it has stays. They come first, and all have falling priors.
+    What was found below the children that it has stays. They come first; those that are added have falling priors.
     """
     actions, ratings = room.actions, room.ratings
     listed = list_by_rating(tables, room, weights)
@@ -180,7 +180,8 @@ def expand(tree: Tree, node: int, tables: VirusWarsTables, room: Room, weights: 
     for place in range(fresh - 1, -1, -1):
         actions[had + place], ratings[had + place] = actions[place], ratings[place]
     mover = as_int(room.board[MOVER])
-    if not add_children(tree, node, mover, actions, had + fresh, _TUNING, is_root):
+    # Only a root without children needs the room that is kept for roots.
+    if not add_children(tree, node, mover, actions, had + fresh, _TUNING, is_root and had == 0):
         return -1
     first = int(tree.first_child[node])
     for place in range(had + fresh):
@@ -319,6 +320,9 @@ class MasterVirusWarsKernels:
         self._tables = virus_wars_tables(game)
         self._room = new_room(self._tables)
         self._weights = np.array(weights or read_weights(WEIGHTS_FILE))
+        if len(self._weights) != WEIGHT_COUNT:
+            # Kernels do not check indexes.
+            raise ValueError(f"{len(self._weights)} weights of Virus Wars, expected {WEIGHT_COUNT}")
 
     def pack(self, state: State) -> Words:
         """Return the board of ``state``."""
