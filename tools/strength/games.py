@@ -99,6 +99,16 @@ class Measured(NamedTuple):
 
 MEASURED: Final[tuple[Measured, ...]] = (
     Measured(
+        VirusWars.name,
+        "d19eb5e2",
+        "`expert` of commit 76782b4",
+        "",
+        300,
+        "2026-11-29",
+        0.70,
+        Tally(61, 0, 3),
+    ),
+    Measured(
         XeroG.name,
         "14608891",
         "`expert`",
@@ -120,13 +130,13 @@ MEASURED: Final[tuple[Measured, ...]] = (
     ),
     Measured(
         XeroG.name,
-        "1fddae90",
+        "14608891",
         "`expert` of commit 76782b4",
         "variant=xero-g",
         300,
         "2026-11-29",
         0.85,
-        Tally(65, 0, 6),
+        Tally(183, 4, 13),
     ),
     Measured(
         XeroG.name,
@@ -137,6 +147,26 @@ MEASURED: Final[tuple[Measured, ...]] = (
         "2026-11-29",
         0.85,
         Tally(27, 1, 10),
+    ),
+    Measured(
+        Iris.name,
+        "b004f1d7",
+        "`expert` of commit 76782b4",
+        "",
+        300,
+        "2026-11-29",
+        0.70,
+        Tally(38, 0, 14),
+    ),
+    Measured(
+        Minefield.name,
+        "11373702",
+        "`expert` of commit 76782b4",
+        "",
+        300,
+        "2026-11-29",
+        0.70,
+        Tally(55, 0, 17),
     ),
 )
 """What is known of ``master`` with these weights: games by time cannot be made again on every machine."""
