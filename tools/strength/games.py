@@ -140,13 +140,13 @@ MEASURED: Final[tuple[Measured, ...]] = (
     ),
     Measured(
         XeroG.name,
-        "1fddae90",
+        "14608891",
         "`expert` of commit 76782b4",
         "variant=gyges",
         300,
         "2026-11-29",
         0.85,
-        Tally(27, 1, 10),
+        Tally(44, 0, 6),
     ),
     Measured(
         Iris.name,
