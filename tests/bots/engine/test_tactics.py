@@ -18,6 +18,7 @@ from tabuleiro_server.bots.levels import SEARCH_LEVELS
 CASES_FILE = Path(__file__).parents[2] / "data" / "tactics.jsonl"
 CASES: list[dict[str, Any]] = [json.loads(line) for line in CASES_FILE.read_text().splitlines()]
 LEVELS = ("hard", "expert")
+MASTER_NODES = 10_000
 
 
 def name_of(case: dict[str, Any]) -> str:
@@ -51,6 +52,15 @@ def test_hard_and_expert_find_a_forced_win(case: dict[str, Any], level_name: str
     assert turn in case["winning"]
     if result.is_proven:
         assert result.value == 1.0
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_master_finds_a_forced_win(case: dict[str, Any]) -> None:
+    pytest.importorskip("numba", reason="the kernels need the extra bots")
+    search = engine.master_searcher(registry.load(case["game"], case["options"]))
+    turn, result = chosen_by(search, case, MASTER_NODES)
+    assert turn in case["winning"]
+    assert result.value == 1.0 or not result.is_proven
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case["turns"] == 1], ids=name_of)

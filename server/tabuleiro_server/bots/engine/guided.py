@@ -6,11 +6,8 @@ A prior is a guess, before any playout, of how likely a child is the best.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
-import msgspec
 import numpy as np
 
 from tabuleiro.rules import State
@@ -93,14 +90,6 @@ def select_guided(tree: Tree, node: int, tuning: Tuning, prior_weight: float, sc
         if score > best_score:
             best, best_score = place, score
     return start + best
-
-
-def read_feature_weights(file: Path, count: int) -> Array:
-    """Return the weights of ``count`` features: a file holds them in hundredths by feature, 0 if it has none."""
-    weights = np.zeros(count, dtype=np.float32)
-    for feature, weight in msgspec.json.decode(file.read_bytes(), type=Mapping[int, int]).items():
-        weights[feature] = weight / 100
-    return weights
 
 
 @kernel

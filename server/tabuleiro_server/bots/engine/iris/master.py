@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from tabuleiro.rules.games.iris import Iris
-from tabuleiro_server.bots.engine.guided import read_feature_weights, select_guided, set_priors, sum_weights
+from tabuleiro_server.bots.engine.guided import select_guided, set_priors, sum_weights
 from tabuleiro_server.bots.engine.iris.board import (
     HEADER,
     IS_OVER,
@@ -32,6 +32,7 @@ from tabuleiro_server.bots.engine.mcts import (
     back_up_proof,
     result_of_proof,
 )
+from tabuleiro_server.bots.engine.weights import read_feature_weights
 
 TUNING: Final = Tuning(exploration=0.02, rave_weight=0.002, prior_visits=100.0, expand_at_visits=8)
 PRIOR_WEIGHT: Final = 0.3
@@ -132,7 +133,7 @@ class MasterIrisKernels(IrisKernels):
     def __init__(self, game: Iris, tuning: Tuning = TUNING) -> None:
         super().__init__(game, tuning)
         self._look = new_look(self._tables)
-        self._weights = read_feature_weights(WEIGHTS_FILE, FEATURE_COUNT)
+        self._weights = np.array(read_feature_weights(WEIGHTS_FILE, FEATURE_COUNT), dtype=np.float32)
 
     def grow(self, tree: Tree, root: int, board: Board, rng: RandomState, playout_count: int) -> int:
         """Search below the node ``root``; see :func:`search_guided`."""

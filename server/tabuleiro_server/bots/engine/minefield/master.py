@@ -10,7 +10,6 @@ import numpy as np
 from tabuleiro.rules import State
 from tabuleiro.rules.games.minefield import Minefield, MinefieldState
 from tabuleiro_server.bots.engine.guided import (
-    read_feature_weights,
     select_guided,
     set_priors,
     sum_weights,
@@ -47,6 +46,7 @@ from tabuleiro_server.bots.engine.minefield.patterns import (
     note_stone,
 )
 from tabuleiro_server.bots.engine.minefield.search import settle_minefield
+from tabuleiro_server.bots.engine.weights import read_feature_weights
 
 TUNING: Final = Tuning(exploration=0.02, rave_weight=0.001, prior_visits=4.0, expand_at_visits=4)
 PRIOR_WEIGHT: Final = 2.0
@@ -203,7 +203,7 @@ class MasterMinefieldKernels:
         self._tuning, self._prior_weight = tuning, prior_weight
         self._tables = minefield_tables(game)
         self._look = new_look(game.size)
-        self._weights = read_feature_weights(WEIGHTS_FILE, FEATURE_COUNT)
+        self._weights = np.array(read_feature_weights(WEIGHTS_FILE, FEATURE_COUNT), dtype=np.float32)
         self._action_of = {int(cell): action for action, cell in enumerate(self._tables.cell_of)}
         self._last = -1
 
