@@ -78,8 +78,8 @@ def next_button(page: Any, chance: random.Random) -> Any | None:
     return chance.choice(choices) if choices else None
 
 
-def press(button: Any, *, by_touch: bool) -> None:
-    """Press a button; one that the page has replaced meanwhile needs no press."""
+def press(button: Any, *, by_touch: bool) -> bool:
+    """Press a button; False if the page has taken it away meanwhile."""
     from playwright.sync_api import Error  # not installed where only the other tests run
 
     try:
@@ -87,6 +87,8 @@ def press(button: Any, *, by_touch: bool) -> None:
     except Error:
         if button.evaluate("button => button.isConnected"):
             raise
+        return False
+    return True
 
 
 def step(page: Any, chance: random.Random, *, by_touch: bool = False) -> bool:
@@ -96,8 +98,7 @@ def step(page: Any, chance: random.Random, *, by_touch: bool = False) -> bool:
         return False
     button = next_button(page, chance)
     if button is not None:
-        press(button, by_touch=by_touch)
-        return True
+        return press(button, by_touch=by_touch) or step(page, chance, by_touch=by_touch)
     page.evaluate("() => document.querySelector('svg.board').scrollIntoView({block: 'center'})")
     ways = page.evaluate(WAYS)
     if ways:

@@ -14,6 +14,7 @@ from tests.browser.conftest import PHONE, Served
 from tests.browser.play import (
     OVER,
     READY,
+    WAYS,
     join,
     play_to_the_end,
     played,
@@ -21,6 +22,7 @@ from tests.browser.play import (
     reported,
     start,
     step,
+    wait_for_actions,
     way_by_keys,
 )
 
@@ -272,6 +274,41 @@ def test_a_tap_beside_a_cell_counts_for_it_and_is_confirmed(visit: Any) -> None:
     page.touchscreen.tap(first["x"] + cell * 0.9, first["y"] + cell * 0.9)
     page.get_by_role("button", name="Play", exact=True).first.tap()
     page.wait_for_function("() => document.querySelectorAll('.moves li').length >= 1")
+
+
+MIDDLE = """(element) => {
+    element.scrollIntoView({block: 'center'});
+    const {x, y, width, height} = element.getBoundingClientRect();
+    return [x + width / 2, y + height / 2];
+}"""
+
+
+def press_during_news(page: Any, x: float, y: float, other: Any, news: str) -> None:
+    """Press at a place; between down and up the page hears a line of chat."""
+    page.mouse.move(x, y)
+    page.mouse.down()
+    other.get_by_label("chat message").fill(news)
+    other.get_by_role("button", name="Send").click()
+    page.locator(".lines p", has_text=news).wait_for()
+    page.mouse.up()
+
+
+def test_a_press_counts_though_the_page_hears_news_meanwhile(visit: Any, served: Served) -> None:
+    ana = visit()
+    start(ana, "minefield", "")
+    rui = visit(ana.url.removeprefix(served.url))
+    join(rui)
+    with reported(ana), reported(rui):
+        ana.wait_for_selector("circle.next")
+        x, y, _ = ana.evaluate(WAYS)[8]
+        press_during_news(ana, x, y, rui, "hello")
+        wait_for_actions(rui, 1)
+        wait_for_actions(ana, 1)
+        press_during_news(ana, *ana.get_by_role("button", name="Draw").evaluate(MIDDLE), rui, "a good start")
+        ana.get_by_role("button", name="Offer a draw").click()
+        accept = rui.get_by_role("button", name="Accept")
+        press_during_news(rui, *accept.evaluate(MIDDLE), ana, "shall we?")
+        ana.locator(".status", has_text=re.compile("draw", re.IGNORECASE)).wait_for()
 
 
 def test_fingers_find_every_button_and_field_big_enough(visit: Any) -> None:

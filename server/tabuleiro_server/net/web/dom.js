@@ -44,7 +44,7 @@ export function drawn(trees) {
  */
 function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    if (name.startsWith("on")) /** @type {any} */ (element)[name] = value;
     else if (name === "value") /** @type {HTMLInputElement} */ (element).value = value;
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
@@ -65,17 +65,34 @@ function nodes(children) {
 }
 
 /**
- * Replace what an element holds. A button that is there again keeps the focus.
+ * Replace what an element holds. Buttons and links that are there again stay, with their new listeners: so a press
+ * that has begun on one ends on it, and it keeps the focus. A button that comes again after a change of the others
+ * has the focus too.
  * @param {Element} element
  * @param {...(Child | Child[])} children
  */
 export function fill(element, ...children) {
   const focused = document.activeElement;
   const name = focused && focused !== element && element.contains(focused) ? nameOf(focused) : null;
-  element.replaceChildren(...nodes(children));
-  if (name === null) return;
+  const known = [...element.children].filter((each) => each.matches("button, a"));
+  const wanted = nodes(children).map((node) => {
+    const at = known.findIndex((each) => node instanceof Node && each.isEqualNode(node));
+    return at < 0 ? node : renewed(known.splice(at, 1)[0], node);
+  });
+  for (const node of [...element.childNodes]) if (!wanted.includes(node)) node.remove();
+  wanted.forEach((node, at) => {
+    // Putting a node where it is would take it out first, and the press with it.
+    if (element.childNodes[at] !== node) element.insertBefore(node instanceof Node ? node : new Text(node), element.childNodes[at] ?? null);
+  });
+  if (name === null || element.contains(document.activeElement)) return;
   const again = [...element.querySelectorAll("button, a")].find((each) => nameOf(each) === name);
   /** @type {HTMLElement | undefined} */ (again)?.focus({ preventScroll: true });
+}
+
+/** A button or link with the listener of its like. @param {any} known @param {any} like @returns {Node} */
+function renewed(known, like) {
+  known.onclick = like.onclick;
+  return known;
 }
 
 /** @param {Element} element */

@@ -21,6 +21,17 @@ function isOpen(seat) {
   return (seat.holder.kind ?? "open") === "open";
 }
 
+/**
+ * Remember what a part of the page shows, and tell whether that is something else than before: only then is it made
+ * anew, so that a press on it is not lost.
+ * @param {HTMLElement} part @param {any} shown
+ */
+function isNew(part, shown) {
+  const before = part.dataset.shown;
+  part.dataset.shown = JSON.stringify(shown);
+  return part.dataset.shown !== before;
+}
+
 export class RoomView {
   /**
    * @param {import("./link.js").Link} link
@@ -508,7 +519,7 @@ export class RoomView {
     fill(parts.buttons, ...this.buttons());
     // With the button that was pressed the focus would go: the board has it next.
     if (wasInButtons && !parts.buttons.contains(document.activeElement)) this.picture?.focusCell();
-    fill(parts.offers, ...this.offerButtons());
+    this.showOffers();
     parts.typing.hidden = !this.ownSeats.length || head.phase !== "playing";
     parts.forcing.hidden = parts.typing.hidden || !this.hasForced;
     this.showInvitation();
@@ -619,24 +630,26 @@ export class RoomView {
     return other.away_since_ms && this.link.now() - other.away_since_ms > after;
   }
 
-  offerButtons() {
-    const waiting = this.head.offers || [];
-    return waiting.map((/** @type {any} */ offer) => {
-      const mine = this.ownSeats.includes(offer.player) && this.ownSeats.length === 1;
-      const answer = (/** @type {boolean} */ accept) => this.ask({ type: "answer", room: this.code, kind: offer.kind, accept });
-      const may = this.ownSeats.length > 0;
-      return h("div", { class: "row offer" }, h("span", {}, this.sentence(text.offer(offer.kind, text.actor(this.cast, offer.player)))),
-        may && !mine ? h("button", { class: "primary", onclick: () => answer(true) }, "Accept") : null,
-        may ? h("button", { onclick: () => answer(false) }, mine ? "Withdraw" : "Decline") : null);
-    });
+  showOffers() {
+    const offers = (this.head.offers || []).map((/** @type {any} */ offer) => ({
+      kind: offer.kind,
+      said: this.sentence(text.offer(offer.kind, text.actor(this.cast, offer.player))),
+      isMine: this.ownSeats.includes(offer.player) && this.ownSeats.length === 1,
+      may: this.ownSeats.length > 0,
+    }));
+    if (!isNew(this.parts.offers, offers)) return;
+    fill(this.parts.offers, ...offers.map((/** @type {any} */ { kind, said, isMine, may }) => {
+      const answer = (/** @type {boolean} */ accept) => this.ask({ type: "answer", room: this.code, kind, accept });
+      return h("div", { class: "row offer" }, h("span", {}, said),
+        may && !isMine ? h("button", { class: "primary", onclick: () => answer(true) }, "Accept") : null,
+        may ? h("button", { onclick: () => answer(false) }, isMine ? "Withdraw" : "Decline") : null);
+    }));
   }
 
   showInvitation() {
     const { head, parts } = this;
     const secret = this.secrets?.invite || (head.settings?.is_private ? this.secret : null);
-    const shown = `${head.phase}/${secret}/${this.ownSeats.length}`;
-    if (parts.invite.dataset.shown === shown) return;
-    parts.invite.dataset.shown = shown;
+    if (!isNew(parts.invite, [head.phase, secret, this.ownSeats.length])) return;
     const base = this.link.welcome?.public_url ? this.link.welcome.public_url.replace(/^ws/, "http").replace(/\/$/, "") : location.origin;
     const address = `${base}/r/${head.room}${secret ? `#${encodeURIComponent(secret)}` : ""}`;
     const server = base.replace(/^http/, "ws");
