@@ -15,6 +15,7 @@ import numpy as np
 
 from tabuleiro_server.bots.engine.iris import board as kernels
 from tabuleiro_server.bots.engine.iris.board import HEADER, IS_OVER, MOVER, Board, IrisTables
+from tabuleiro_server.bots.engine.iris.scores import compare_scores
 
 
 def load(side: int) -> tuple[IrisState, IrisTables]:
@@ -29,12 +30,6 @@ def legal(board: Board, tables: IrisTables) -> list[int]:
     return sorted(map(int, out[:found]))
 
 
-def compared_scores(board: Board, tables: IrisTables) -> int:
-    count = len(tables.is_rim)
-    parents, sizes = np.empty(count, dtype=np.int16), np.empty(count, dtype=np.int32)
-    return kernels.compare_scores(board, tables, parents, sizes)
-
-
 def assert_same(state: IrisState, board: Board, tables: IrisTables) -> None:
     """Compare all that rules and kernels know of a position."""
     assert legal(board, tables) == list(state.legal_actions())
@@ -42,7 +37,7 @@ def assert_same(state: IrisState, board: Board, tables: IrisTables) -> None:
     if not state.is_terminal:
         assert board[MOVER] == state.to_move
     black, white = state.scores()
-    assert compared_scores(board, tables) == (black > white) - (black < white)
+    assert compare_scores(board, tables) == (black > white) - (black < white)
     # A fresh board means the same as the one played on; the order of its lists does not matter.
     packed = kernels.pack_iris(state)
     stones = slice(HEADER, HEADER + len(tables.is_rim) + 1)

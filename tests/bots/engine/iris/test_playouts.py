@@ -12,7 +12,9 @@ from tabuleiro.rules.games.iris import Iris, IrisState
 pytest.importorskip("numba", reason="the kernels need the extra bots")
 
 from tabuleiro_server.bots.engine.iris.board import HEADER, Board, IrisTables, iris_tables, pack_iris
-from tabuleiro_server.bots.engine.iris.search import bridge_reply, put_both, row_sets
+from tabuleiro_server.bots.engine.iris.scores import compare_scores, row_sets
+from tabuleiro_server.bots.engine.iris.search import bridge_reply, play_out_iris, put_both
+from tabuleiro_server.bots.engine.kernels import new_rng
 
 
 def rejoining_cell(board: Board, tables: IrisTables, stone: int, player: int) -> int:
@@ -55,3 +57,23 @@ def test_sets_by_row_follow_the_board() -> None:
     for player, cell in ((0, 45), (1, 0), (1, 90)):
         put_both(board, tables, sets, cell, player)
     assert (sets == row_sets(board, tables)).all()
+
+
+@pytest.mark.parametrize("side", [5, 6, 7, 8])
+def test_playouts_fill_the_board_and_tell_who_wins_by_the_rules(side: int) -> None:
+    game = registry.load("iris", {"side": side})
+    assert isinstance(game, Iris)
+    tables, rng, winners = iris_tables(game), new_rng(side), set[int]()
+    for _ in range(40):
+        board = pack_iris(game.initial_state())
+        result = play_out_iris(board, tables, rng)
+        owners = board[HEADER : HEADER + game.board.cell_count].tolist()
+        assert set(owners) == {0, 1}
+        stones = [sum(1 << cell for cell, owner in enumerate(owners) if owner == player) for player in (0, 1)]
+        black, white = (
+            sorted(((part & game.board.rim).bit_count() for part in game.board.components(each)), reverse=True)
+            for each in stones
+        )
+        assert result == compare_scores(board, tables) == (1 if black > white else -1)
+        winners.add(result)
+    assert winners == {1, -1}

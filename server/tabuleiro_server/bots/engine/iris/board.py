@@ -37,11 +37,11 @@ LAST_SECOND: Final = 9
 """The stones of the last complete turn, -1 where there is none."""
 HEADER: Final = 10
 
-_SCORE_COUNT: Final = 43
-"""Scores go from 0 to the 42 coloured cells of the biggest board."""
-
 OFF_BOARD: Final = 2
 """The owner of the cell that stands for everything off the board."""
+
+ROW_COUNT: Final = 2 * 8 - 1 + 2
+"""The rows of bit sets for the biggest board, with one before and one after them."""
 
 _STEPS_CLOCKWISE = ((2, 0), (1, 1), (-1, 1), (-2, 0), (-1, -1), (1, -1))
 
@@ -55,6 +55,7 @@ class IrisTables(NamedTuple):
 
     ``rows`` and ``bits`` (int16) say where a cell is in bit sets by row: the two cells above it have its bit and
     the one before, the two below its bit and the next. There is a row before the first one and one after the last.
+    ``rim_rows`` (int32) has the coloured cells as such a set.
     """
 
     around: Array
@@ -62,6 +63,7 @@ class IrisTables(NamedTuple):
     is_rim: Array
     rows: Array
     bits: Array
+    rim_rows: Array
 
 
 def iris_tables(game: Iris) -> IrisTables:
@@ -76,12 +78,17 @@ def iris_tables(game: Iris) -> IrisTables:
     before = [six[3:] for six in nears]
     is_rim = [board.rim >> cell & 1 for cell in range(board.cell_count)]
     first_row, first_bit = min(board.ys), min(x + y for x, y in places) // 2
+    rows = np.array([y - first_row + 1 for y in board.ys], dtype=np.int16)
+    bits = np.array([(x + y) // 2 - first_bit + 1 for x, y in places], dtype=np.int16)
+    rim_rows = np.zeros(ROW_COUNT, dtype=np.int32)
+    np.bitwise_or.at(rim_rows, rows, np.where(is_rim, 1 << bits.astype(np.int32), 0))
     return IrisTables(
         np.array(around, dtype=np.int16),
         np.array(before, dtype=np.int16),
         np.array(is_rim, dtype=np.int8),
-        np.array([y - first_row + 1 for y in board.ys], dtype=np.int16),
-        np.array([(x + y) // 2 - first_bit + 1 for x, y in places], dtype=np.int16),
+        rows,
+        bits,
+        rim_rows,
     )
 
 
@@ -251,25 +258,6 @@ def count_groups(board: Board, tables: IrisTables, parents: Array, sizes: Array)
         if near != root:
             parents[root] = near
             sizes[near] += sizes[root]
-
-
-@kernel
-def compare_scores(board: Board, tables: IrisTables, parents: Array, sizes: Array) -> int:
-    """Return 1 if the scores of black are better, -1 if those of white are, 0 if they are equal.
-
-    ``parents`` and ``sizes``, with at least one number a cell, are overwritten.
-    """
-    count_groups(board, tables, parents, sizes)
-    balance = np.zeros(_SCORE_COUNT, dtype=np.int32)
-    for cell in range(len(tables.is_rim)):
-        owner = board[HEADER + cell]
-        if owner >= 0 and parents[cell] == cell:
-            balance[sizes[cell]] += 1 - 2 * owner
-    for score in range(_SCORE_COUNT - 1, 0, -1):
-        # Above this score both have the same groups; the player with one more group of it is ahead.
-        if balance[score] != 0:
-            return 1 if balance[score] > 0 else -1
-    return 0
 
 
 @kernel

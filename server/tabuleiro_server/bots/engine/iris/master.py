@@ -16,11 +16,11 @@ from tabuleiro_server.bots.engine.iris.board import (
     PASSES,
     Board,
     IrisTables,
-    compare_scores,
     list_iris,
     play_iris,
 )
 from tabuleiro_server.bots.engine.iris.patterns import FEATURE_COUNT, Look, find_features, new_look
+from tabuleiro_server.bots.engine.iris.scores import compare_scores
 from tabuleiro_server.bots.engine.iris.search import IrisKernels, play_out_iris, proof_of, prove_pass
 from tabuleiro_server.bots.engine.kernels import Array, RandomState, kernel
 from tabuleiro_server.bots.engine.mcts import (
@@ -103,7 +103,7 @@ def search_guided(
             length += 1
         if tree.proof[node] == UNPROVEN:
             if board[IS_OVER]:
-                tree.proof[node] = proof_of(compare_scores(board, tables, look.parents, look.sizes))
+                tree.proof[node] = proof_of(compare_scores(board, tables))
             elif tree.visits[node] >= tuning.expand_at_visits or node == root:
                 found = list_iris(board, tables, actions)
                 if add_children(tree, node, board[MOVER], actions, found, tuning, node == root):
@@ -111,14 +111,13 @@ def search_guided(
                     set_priors(tree, node, logits)
                     add_gains(tree, node, logits, stones, tuning, prior_gain)
                     if board[PASSES] > 0:
-                        prove_pass(tree, node, proof_of(compare_scores(board, tables, look.parents, look.sizes)))
+                        prove_pass(tree, node, proof_of(compare_scores(board, tables)))
             if tree.proof[node] != UNPROVEN:
                 back_up_proof(tree, path, length)
         if tree.proof[node] != UNPROVEN:
             result = result_of_proof(tree.proof[node])
         else:
-            play_out_iris(board, tables, rng)
-            result = float(compare_scores(board, tables, look.parents, look.sizes))
+            result = float(play_out_iris(board, tables, rng))
         back_up(tree, path, length, result, board[HEADER : HEADER + count + 1])
     return playout_count
 

@@ -65,14 +65,17 @@ class Look(NamedTuple):
 
     ``bridges`` (cells x 6, int16) holds the cells over the gaps between two neighbours, clockwise from that
     between the first and the second. ``steps`` (cells x cells, int8) are the steps from cell to cell,
-    ``rings`` (int8) those to the rim. ``mirror`` is :func:`mirror_table`, ``parents`` and ``sizes`` hold
-    groups, and ``features`` has a row for each action.
+    ``rings`` (int8) those to the rim. ``mirror`` is :func:`mirror_table`, ``colours`` and ``near`` (int8) hold
+    what is on the cells and around one of them, ``parents`` and ``sizes`` groups, and ``features`` has a row for
+    each action.
     """
 
     bridges: Array
     steps: Array
     rings: Array
     mirror: Array
+    colours: Array
+    near: Array
     parents: Array
     sizes: Array
     features: Array
@@ -99,6 +102,8 @@ def new_look(tables: IrisTables) -> Look:
         np.minimum(steps, REACH).astype(np.int8),
         steps[:, tables.is_rim == 1].min(axis=1).astype(np.int8),
         mirror_table(),
+        np.zeros(count + 1, dtype=np.int8),
+        np.zeros(7, dtype=np.int8),
         np.zeros(count, dtype=np.int16),
         np.zeros(count, dtype=np.int32),
         np.zeros((count + 1, FEATURES), dtype=np.int32),
@@ -106,35 +111,30 @@ def new_look(tables: IrisTables) -> Look:
 
 
 @kernel
-def colour_at(board: Board, cell: int, mover: int) -> int:
-    """Return 0 for an empty cell, 1 for a stone of ``mover``, 2 for one of the other player, 3 off the board."""
-    owner = board[HEADER + cell]
-    if owner < 0:
-        return 0
-    if owner == OFF_BOARD:
-        return 3
-    return 1 if owner == mover else 2
+def colour_cells(board: Board, tables: IrisTables, look: Look) -> None:
+    """Write the colours of all cells, and of that off the board, as the mover sees them.
+
+    They are 0 for an empty cell, 1 for an own stone, 2 for one of the other player, 3 off the board.
+    """
+    mover = board[MOVER]
+    for cell in range(len(tables.is_rim) + 1):
+        owner = board[HEADER + cell]
+        look.colours[cell] = 0 if owner < 0 else 3 if owner == OFF_BOARD else 1 + (owner ^ mover)
 
 
 @kernel
-def rank_of_join(board: Board, tables: IrisTables, look: Look, cell: int, player: int) -> int:
-    """Return a number from 0 to 35 for the two best groups of ``player`` beside an empty cell."""
-    best = second = best_root = -1
-    for step in range(1, 7):
-        near = tables.around[cell, step]
-        if board[HEADER + near] != player:
-            continue
-        root = near
-        while look.parents[root] != root:
-            root = look.parents[root]
-        size = look.sizes[root]
-        if root == best_root:
-            continue
-        if size > best:
-            best, second, best_root = size, best, root
-        elif size > second:
-            second = size
-    return 6 * (rank_of_score(best) if best >= 0 else 0) + (rank_of_score(second) if second >= 0 else 0)
+def rank_groups(board: Board, tables: IrisTables, look: Look) -> None:
+    """Find the groups: ``parents`` leads from each stone straight to the root, ``sizes`` has its rank there."""
+    count_groups(board, tables, look.parents, look.sizes)
+    parents, sizes = look.parents, look.sizes
+    for cell in range(len(tables.is_rim)):
+        root = parents[cell]
+        while parents[root] != root:
+            root = parents[root]
+        parents[cell] = root
+        if root == cell:
+            # A root may stand behind cells of its group: these have no use for its score.
+            sizes[cell] = rank_of_score(sizes[cell])
 
 
 @kernel
@@ -146,30 +146,53 @@ def rank_of_score(score: int) -> int:
 
 
 @kernel
+def rank_of_join(tables: IrisTables, look: Look, cell: int, colour: int) -> int:
+    """Return a number from 0 to 35 for the two best groups of stones of ``colour`` beside an empty cell."""
+    best = second = 0
+    best_root = -1
+    for step in range(1, 7):
+        near = tables.around[cell, step]
+        if look.colours[near] != colour:
+            continue
+        root = look.parents[near]
+        rank = look.sizes[root]
+        if root == best_root:
+            continue
+        if rank > best:
+            best, second, best_root = rank, best, root
+        elif rank > second:
+            second = rank
+    return 6 * best + second
+
+
+@kernel
 def find_features(board: Board, tables: IrisTables, look: Look, actions: Array, count: int) -> None:
     """Find the features of the first ``count`` of ``actions`` of the mover, none of them the pass."""
     cell_count = len(tables.is_rim)
-    mover, first = int(board[MOVER]), int(board[FIRST])
-    count_groups(board, tables, look.parents, look.sizes)
+    colours, near = look.colours, look.near
+    colour_cells(board, tables, look)
+    rank_groups(board, tables, look)
     empty = board[NEUTRAL_COUNT] + board[RIM_COUNT]
     phase = PHASES - 1 - (PHASES * empty - 1) // cell_count
-    last, last_second = int(board[LAST_FIRST]), int(board[LAST_SECOND])
+    first, last, last_second = int(board[FIRST]), int(board[LAST_FIRST]), int(board[LAST_SECOND])
     for place in range(count):
         cell = int(actions[place])
         features = look.features[place]
-        pattern = 0
+        pattern, kinds = 0, 0
         for step in range(6):
-            pattern |= colour_at(board, tables.around[cell, 1 + step], mover) << 2 * step
+            colour = colours[tables.around[cell, 1 + step]]
+            near[step] = colour
+            pattern |= colour << 2 * step
+            kinds |= 1 << colour
+        near[6] = near[0]
         features[0] = look.mirror[pattern]
         features[1] = _RING_START + PHASES * look.rings[cell] + phase
         to_one = look.steps[cell, last] if last >= 0 else REACH
         to_other = look.steps[cell, last_second] if last_second >= 0 else REACH
         features[2] = _LAST_START + (REACH + 1) * min(to_one, to_other) + max(to_one, to_other)
         features[3] = _FIRST_START + (look.steps[cell, first] if first >= 0 else REACH + 1)
-        features[4] = _OWN_START + rank_of_join(board, tables, look, cell, mover)
-        features[5] = _ENEMY_START + rank_of_join(board, tables, look, cell, 1 - mover)
+        features[4] = _OWN_START + (rank_of_join(tables, look, cell, 1) if kinds & 2 else 0)
+        features[5] = _ENEMY_START + (rank_of_join(tables, look, cell, 2) if kinds & 4 else 0)
         for step in range(6):
-            one = colour_at(board, tables.around[cell, 1 + step], mover)
-            other = colour_at(board, tables.around[cell, 2 + step], mover)
-            beyond = colour_at(board, look.bridges[cell, step], mover)
+            one, other, beyond = near[step], near[step + 1], colours[look.bridges[cell, step]]
             features[6 + step] = _BRIDGE_START + 16 * beyond + 4 * min(one, other) + max(one, other)

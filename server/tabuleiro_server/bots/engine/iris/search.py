@@ -26,7 +26,6 @@ from tabuleiro_server.bots.engine.iris.board import (
     RIM_START,
     Board,
     IrisTables,
-    compare_scores,
     has_second,
     iris_tables,
     is_beside,
@@ -35,6 +34,7 @@ from tabuleiro_server.bots.engine.iris.board import (
     play_iris,
     put,
 )
+from tabuleiro_server.bots.engine.iris.scores import EMPTY_SET, compare_scores, compare_sets, row_sets
 from tabuleiro_server.bots.engine.kernels import Array, RandomState, as_index, kernel, lean_kernel, random_below
 from tabuleiro_server.bots.engine.mcts import (
     DRAWN,
@@ -50,12 +50,6 @@ from tabuleiro_server.bots.engine.mcts import (
 
 TUNING: Final = Tuning(exploration=0.03, rave_weight=0.002, prior_visits=4.0, expand_at_visits=8)
 
-
-_ROW_COUNT: Final = 2 * 8 - 1 + 2
-"""The rows of bit sets for the biggest board, with one before and one after them."""
-
-_EMPTY_SET: Final = 2
-"""The place of the empty cells among bit sets; those of the players are before it."""
 
 _PLACES: Final = (4, 6, 5, 2, 0, 1)
 """The bit of each of the six cells around a cell, clockwise, in what :func:`bits_around` returns."""
@@ -77,16 +71,6 @@ def _reply_table() -> Array:
 _REPLIES: Final = _reply_table()
 
 
-@kernel
-def row_sets(board: Board, tables: IrisTables) -> Array:
-    """Return the bit sets of the stones of both players and of the empty cells, by row."""
-    sets = np.zeros((_EMPTY_SET + 1, _ROW_COUNT), dtype=np.int32)
-    for cell in range(len(tables.is_rim)):
-        owner = int(board[HEADER + cell])
-        sets[owner if owner >= 0 else _EMPTY_SET, tables.rows[cell]] |= 1 << int(tables.bits[cell])
-    return sets
-
-
 @lean_kernel
 def bits_around(rows: Array, row: int, bit: int) -> int:
     """Return what a set has around a cell, seven bits: two above it, three with the cell itself, two below."""
@@ -100,7 +84,7 @@ def bridge_reply(tables: IrisTables, sets: Array, stone: int, player: int) -> in
     if stone < 0:
         return -1
     row, bit = int(tables.rows[as_index(stone)]), int(tables.bits[as_index(stone)])
-    around = bits_around(sets[as_index(player)], row, bit) | bits_around(sets[_EMPTY_SET], row, bit) << 7
+    around = bits_around(sets[as_index(player)], row, bit) | bits_around(sets[EMPTY_SET], row, bit) << 7
     step = _REPLIES[as_index(around)]
     return int(tables.around[as_index(stone), as_index(step)]) if step > 0 else -1
 
@@ -111,7 +95,7 @@ def put_both(board: Board, tables: IrisTables, sets: Array, cell: int, player: i
     put(board, tables, cell, player)
     row, bit = tables.rows[as_index(cell)], 1 << int(tables.bits[as_index(cell)])
     sets[as_index(player), as_index(row)] |= bit
-    sets[_EMPTY_SET, as_index(row)] ^= bit
+    sets[EMPTY_SET, as_index(row)] ^= bit
 
 
 @kernel
@@ -138,8 +122,11 @@ def random_second(board: Board, tables: IrisTables, rng: RandomState, first: int
 
 
 @kernel
-def play_out_iris(board: Board, tables: IrisTables, rng: RandomState) -> None:
-    """Play turns without passes until the board is full: rejoin cut bridges, and play at random otherwise."""
+def play_out_iris(board: Board, tables: IrisTables, rng: RandomState) -> int:
+    """Play turns without passes until the board is full: rejoin cut bridges, and play at random otherwise.
+
+    Return 1 if black wins, -1 if white does.
+    """
     count = len(tables.is_rim)
     last, last_second = int(board[LAST_FIRST]), int(board[LAST_SECOND])
     first, player = int(board[FIRST]), int(board[MOVER])
@@ -172,6 +159,7 @@ def play_out_iris(board: Board, tables: IrisTables, rng: RandomState) -> None:
         board[IS_STARTED] = 1
         last, last_second = first, second
         first, player = -1, 1 - player
+    return compare_sets(sets[0], sets[1], tables.rim_rows)
 
 
 @kernel
@@ -201,7 +189,6 @@ def search_iris(
     board = np.empty_like(start)
     actions = np.empty(count + 1, dtype=np.int16)
     path = np.empty(2 * count + 4, dtype=np.int32)
-    parents, sizes = np.empty(count, dtype=np.int16), np.empty(count, dtype=np.int32)
     for done in range(playout_count):
         if tree.proof[root] != UNPROVEN:
             return done
@@ -215,19 +202,18 @@ def search_iris(
             length += 1
         if tree.proof[node] == UNPROVEN:
             if board[IS_OVER]:
-                tree.proof[node] = proof_of(compare_scores(board, tables, parents, sizes))
+                tree.proof[node] = proof_of(compare_scores(board, tables))
             elif tree.visits[node] >= tuning.expand_at_visits or node == root:
                 found = list_iris(board, tables, actions)
                 is_added = add_children(tree, node, board[MOVER], actions, found, tuning, node == root)
                 if is_added and board[PASSES] > 0:
-                    prove_pass(tree, node, proof_of(compare_scores(board, tables, parents, sizes)))
+                    prove_pass(tree, node, proof_of(compare_scores(board, tables)))
             if tree.proof[node] != UNPROVEN:
                 back_up_proof(tree, path, length)
         if tree.proof[node] != UNPROVEN:
             result = result_of_proof(tree.proof[node])
         else:
-            play_out_iris(board, tables, rng)
-            result = float(compare_scores(board, tables, parents, sizes))
+            result = float(play_out_iris(board, tables, rng))
         back_up(tree, path, length, result, board[HEADER : HEADER + count + 1])
     return playout_count
 
