@@ -203,7 +203,9 @@ async def running_server(
         if behind_ms >= SECOND_MS:
             log.warning("the machine's clock is behind the newest event; time goes on from there", by_ms=behind_ms)
         at_the_end(store.stop, "commits")
-        pool = BotPool(config.bot_workers or max((os.cpu_count() or 2) - 1, 1), config.bot_think_limit_ms)
+        core_count = os.cpu_count() or 2
+        worker_count = config.bot_workers or max(core_count - 1, 1)
+        pool = BotPool(worker_count, config.bot_think_limit_ms, core_count=core_count)
         await pool.start()
         if prepares_bots:
             pool.prepare()

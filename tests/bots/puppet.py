@@ -24,7 +24,7 @@ def main(port: int) -> None:
             if job is None:
                 return
             number, request = job.number, job.request
-            print(request.room, len(request.actions), request.budget_ms, file=strings, flush=True)
+            print(request.room, len(request.actions), request.budget_ms, request.cores, file=strings, flush=True)
 
 
 def obey(word: str, number: int) -> None:

@@ -23,8 +23,10 @@ SMALL: dict[str, int | str] = {"rows": 4, "cols": 4, "steps": 2}
 
 
 @asynccontextmanager
-async def open_pool(stage: Stage, worker_count: int = 1, think_limit_ms: int = LONG_MS) -> AsyncIterator[BotPool]:
-    pool = BotPool(worker_count, think_limit_ms, command=stage.command)
+async def open_pool(
+    stage: Stage, worker_count: int = 1, think_limit_ms: int = LONG_MS, core_count: int = 1
+) -> AsyncIterator[BotPool]:
+    pool = BotPool(worker_count, think_limit_ms, core_count=core_count, command=stage.command)
     await pool.start()
     try:
         yield pool
@@ -130,6 +132,28 @@ async def test_several_rooms_think_at_once_but_no_more_than_there_are_workers(st
         assert not any([(await answer_of(task)).is_fallback for task in tasks])
         assert stage.is_quiet
         assert set(pool.worker_pids) == {puppet.pid for puppet in puppets}
+
+
+@pytest.mark.parametrize(("core_count", "expected"), [(1, [1, 1]), (2, [1, 1]), (4, [3, 2]), (64, [8, 8])])
+async def test_a_bot_thinks_on_the_cores_without_another_bot_but_one(
+    stage: Stage, core_count: int, expected: list[int]
+) -> None:
+    async with open_pool(stage, worker_count=2, core_count=core_count) as pool:
+        tasks, found = [], []
+        for room in "AB":
+            tasks.append(ask(pool, request(room), claim(Rank.PLAYED)))
+            puppet = await stage.enter()
+            found.append(int((await puppet.job()).split()[3]))
+        assert found == expected
+    await ended(tasks)
+
+
+async def test_bots_that_play_among_themselves_think_on_one_core_each(stage: Stage) -> None:
+    async with open_pool(stage, core_count=8) as pool:
+        task = ask(pool, request(), claim(Rank.WATCHED))
+        puppet = await stage.enter()
+        assert (await puppet.job()).split()[3] == "1"
+    await ended([task])
 
 
 async def test_a_room_with_many_requests_does_not_starve_another(stage: Stage) -> None:

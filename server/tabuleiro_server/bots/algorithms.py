@@ -159,13 +159,15 @@ class SearchLevel:
 class MasterLevel:
     """The strongest level: it searches for ``limit_ms`` milliseconds a turn, or as long as the clock allows.
 
-    It keeps what it found for its next turn. Until its kernels are ready it searches in plain Python. With
-    ``max_nodes`` it searches so many nodes instead, and keeps nothing: every machine makes the same choice.
+    It thinks on ``cores`` cores and keeps what it found for its next turn. Until its kernels are ready it searches
+    in plain Python. With ``max_nodes`` it searches so many nodes instead, and keeps nothing: every machine makes
+    the same choice.
     """
 
     name: str
     limit_ms: int
     max_nodes: int | None = None
+    cores: int = 1
 
     def choose(self, state: State, rng: Random, time_left: ThinkingTime) -> Choice:
         """Choose all actions of the mover's turn, in a state of the level's game."""
@@ -173,7 +175,9 @@ class MasterLevel:
 
     def searcher(self, game: Game, patience_s: float | None) -> Searcher:
         """Return the search of this level, compiled if its kernels are ready within ``patience_s`` seconds."""
-        return MASTER_KERNELS.searcher(game, patience_s) or engine.plain_searcher(game)
+        search = MASTER_KERNELS.searcher(game, patience_s) or engine.plain_searcher(game)
+        search.cores = self.cores
+        return search
 
 
 def _search(level: SearchLevel | MasterLevel, state: State, rng: Random, time_left: ThinkingTime | None) -> Choice:

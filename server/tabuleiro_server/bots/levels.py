@@ -165,20 +165,26 @@ def _level_of_game(game: str, text: str) -> Level | None:
     return None
 
 
-def choose_turn(state: State, level: str, seed: int, budget_ms: int | None) -> tuple[int, ...]:
+def choose_turn(state: State, level: str, seed: int, budget_ms: int | None, cores: int = 1) -> tuple[int, ...]:
     """Choose the actions that complete the turn of the player to move: one or more.
 
     The answer ends where the other player is to move, where a new turn begins or where the game ends. The same
     state, level and seed give the same answer, unless the time ran out. ``budget_ms`` is the time for the whole
-    turn in milliseconds; ``None`` means the limit of the level, and a longer budget is cut to it.
+    turn in milliseconds; ``None`` means the limit of the level, and a longer budget is cut to it. A level that can
+    do so thinks on ``cores`` cores.
 
     Raises: BotError for a level that the game does not have, and when the game is over.
     """
-    return choose(state, level, seed, budget_ms).actions
+    return choose(state, level, seed, budget_ms, cores=cores).actions
 
 
 def choose(
-    state: State, level: str, seed: int, budget_ms: int | None = None, max_nodes: int | None = None
+    state: State,
+    level: str,
+    seed: int,
+    budget_ms: int | None = None,
+    max_nodes: int | None = None,
+    cores: int = 1,
 ) -> Choice:
     """Choose as :func:`choose_turn` does, and count the positions looked at.
 
@@ -190,6 +196,8 @@ def choose(
     chosen = find_level(state.game.name, level)
     if state.is_terminal:
         raise BotError(f"nothing to think about, the game is over (position {state.to_position()})")
+    if isinstance(chosen, MasterLevel):
+        chosen = replace(chosen, cores=cores)
     limit_ms: float = chosen.limit_ms if budget_ms is None else min(budget_ms, chosen.limit_ms)
     if max_nodes is not None:
         limit_ms = math.inf

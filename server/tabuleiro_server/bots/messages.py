@@ -22,7 +22,8 @@ class ThinkRequest(msgspec.Struct, frozen=True):
     for the turn in milliseconds; ``None`` means the level's own limit. With ``is_hint`` the answer is the best
     turn that the search of the game finds in that time, with its evaluation; the level does not matter.
     ``explained_count`` above 0 asks for an explanation by the level, of so many candidates. ``kernels_wait_ms`` is
-    the time that a level may wait for its kernels before the budget begins.
+    the time that a level may wait for its kernels before the budget begins, ``cores`` the number of cores that it
+    may think on.
     """
 
     room: str
@@ -35,6 +36,7 @@ class ThinkRequest(msgspec.Struct, frozen=True):
     is_hint: bool = False
     explained_count: int = 0
     kernels_wait_ms: int = 0
+    cores: int = 1
 
 
 class Evaluation(msgspec.Struct, frozen=True):

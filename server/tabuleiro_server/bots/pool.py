@@ -53,6 +53,9 @@ RESTS_COUNT: Final = 3
 REST_MIN_S: Final = 0.5
 """...and for so long at least."""
 
+CORES_MAX: Final = 8
+"""The most cores that a bot thinks on: more find little more, and the search takes memory on each."""
+
 BACKOFF_START_MS: Final = 100
 BACKOFF_LIMIT_MS: Final = 5_000
 
@@ -119,7 +122,8 @@ class BotPool:
     """At most ``worker_count`` (1 or more) worker processes, started when they are first needed.
 
     Half as many more, one at least, serve bots that play among themselves. ``think_limit_ms`` is the longest time
-    for one turn at any level; a worker that takes longer is killed.
+    for one turn at any level; a worker that takes longer is killed. A bot that a person waits for may think on the
+    cores of ``core_count`` that no other bot thinks on, but one, which is for the server.
     ``command`` starts a worker, ``pause`` waits a number of seconds.
     """
 
@@ -128,12 +132,14 @@ class BotPool:
         worker_count: int,
         think_limit_ms: int,
         *,
+        core_count: int = 1,
         command: Sequence[str] = WORKER_COMMAND,
         pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         if worker_count < 1 or think_limit_ms < 1:
             raise ValueError(f"worker_count {worker_count} and think_limit_ms {think_limit_ms} must be at least 1")
         self._think_limit_ms = think_limit_ms
+        self._core_count = core_count
         self._command = tuple(command)
         self._pause = pause
         self._is_running = False
@@ -327,6 +333,8 @@ class BotPool:
             # The request was cancelled while the worker started, which can serve the next one.
             return _NO_ANSWER
         request, hang_limit_ms = self._limited(wish.request)
+        if keeper.niceness is None:
+            request = msgspec.structs.replace(request, cores=self._cores())
         exchange = asyncio.create_task(worker.ask(request, hang_limit_ms))
         try:
             waited: set[asyncio.Future[Any]] = {exchange, wish.thought}
@@ -357,6 +365,11 @@ class BotPool:
             # Forgotten only after its end: if this is cancelled, the end of the keeper kills it again.
             await keeper.worker.kill()
             keeper.worker = None
+
+    def _cores(self) -> int:
+        """Return the cores for one of the bots that think now: those without another bot, but one."""
+        others_count = sum(lane.thinking_count for lane in self._lanes) - 1
+        return max(1, min(self._core_count - 1 - others_count, CORES_MAX))
 
     def _limited(self, request: ThinkRequest) -> tuple[ThinkRequest, int]:
         """Return ``request`` with a budget within the limit of the pool, and the limit of its worker."""

@@ -92,7 +92,7 @@ def _work(job: Job) -> WorkerMessage:
         level = find_level(request.game, request.level)
         if request.kernels_wait_ms and isinstance(level, SearchLevel | MasterLevel):
             level.searcher(state.game, request.kernels_wait_ms / 1000)
-        actions = choose_turn(state, request.level, request.seed, request.budget_ms)
+        actions = choose_turn(state, request.level, request.seed, request.budget_ms, request.cores)
         return Answer(job.number, texts_of(state, actions))
     except Exception as error:
         traceback.print_exc()

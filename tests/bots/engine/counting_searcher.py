@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tabuleiro.rules import State
 from tabuleiro_server.bots.engine.guided import GuidedSearcher
 from tabuleiro_server.bots.engine.mcts import GameKernels
@@ -10,8 +12,8 @@ from tabuleiro_server.bots.engine.mcts import GameKernels
 class CountingSearcher(GuidedSearcher):
     """Keeps how often the root was visited before each search."""
 
-    def __init__(self, kernels: GameKernels) -> None:
-        super().__init__(kernels)
+    def __init__(self, make_kernels: Callable[[], GameKernels]) -> None:
+        super().__init__(make_kernels)
         self.kept = list[int]()
 
     def _prepare(self, state: State, *, is_timed: bool) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from functools import partial
+from threading import Event
 
 import pytest
 
@@ -15,17 +17,20 @@ import numpy as np
 
 from tabuleiro_server.bots.engine.guided import (
     NODE_LIMIT,
+    Helper,
     keep_below,
     select_guided,
     set_priors,
 )
-from tabuleiro_server.bots.engine.kernels import new_rng
+from tabuleiro_server.bots.engine.kernels import Array, RandomState, new_rng
 from tabuleiro_server.bots.engine.mcts import Tree, Tuning, add_children, new_tree
 from tabuleiro_server.bots.engine.minefield.master import MasterMinefieldKernels
+from tabuleiro_server.bots.engine.virus_wars.master import MasterVirusWarsKernels
 from tests.bots.engine.counting_searcher import CountingSearcher
 
 TUNING = Tuning(exploration=0.05, rave_weight=0.001, prior_visits=4.0, expand_at_visits=2)
 PRIOR_WEIGHT = 0.3
+LIMIT_S = 20
 
 
 def tree_of(chances: list[float]) -> Tree:
@@ -97,7 +102,7 @@ def test_nothing_is_lost_when_the_first_child_got_its_children_last() -> None:
 
 
 def counting(game: Minefield) -> CountingSearcher:
-    return CountingSearcher(MasterMinefieldKernels(game))
+    return CountingSearcher(partial(MasterMinefieldKernels, game))
 
 
 def deadline_s() -> float:
@@ -141,3 +146,58 @@ def test_an_analysis_drops_the_tree_of_the_last_turn() -> None:
 def test_a_tree_takes_less_room_than_that_of_the_other_levels() -> None:
     tree = new_tree(NODE_LIMIT)
     assert sum(array.nbytes for array in tree) < 60e6
+
+
+def visits_of(tree: Tree, node: int) -> dict[int, int]:
+    """Return the visits of the children of ``node``, by their actions."""
+    children = range(tree.first_child[node], tree.first_child[node] + tree.child_count[node])
+    return {int(tree.action[child]): int(tree.visits[child]) for child in children}
+
+
+def test_a_helper_adds_what_it_found_below_each_action_of_a_turn() -> None:
+    game = registry.load("virus-wars", {"rows": 7, "cols": 7})
+    make_kernels = partial(MasterVirusWarsKernels, game)
+    kernels, tree, state, node = make_kernels(), new_tree(100_000), game.initial_state(), 0
+    helper = Helper(make_kernels())
+    helper.begin(state, 2)
+    for _ in range(2):
+        kernels.grow(tree, node, kernels.pack(state), new_rng(1), 500)
+        before = visits_of(tree, node)
+        helper.start(state, int(tree.action[node]), time.monotonic() + 0.05)
+        while not helper.is_free:
+            time.sleep(0.01)
+        assert helper.end(tree, node) > 0
+        added = {action: count - before[action] for action, count in visits_of(tree, node).items()}
+        assert helper.is_free
+        assert sum(added.values()) > 0
+        node = int(tree.first_child[node]) + max(range(len(added)), key=list(added.values()).__getitem__)
+        state = state.child(kernels.action_of(int(tree.action[node])))
+
+
+class HeldKernels(MasterMinefieldKernels):
+    """Kernels whose search waits until the test lets it go."""
+
+    def __init__(self, game: Minefield) -> None:
+        super().__init__(game)
+        self.has_begun, self.may_go_on = Event(), Event()
+
+    def grow(self, tree: Tree, root: int, board: Array, rng: RandomState, playout_count: int) -> int:
+        self.has_begun.set()
+        assert self.may_go_on.wait(LIMIT_S)
+        return super().grow(tree, root, board, rng, playout_count)
+
+
+def test_a_helper_that_is_late_adds_nothing_and_is_not_waited_for() -> None:
+    game, tree = small_game(), new_tree(100_000)
+    kernels, state = MasterMinefieldKernels(game), game.initial_state()
+    kernels.grow(tree, 0, kernels.pack(state), new_rng(1), 500)
+    before = visits_of(tree, 0)
+    held = HeldKernels(game)
+    helper = Helper(held)
+    helper.begin(state, 2)
+    helper.start(state, 0, time.monotonic() + LIMIT_S)
+    assert held.has_begun.wait(LIMIT_S)
+    assert helper.end(tree, 0) == 0
+    assert not helper.is_free
+    assert visits_of(tree, 0) == before
+    held.may_go_on.set()

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from tabuleiro.errors import BotError
@@ -60,13 +61,13 @@ def master_searcher(game: Game) -> Searcher:
     from tabuleiro_server.bots.engine.xero_g.master import MasterXeroGSearcher
 
     if isinstance(game, VirusWars):
-        return GuidedSearcher(MasterVirusWarsKernels(game))
+        return GuidedSearcher(partial(MasterVirusWarsKernels, game))
     if isinstance(game, XeroG):
         return MasterXeroGSearcher(game)
     if isinstance(game, Iris):
-        return GuidedSearcher(MasterIrisKernels(game))
+        return GuidedSearcher(partial(MasterIrisKernels, game))
     if isinstance(game, Minefield):
-        return GuidedSearcher(MasterMinefieldKernels(game))
+        return GuidedSearcher(partial(MasterMinefieldKernels, game))
     raise BotError(f"there is no search for {game.title}")
 
 

@@ -31,7 +31,12 @@ class SearchResult:
 
 
 class Searcher(Protocol):
-    """A search for one game with its options."""
+    """A search for one game with its options.
+
+    ``cores`` is the most cores to think on while only a clock ends the search; most searches know one alone.
+    """
+
+    cores: int
 
     def choose_turn(
         self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
@@ -90,6 +95,9 @@ class ThinkingTime:
         """Return the time for the next of ``part_count`` (1 or more) equal parts of the time left."""
         return type(self)(self.left_ms / part_count)
 
+
+END_LIMIT_S: Final = 0.01
+"""The longest wait for what other cores search when the time is over."""
 
 S = TypeVar("S", bound=State)
 

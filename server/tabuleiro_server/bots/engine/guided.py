@@ -6,16 +6,19 @@ A prior is a guess, before any playout, of how likely a child is the best.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
 import numpy as np
 
 from tabuleiro.rules import State
-from tabuleiro_server.bots.engine.base import SearchResult
-from tabuleiro_server.bots.engine.kernels import Array, kernel
+from tabuleiro_server.bots.engine.base import END_LIMIT_S, SearchResult
+from tabuleiro_server.bots.engine.kernels import Array, RandomState, kernel, new_rng
 from tabuleiro_server.bots.engine.mcts import (
     DRAWN,
     UNPROVEN,
+    Budget,
     GameKernels,
     MctsSearcher,
     Tree,
@@ -118,25 +121,14 @@ def keep_below(tree: Tree, root: int) -> None:
     tree.used[0] = len(kept)
 
 
-class GuidedSearcher(MctsSearcher):
-    """A :class:`~tabuleiro_server.bots.engine.base.Searcher` that goes on with the tree of its last turn.
-
-    Searches that are limited by nodes alone keep nothing: these always give the same result.
-    """
+class _KeptTree(MctsSearcher):
+    """A search that goes on with the tree of its last turn."""
 
     def __init__(self, kernels: GameKernels) -> None:
         super().__init__(kernels, NODE_LIMIT)
         # Compiled with the other kernels, and not in the second turn.
         nodes_below(self._tree, 0)
         self._searched: State | None = None
-
-    def choose_turn(
-        self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
-    ) -> SearchResult:
-        """Choose the actions that complete the turn; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
-        result = super().choose_turn(state, max_nodes=max_nodes, deadline_s=deadline_s, seed=seed)
-        self._searched = state
-        return result
 
     def _prepare(self, state: State, *, is_timed: bool) -> None:
         searched, self._searched = self._searched, None
@@ -173,3 +165,122 @@ class GuidedSearcher(MctsSearcher):
                 if changed >> action & 1:
                     waiting.append((child, there.child(action)))
         return None
+
+
+class GuidedSearcher(_KeptTree):
+    """A :class:`~tabuleiro_server.bots.engine.base.Searcher` with a tree for each core.
+
+    What all of them found is added up before each action is chosen. Searches without a clock keep nothing, and
+    those with a limit of nodes use one core: without a clock they always give the same result.
+    """
+
+    def __init__(self, make_kernels: Callable[[], GameKernels]) -> None:
+        super().__init__(make_kernels())
+        self._make_kernels = make_kernels
+        self._helpers: list[Helper] = []
+        self._helping: list[Helper] = []
+
+    def choose_turn(
+        self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
+    ) -> SearchResult:
+        """Choose the actions that complete the turn; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
+        self._helping = self._free_helpers() if max_nodes is None else []
+        for number, helper in enumerate(self._helping, 1):
+            helper.begin(state, seed + number)
+        try:
+            result = super().choose_turn(state, max_nodes=max_nodes, deadline_s=deadline_s, seed=seed)
+        finally:
+            self._helping = []
+        self._searched = state
+        return result
+
+    def _free_helpers(self) -> list[Helper]:
+        count = self.cores - 1
+        while len(self._helpers) < count:
+            self._helpers.append(Helper(self._make_kernels()))
+        return [helper for helper in self._helpers[:count] if helper.is_free]
+
+    def _grow(self, node: int, state: State, budget: Budget, rng: RandomState, share: float) -> None:
+        helping = [helper for helper in self._helping if helper.is_free]
+        for helper in helping:
+            helper.start(state, int(self._tree.action[node]), budget.end_of(share))
+        super()._grow(node, state, budget, rng, share)
+        for helper in helping:
+            budget.spent += helper.end(self._tree, node)
+
+
+class Helper(_KeptTree):
+    """The same search in a thread of its own, with a tree of its own."""
+
+    def __init__(self, kernels: GameKernels) -> None:
+        super().__init__(kernels)
+        self._thread = ThreadPoolExecutor(1, "search helper")
+        self._work: Future[int | None] | None = None
+        self._budget = Budget(0, None)
+        self._rng = new_rng(0)
+        self._actions_before = 0
+        self._path: list[int | None] = []
+        """The nodes searched in this turn, by actions since its start; ``None`` for those that this tree lacks."""
+
+    @property
+    def is_free(self) -> bool:
+        """False while it searches."""
+        return self._work is None or self._work.done()
+
+    def begin(self, state: State, seed: int) -> None:
+        """Take up the turn of ``state``."""
+        self._rng, self._actions_before = new_rng(seed), state.actions_in_turn
+
+    def start(self, state: State, action: int, end_s: float | None) -> None:
+        """Search ``state``, to which the action of a node led unless the turn begins there, until ``end_s``."""
+        self._budget = Budget(None, end_s)
+        self._work = self._thread.submit(self._search_below, state, action)
+
+    def end(self, tree: Tree, node: int) -> int:
+        """End the search and add what it found to the children of ``node`` in ``tree``; return the playouts.
+
+        If it does not end within :data:`END_LIMIT_S`, as on a busy core, it adds nothing.
+        """
+        assert self._work is not None
+        self._budget.is_over = True
+        try:
+            own = self._work.result(END_LIMIT_S)
+        except TimeoutError:
+            return 0
+        if own is not None:
+            self._add_to(tree, node, own)
+        return self._budget.spent
+
+    def _search_below(self, state: State, action: int) -> int | None:
+        """Search, and return the node of ``state``, if there is one."""
+        depth = state.actions_in_turn - self._actions_before
+        node: int | None = 0
+        if depth == 0:
+            self._prepare(state, is_timed=True)
+            self._searched = state
+        else:
+            node = self._child(self._path[depth - 1] if depth <= len(self._path) else None, action)
+        self._path = [*self._path[:depth], *[None] * (depth - len(self._path)), node]
+        if node is not None:
+            self._budget.spend(self._kernels, self._tree, node, state, self._rng, 1.0)
+        return node
+
+    def _child(self, node: int | None, action: int) -> int | None:
+        """Return the child of ``node`` with the action of a node, if there is one."""
+        return None if node is None else self._children(node).get(action)
+
+    def _children(self, node: int) -> dict[int, int]:
+        first = int(self._tree.first_child[node])
+        return {
+            int(self._tree.action[child]): child
+            for child in range(first, first + int(self._tree.child_count[node]))
+        }
+
+    def _add_to(self, tree: Tree, node: int, own: int) -> None:
+        """Add the results of the children of the node ``own`` to those of ``node`` in ``tree``."""
+        children, first = self._children(own), int(tree.first_child[node])
+        for child in range(first, first + int(tree.child_count[node])):
+            like = children.get(int(tree.action[child]))
+            if like is not None:
+                tree.visits[child] += self._tree.visits[like]
+                tree.total[child] += self._tree.total[like]

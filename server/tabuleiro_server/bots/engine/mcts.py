@@ -319,15 +319,21 @@ class GameKernels(Protocol):
         ...
 
 
-class _Budget:
-    """The remaining playouts and time."""
+class Budget:
+    """The remaining playouts and time; ``is_over`` may be set from outside."""
 
     def __init__(self, max_nodes: int | None, deadline_s: float | None) -> None:
         self.spent = 0
+        self.is_over = False
         self._max_nodes = max_nodes
         self._deadline_s = deadline_s
         # With a clock, the first chunk shows how long a playout takes; without one, sizes do not matter.
         self._chunk = 32 if deadline_s is not None else 1 << 20
+
+    def end_of(self, share: float) -> float | None:
+        """Return the end of ``share`` of the time left on the clock of ``time.monotonic``, if there is one."""
+        now_s = time.monotonic()
+        return None if self._deadline_s is None else now_s + share * (self._deadline_s - now_s)
 
     def spend(
         self, kernels: GameKernels, tree: Tree, root: int, state: State, rng: RandomState, share: float
@@ -339,10 +345,10 @@ class _Budget:
         """
         board = kernels.pack(state)
         start_s, start_spent = time.monotonic(), self.spent
-        end_s = None if self._deadline_s is None else start_s + share * (self._deadline_s - start_s)
+        end_s = self.end_of(share)
         end_spent = None if self._max_nodes is None else start_spent + int(share * (self._max_nodes - start_spent))
         now_s = start_s
-        while tree.proof[root] == UNPROVEN and (end_spent is None or self.spent < end_spent):
+        while not self.is_over and tree.proof[root] == UNPROVEN and (end_spent is None or self.spent < end_spent):
             chunk = self._chunk
             if end_spent is not None:
                 chunk = min(chunk, end_spent - self.spent, CHECK_NODES - self.spent % CHECK_NODES)
@@ -363,6 +369,8 @@ class _Budget:
 class MctsSearcher:
     """A :class:`~tabuleiro_server.bots.engine.base.Searcher` by Monte-Carlo tree search."""
 
+    cores = 1
+
     def __init__(self, kernels: GameKernels, node_limit: int = NODE_LIMIT) -> None:
         self._kernels = kernels
         self._tree = new_tree(node_limit)
@@ -372,7 +380,7 @@ class MctsSearcher:
     ) -> SearchResult:
         """Choose the actions that complete the turn; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
         mover = check_task(state, max_nodes, deadline_s)
-        tree, budget = self._tree, _Budget(max_nodes, deadline_s)
+        tree, budget = self._tree, Budget(max_nodes, deadline_s)
         self._prepare(state, is_timed=deadline_s is not None)
         path = self._search(0, state, budget, new_rng(seed))
         is_proven = tree.proof[0] != UNPROVEN
@@ -400,7 +408,7 @@ class MctsSearcher:
         while not is_over:
             left = None if max_nodes is None else max_nodes - spent
             slice_end_s = None if deadline_s is None else min(deadline_s, time.monotonic() + ANALYSIS_SLICE_S)
-            budget = _Budget(left, slice_end_s)
+            budget = Budget(left, slice_end_s)
             budget.spend(self._kernels, self._tree, 0, state, rng, 1.0)
             spent += budget.spent
             is_over = self._tree.proof[0] != UNPROVEN or slice_end_s == deadline_s or spent == max_nodes
@@ -409,7 +417,7 @@ class MctsSearcher:
     def _candidates(self, state: State, count: int, rng: RandomState) -> tuple[Candidate, ...]:
         """Return the best turns by the tree; those that only differ in the order of their actions count once."""
         tree, found, positions = self._tree, list[Candidate](), set[object]()
-        first = self._search(0, state, _Budget(0, None), rng)
+        first = self._search(0, state, Budget(0, None), rng)
         for child in children_by_worth(tree, 0):
             if found and (len(found) == count or (tree.visits[child] < LINE_VISITS and not tree.proof[child])):
                 break
@@ -426,7 +434,7 @@ class MctsSearcher:
         later = state.child(self._kernels.action_of(int(self._tree.action[child])))
         if not is_same_turn(state, later):
             return [child]
-        return [child, *self._search(child, later, _Budget(0, None), rng)]
+        return [child, *self._search(child, later, Budget(0, None), rng)]
 
     def _candidate(self, state: State, path: list[int]) -> Candidate:
         """Return the turn of ``path``, or the shortest forced end if the winner is proven."""
@@ -442,11 +450,14 @@ class MctsSearcher:
         value = value_of(tree, path[-1] if is_searched else path[0], mover)
         return Candidate(self._actions(path), self._actions(self._followed(path)), value, is_proven, nodes=visits)
 
-    def _search(self, node: int, state: State, budget: _Budget, rng: RandomState) -> list[int]:
+    def _grow(self, node: int, state: State, budget: Budget, rng: RandomState, share: float) -> None:
+        """Search below ``node``, whose state is ``state``, with ``share`` of the budget."""
+        budget.spend(self._kernels, self._tree, node, state, rng, share)
+
+    def _search(self, node: int, state: State, budget: Budget, rng: RandomState) -> list[int]:
         """Return the nodes of the best actions from ``node`` to the end of the turn."""
         tree, kernels = self._tree, self._kernels
-        share = FIRST_SHARE if kernels.actions_left(state) > 1 else 1.0
-        budget.spend(kernels, tree, node, state, rng, share)
+        self._grow(node, state, budget, rng, FIRST_SHARE if kernels.actions_left(state) > 1 else 1.0)
         if tree.child_count[node] == 0:
             kernels.grow(tree, node, kernels.pack(state), rng, 1)
         while True:

@@ -64,6 +64,8 @@ class PlainSearcher:
     playouts.
     """
 
+    cores = 1
+
     def __init__(self, playout_actions: PlayoutActions = lambda state: state.legal_actions()) -> None:
         self._playout_actions = playout_actions
 

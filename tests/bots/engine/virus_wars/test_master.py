@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -41,7 +42,7 @@ def new_game(**options: int | str) -> VirusWars:
 def new_searcher(**options: int | str) -> tuple[State, CountingSearcher]:
     """Return the start of a game and a searcher for it."""
     game = new_game(**options)
-    return game.initial_state(), CountingSearcher(master.MasterVirusWarsKernels(game))
+    return game.initial_state(), CountingSearcher(partial(master.MasterVirusWarsKernels, game))
 
 
 def grown(state: State, visit_count: int) -> tuple[Tree, master.MasterVirusWarsKernels]:
@@ -118,7 +119,7 @@ def test_other_weights_lead_to_other_turns_and_those_of_the_file_are_taken_by_th
     of_file = read_weights(master.WEIGHTS_FILE)
     assert len(of_file) == master.WEIGHT_COUNT
     same, other = (
-        CountingSearcher(master.MasterVirusWarsKernels(state.game, weights))
+        CountingSearcher(partial(master.MasterVirusWarsKernels, state.game, weights))
         for weights in (of_file, [-each for each in of_file])
     )
     found = chosen_in(state, searcher)
@@ -148,7 +149,7 @@ def test_what_is_proven_is_true() -> None:
     rng = Random(3)
     for _ in range(30):
         game = new_game(rows=4, cols=4, steps=2)
-        state, searcher = game.initial_state(), CountingSearcher(master.MasterVirusWarsKernels(game))
+        state, searcher = game.initial_state(), CountingSearcher(partial(master.MasterVirusWarsKernels, game))
         for _ in range(rng.randrange(4, 9)):
             if not state.is_terminal:
                 state = state.child(rng.choice(state.legal_actions()))

@@ -8,6 +8,7 @@ import pytest
 
 from tabuleiro.rules import registry
 from tabuleiro.rules.games.xero_g import XeroG, XeroGState
+from tabuleiro.rules.games.xero_g.actions import FIRST_MOVE
 
 pytest.importorskip("numba", reason="the extra `bots` is not installed, so there are no kernels")
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from tabuleiro_server.bots.engine.alpha_beta import (
     AT_LEAST,
+    AT_MOST,
     EXACT,
     INFINITY,
     PROVEN,
@@ -164,10 +166,27 @@ def test_the_table_keeps_the_deeper_of_two_results_and_makes_room_in_the_other()
     master.keep(table, keys[1], 20, EXACT, 4, 0, 102)
     master.keep(table, keys[2], 30, AT_LEAST, 5, 0, 103)
     kept = [master.find(table, key) for key in keys]
-    assert kept[1] == -1
-    assert [list(table.entries[index]) for index in (kept[0], kept[2])] == [
-        [10, EXACT, 6, 101],
-        [30, AT_LEAST, 5, 103],
+    assert kept[1] == 0
+    assert [master.unpack_entry(entry) for entry in (kept[0], kept[2])] == [
+        (10, EXACT, 6, 101),
+        (30, AT_LEAST, 5, 103),
     ]
     master.keep(table, keys[1], 40, EXACT, 6, 0, 104)
-    assert [master.find(table, key) == -1 for key in keys] == [False, False, True]
+    assert [master.find(table, key) == 0 for key in keys] == [False, False, True]
+
+
+@pytest.mark.parametrize("value", [-INFINITY, -1, 0, 1, INFINITY])
+def test_an_entry_holds_every_value(value: int) -> None:
+    entry = master.pack_entry(value, AT_MOST, 31, FIRST_MOVE + 1_000_000)
+    assert entry != 0
+    assert master.unpack_entry(entry) == (value, AT_MOST, 31, FIRST_MOVE + 1_000_000)
+
+
+def test_what_two_threads_wrote_at_once_is_no_entry() -> None:
+    table, key = master.new_table(), np.uint64(5 | 1 << 40)
+    master.keep(table, key, 10, EXACT, 6, 0, 101)
+    other = master.new_table()
+    master.keep(other, key, 20, EXACT, 4, 0, 102)
+    index = int(np.flatnonzero(table.keys)[0])
+    table.entries[index] = other.entries[index]
+    assert master.find(table, key) == 0

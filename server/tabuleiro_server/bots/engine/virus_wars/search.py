@@ -337,6 +337,8 @@ def turn_sizes(state: VirusWarsState) -> TurnSizes:
 class VirusWarsSearcher:
     """A :class:`~tabuleiro_server.bots.engine.base.Searcher` for Virus Wars. A node is a position."""
 
+    cores = 1
+
     def __init__(self, game: VirusWars) -> None:
         self._tables = virus_wars_tables(game)
         self._steps = game.steps

@@ -10,6 +10,8 @@ everything.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -40,8 +42,8 @@ from tabuleiro_server.bots.engine.alpha_beta import (
     unit_value,
     unlimited_effort,
 )
-from tabuleiro_server.bots.engine.base import SearchResult
-from tabuleiro_server.bots.engine.kernels import Array, Words, kernel, lean_kernel
+from tabuleiro_server.bots.engine.base import END_LIMIT_S, SearchResult
+from tabuleiro_server.bots.engine.kernels import Array, Words, as_int, kernel, lean_kernel
 from tabuleiro_server.bots.engine.weights import read_weights
 from tabuleiro_server.bots.engine.xero_g.board import (
     HASH,
@@ -79,33 +81,50 @@ _LETTING_IN: Final = -1e9
 
 TABLE_BITS: Final = 20
 _BUCKET_MASK: Final = np.uint64((1 << TABLE_BITS - 1) - 1)
-_NO_ENTRY: Final = -1
+_NO_ENTRY: Final = np.uint64(0)
+_VALUE_SHIFT: Final = 1 << 15
 _IS_THREATENED: Final = INFINITY
 
 
 class Table(NamedTuple):
     """A transposition table of buckets of two: the deeper result stays, the other makes room.
 
-    ``entries`` holds the value, the kind of bound, the depth of the search, and the best action.
+    ``entries`` (uint64) are packed results, ``keys`` the hashes of their positions, with the bits changed that the
+    entry has: what two threads wrote at once belongs to no position, and needs no lock.
     """
 
     keys: Words
-    entries: Array
+    entries: Words
 
 
 def new_table() -> Table:
     """Return an empty table."""
     size = 1 << TABLE_BITS
-    return Table(np.zeros(size, dtype=np.uint64), np.zeros((size, 4), dtype=np.int32))
+    return Table(np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.uint64))
 
 
 @lean_kernel
-def find(table: Table, key: np.uint64) -> int:
-    """Return the index of the entry for ``key``, -1 if there is none."""
+def pack_entry(value: int, bound: int, depth: int, action: int) -> np.uint64:
+    """Return the entry of a result; it is never 0."""
+    return np.uint64(value + _VALUE_SHIFT | bound << 16 | depth << 18 | action << 24)
+
+
+@lean_kernel
+def unpack_entry(entry: np.uint64) -> tuple[int, int, int, int]:
+    """Return the value, the kind of bound, the depth of the search, and the best action."""
+    bits = as_int(entry)
+    return (bits & 0xFFFF) - _VALUE_SHIFT, bits >> 16 & 3, bits >> 18 & 63, bits >> 24
+
+
+@lean_kernel
+def find(table: Table, key: np.uint64) -> np.uint64:
+    """Return the entry for ``key``, 0 if there is none."""
     index = np.int64(key & _BUCKET_MASK) * 2
-    if table.keys[index] == key:
-        return int(index)
-    return int(index + 1) if table.keys[index + 1] == key else _NO_ENTRY
+    entry: np.uint64 = table.entries[index]
+    if table.keys[index] ^ entry == key:
+        return entry
+    entry = table.entries[index + 1]
+    return entry if table.keys[index + 1] ^ entry == key else _NO_ENTRY
 
 
 @lean_kernel
@@ -116,18 +135,14 @@ def keep(table: Table, key: np.uint64, value: int, bound: int, depth: int, ply: 
         value += ply
     elif value <= -PROVEN:
         value -= ply
-    if table.keys[index] != key:
-        if table.entries[index, 2] > depth:
+    known, known_key = table.entries[index], table.keys[index]
+    if known_key ^ known != key:
+        if unpack_entry(known)[2] > depth:
             index += 1
         else:
-            table.keys[index + 1] = table.keys[index]
-            for part in range(4):
-                table.entries[index + 1, part] = table.entries[index, part]
-    table.keys[index] = key
-    table.entries[index, 0] = value
-    table.entries[index, 1] = bound
-    table.entries[index, 2] = depth
-    table.entries[index, 3] = action
+            table.keys[index + 1], table.entries[index + 1] = known_key, known
+    entry = pack_entry(value, bound, depth, action)
+    table.keys[index], table.entries[index] = key ^ entry, entry
 
 
 class Memory(NamedTuple):
@@ -303,8 +318,7 @@ def search(memory: Memory, table: Table, effort: Effort, ply: int, depth: int, a
     entry = find(table, key)
     first = 0
     if entry != _NO_ENTRY:
-        first = table.entries[entry, 3]
-        value, bound = table.entries[entry, 0], table.entries[entry, 1]
+        value, bound, known_depth, first = unpack_entry(entry)
         is_win, is_loss = value >= PROVEN, value <= -PROVEN
         is_forced = (is_win and bound != AT_MOST) or (is_loss and bound != AT_LEAST)
         if ply > 0 and is_forced:
@@ -312,7 +326,7 @@ def search(memory: Memory, table: Table, effort: Effort, ply: int, depth: int, a
         is_usable = (
             bound == EXACT or (bound == AT_LEAST and value >= beta) or (bound == AT_MOST and value <= alpha)
         )
-        if ply > 0 and is_usable and table.entries[entry, 2] >= depth and not is_proof:
+        if ply > 0 and is_usable and known_depth >= depth and not is_proof:
             return int(value)
     memory.lines[ply + 1, 0] = 0
     by_estimates = depth >= RATED_DEPTH and not is_proof
@@ -384,7 +398,8 @@ class MasterXeroGSearcher(XeroGSearcher):
     """A :class:`~tabuleiro_server.bots.engine.base.Searcher` for Xero-G. A node is a position.
 
     The table is kept from turn to turn, except by searches that are limited by nodes alone: these always give the
-    same result. Rows of the setup are chosen as ``XeroGSearcher`` does.
+    same result. Other cores search the same position, and share what they find by the table alone. Rows of the
+    setup are chosen as ``XeroGSearcher`` does.
     """
 
     def __init__(self, game: XeroG, weights: Sequence[float] | None = None) -> None:
@@ -392,6 +407,8 @@ class MasterXeroGSearcher(XeroGSearcher):
         super().__init__(game)
         self._table = new_table()
         self._learnt = np.array(weights or read_weights(WEIGHTS_FILE))
+        self._threads = ThreadPoolExecutor(thread_name_prefix="search helper")
+        self._helper_count = 0
 
     def choose_turn(
         self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
@@ -399,6 +416,7 @@ class MasterXeroGSearcher(XeroGSearcher):
         """Choose the actions that complete the turn; see :class:`~tabuleiro_server.bots.engine.base.Searcher`."""
         if deadline_s is None:
             self._table = new_table()
+        self._helper_count = self.cores - 1 if max_nodes is None else 0
         return super().choose_turn(state, max_nodes=max_nodes, deadline_s=deadline_s, seed=seed)
 
     def analyse(
@@ -422,6 +440,39 @@ class MasterXeroGSearcher(XeroGSearcher):
         entering = _entering_move(memory)
         if entering:
             return SearchResult((entering,), 1.0, True, 1, ((entering,),))
+        with self._helped(state, seed):
+            return self._deepen(memory, limits)
+
+    @contextmanager
+    def _helped(self, state: XeroGState, seed: int) -> Iterator[None]:
+        """Have the same position searched on other cores meanwhile."""
+        efforts = [unlimited_effort() for _ in range(self._helper_count)]
+        works = [
+            self._threads.submit(self._search_deeper, state, seed, effort, number)
+            for number, effort in enumerate(efforts, 1)
+        ]
+        try:
+            yield
+        finally:
+            for effort in efforts:
+                effort[IS_OVER] = 1
+        # They end at once; one that has no core now ends later, which does no harm.
+        for work in wait(works, END_LIMIT_S).done:
+            work.result()
+
+    def _search_deeper(self, state: XeroGState, seed: int, effort: Effort, number: int) -> None:
+        """Fill the table by searches deeper and deeper; every second helper is a turn ahead."""
+        memory = new_memory(hashes_played(state), self._learnt, seed)
+        memory.positions[0] = position_of(state)
+        for depth in range(1 + number % 2, MAX_DEPTH + 1):
+            if (
+                abs(search(memory, self._table, effort, 0, depth, -INFINITY, INFINITY)) >= PROVEN
+                or effort[IS_OVER]
+            ):
+                return
+
+    def _deepen(self, memory: Memory, limits: Effort) -> SearchResult:
+        """Search deeper and deeper, and try to refute each new best action."""
         refutation = Refutation(memory, self._table)
         # The first depth takes a moment and always runs to its end: it gives a legal action.
         effort, best_value = unlimited_effort(), 0

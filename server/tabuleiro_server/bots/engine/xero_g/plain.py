@@ -24,6 +24,8 @@ GUESS_SCALE: Final = 400
 class PlainXeroGSearcher:
     """A :class:`~tabuleiro_server.bots.engine.base.Searcher` for Xero-G without kernels; a node is an action."""
 
+    cores = 1
+
     def choose_turn(
         self, state: State, *, max_nodes: int | None, deadline_s: float | None, seed: int
     ) -> SearchResult:

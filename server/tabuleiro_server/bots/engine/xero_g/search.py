@@ -386,6 +386,8 @@ class XeroGRoot:
 class XeroGSearcher:
     """A :class:`~tabuleiro_server.bots.engine.base.Searcher` for Xero-G. A node is a position."""
 
+    cores = 1
+
     def __init__(self, game: XeroG) -> None:
         self._weights = np.array(WEIGHTS)
 
