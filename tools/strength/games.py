@@ -106,7 +106,7 @@ MEASURED: Final[tuple[Measured, ...]] = (
         300,
         "2026-11-29",
         0.70,
-        Tally(61, 0, 3),
+        Tally(191, 0, 9),
     ),
     Measured(
         XeroG.name,
@@ -146,7 +146,17 @@ MEASURED: Final[tuple[Measured, ...]] = (
         300,
         "2026-11-29",
         0.85,
-        Tally(44, 0, 6),
+        Tally(90, 0, 11),
+    ),
+    Measured(
+        XeroG.name,
+        "14608891",
+        "`expert` of commit 76782b4",
+        "variant=xero-g",
+        2000,
+        "2026-11-29",
+        0.85,
+        Tally(36, 3, 1),
     ),
     Measured(
         Iris.name,
@@ -156,7 +166,7 @@ MEASURED: Final[tuple[Measured, ...]] = (
         300,
         "2026-11-29",
         0.70,
-        Tally(38, 0, 14),
+        Tally(148, 0, 52),
     ),
     Measured(
         Minefield.name,
@@ -166,7 +176,7 @@ MEASURED: Final[tuple[Measured, ...]] = (
         300,
         "2026-11-29",
         0.70,
-        Tally(55, 0, 17),
+        Tally(154, 0, 46),
     ),
 )
 """What is known of ``master`` with these weights: games by time cannot be made again on every machine."""

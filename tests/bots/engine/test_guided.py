@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 
-from tabuleiro.rules import registry
+from tabuleiro.rules import State, registry
 from tabuleiro.rules.games.minefield import Minefield
 
 pytest.importorskip("numba", reason="the extra `bots` is not installed, so there are no kernels")
@@ -18,6 +18,7 @@ import numpy as np
 from tabuleiro_server.bots.engine.guided import (
     NODE_LIMIT,
     Helper,
+    children_by_action,
     keep_below,
     select_guided,
     set_priors,
@@ -163,15 +164,43 @@ def test_a_helper_adds_what_it_found_below_each_action_of_a_turn() -> None:
     for _ in range(2):
         kernels.grow(tree, node, kernels.pack(state), new_rng(1), 500)
         before = visits_of(tree, node)
-        helper.start(state, int(tree.action[node]), time.monotonic() + 0.05)
+        end_s = time.monotonic() + 0.05
+        if node == 0:
+            helper.start(state, None, None, end_s)
+        else:
+            helper.go_on(state, int(tree.action[node]), end_s)
         while not helper.is_free:
             time.sleep(0.01)
-        assert helper.end(tree, node) > 0
+        assert helper.add_to(tree, node, time.monotonic()) > 0
         added = {action: count - before[action] for action, count in visits_of(tree, node).items()}
         assert helper.is_free
         assert sum(added.values()) > 0
         node = int(tree.first_child[node]) + max(range(len(added)), key=list(added.values()).__getitem__)
         state = state.child(kernels.action_of(int(tree.action[node])))
+
+
+def root_visits(helper: Helper, state: State, kept_from: State | None, played: list[int]) -> int:
+    """Have ``helper`` search ``state`` for no time, and return what it kept of its root."""
+    helper.begin(state, 1)
+    helper.start(state, kept_from, played, time.monotonic() - 1)
+    while not helper.is_free:
+        time.sleep(0.01)
+    return int(helper._tree.visits[0])
+
+
+def test_a_helper_keeps_its_tree_only_from_the_state_that_it_searched() -> None:
+    kernels, start = MasterMinefieldKernels(small_game()), small_game().initial_state()
+    helper = Helper(kernels)
+    # As if it had searched.
+    root_visits(helper, start, None, [])
+    kernels.grow(helper._tree, 0, kernels.pack(start), new_rng(1), 3_000)
+    visits = visits_of(helper._tree, 0)
+    first = max(visits, key=visits.__getitem__)
+    answers = visits_of(helper._tree, children_by_action(helper._tree, 0)[first])
+    second = max(answers, key=answers.__getitem__)
+    later = start.child(kernels.action_of(first))
+    assert root_visits(helper, later, start, [first]) > max(visits.values())
+    assert root_visits(helper, later.child(kernels.action_of(second)), start, [first, second]) < 100
 
 
 class HeldKernels(MasterMinefieldKernels):
@@ -195,9 +224,10 @@ def test_a_helper_that_is_late_adds_nothing_and_is_not_waited_for() -> None:
     held = HeldKernels(game)
     helper = Helper(held)
     helper.begin(state, 2)
-    helper.start(state, 0, time.monotonic() + LIMIT_S)
+    helper.start(state, None, None, time.monotonic() + LIMIT_S)
     assert held.has_begun.wait(LIMIT_S)
-    assert helper.end(tree, 0) == 0
+    helper.stop()
+    assert helper.add_to(tree, 0, time.monotonic() + 0.01) == 0
     assert not helper.is_free
     assert visits_of(tree, 0) == before
     held.may_go_on.set()

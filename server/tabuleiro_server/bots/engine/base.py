@@ -97,7 +97,7 @@ class ThinkingTime:
 
 
 END_LIMIT_S: Final = 0.01
-"""The longest wait for what other cores search when the time is over."""
+"""The longest wait for the searches on other cores once the time is over."""
 
 S = TypeVar("S", bound=State)
 

@@ -6,7 +6,8 @@ A prior is a guess, before any playout, of how likely a child is the best.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
@@ -121,62 +122,40 @@ def keep_below(tree: Tree, root: int) -> None:
     tree.used[0] = len(kept)
 
 
-class _KeptTree(MctsSearcher):
-    """A search that goes on with the tree of its last turn."""
-
-    def __init__(self, kernels: GameKernels) -> None:
-        super().__init__(kernels, NODE_LIMIT)
-        # Compiled with the other kernels, and not in the second turn.
-        nodes_below(self._tree, 0)
-        self._searched: State | None = None
-
-    def _prepare(self, state: State, *, is_timed: bool) -> None:
-        searched, self._searched = self._searched, None
-        node = None
-        # Within a turn, nodes lack the actions that others of its start stand for.
-        is_new_turn = state.actions_in_turn == 0
-        if is_timed and is_new_turn and searched is not None and searched.game == state.game:
-            node = self._find(searched, state)
-        if node is None:
-            forget(self._tree)
-        else:
-            keep_below(self._tree, node)
-
-    def _find(self, searched: State, state: State) -> int | None:
-        """Return the node of ``state`` in the tree of ``searched``, by actions on cells whose pieces are new.
-
-        There is none after a pass.
-        """
-        if not 0 <= state.turn_number - searched.turn_number <= TURNS_TO_FIND:
-            return None
-        before, wanted, changed = dict(searched.pieces()), state.key(), 0
-        for piece, cells in state.pieces():
-            changed |= cells & ~before.get(piece, 0)
-        waiting, left = [(0, searched)], STATES_TO_FIND
-        while waiting and left > 0:
-            node, there = waiting.pop()
-            left -= 1
-            if there.key() == wanted:
-                return node
-            first = int(self._tree.first_child[node])
-            # The first children come out first.
-            for child in reversed(range(first, first + int(self._tree.child_count[node]))):
-                action = self._kernels.action_of(int(self._tree.action[child]))
-                if changed >> action & 1:
-                    waiting.append((child, there.child(action)))
-        return None
+def children_by_action(tree: Tree, node: int) -> dict[int, int]:
+    """Return the children of ``node``, by the actions that lead to them."""
+    first = int(tree.first_child[node])
+    return {int(tree.action[child]): child for child in range(first, first + int(tree.child_count[node]))}
 
 
-class GuidedSearcher(_KeptTree):
-    """A :class:`~tabuleiro_server.bots.engine.base.Searcher` with a tree for each core.
+def keep_after(tree: Tree, actions: Sequence[int] | None) -> None:
+    """Keep what lies below the node after ``actions`` of nodes from the root on; all is forgotten without one."""
+    node: int | None = None if actions is None else 0
+    for action in actions or ():
+        node = None if node is None else children_by_action(tree, node).get(action)
+    if node is None:
+        forget(tree)
+    else:
+        keep_below(tree, node)
 
-    What all of them found is added up before each action is chosen. Searches without a clock keep nothing, and
-    those with a limit of nodes use one core: without a clock they always give the same result.
+
+class GuidedSearcher(MctsSearcher):
+    """A :class:`~tabuleiro_server.bots.engine.base.Searcher` that goes on with the tree of its last turn.
+
+    There is a tree for each core, and what all of them found is added up before each action is chosen. Searches
+    without a clock keep nothing, and those with a limit of nodes use one core: without a clock they always give
+    the same result.
     """
 
     def __init__(self, make_kernels: Callable[[], GameKernels]) -> None:
-        super().__init__(make_kernels())
+        super().__init__(make_kernels(), NODE_LIMIT)
+        # Compiled with the other kernels, and not in the second turn.
+        nodes_below(self._tree, 0)
         self._make_kernels = make_kernels
+        self._searched: State | None = None
+        self._kept_from: State | None = None
+        self._played: list[int] | None = None
+        """The actions from the state searched before, ``_kept_from``, to this one, if its tree has them."""
         self._helpers: list[Helper] = []
         self._helping: list[Helper] = []
 
@@ -203,21 +182,60 @@ class GuidedSearcher(_KeptTree):
     def _grow(self, node: int, state: State, budget: Budget, rng: RandomState, share: float) -> None:
         helping = [helper for helper in self._helping if helper.is_free]
         for helper in helping:
-            helper.start(state, int(self._tree.action[node]), budget.end_of(share))
+            if node == 0:
+                helper.start(state, self._kept_from, self._played, budget.end_of(share))
+            else:
+                helper.go_on(state, int(self._tree.action[node]), budget.end_of(share))
         super()._grow(node, state, budget, rng, share)
         for helper in helping:
-            budget.spent += helper.end(self._tree, node)
+            helper.stop()
+        end_s = time.monotonic() + END_LIMIT_S
+        for helper in helping:
+            budget.spent += helper.add_to(self._tree, node, end_s)
+
+    def _prepare(self, state: State, *, is_timed: bool) -> None:
+        searched = self._kept_from = self._searched
+        self._searched = None
+        # Within a turn, nodes lack the actions that others of its start stand for.
+        is_new_turn = state.actions_in_turn == 0
+        is_known = is_timed and is_new_turn and searched is not None and searched.game == state.game
+        self._played = self._find(searched, state) if is_known and searched is not None else None
+        keep_after(self._tree, self._played)
+
+    def _find(self, searched: State, state: State) -> list[int] | None:
+        """Return the actions of nodes that lead from ``searched`` to ``state``, on cells whose pieces are new.
+
+        There are none after a pass.
+        """
+        if not 0 <= state.turn_number - searched.turn_number <= TURNS_TO_FIND:
+            return None
+        before, wanted, changed = dict(searched.pieces()), state.key(), 0
+        for piece, cells in state.pieces():
+            changed |= cells & ~before.get(piece, 0)
+        waiting, left = [(0, searched, list[int]())], STATES_TO_FIND
+        while waiting and left > 0:
+            node, there, played = waiting.pop()
+            left -= 1
+            if there.key() == wanted:
+                return played
+            # The first children come out first.
+            for number, child in reversed(children_by_action(self._tree, node).items()):
+                action = self._kernels.action_of(number)
+                if changed >> action & 1:
+                    waiting.append((child, there.child(action), [*played, number]))
+        return None
 
 
-class Helper(_KeptTree):
+class Helper(MctsSearcher):
     """The same search in a thread of its own, with a tree of its own."""
 
     def __init__(self, kernels: GameKernels) -> None:
-        super().__init__(kernels)
+        super().__init__(kernels, NODE_LIMIT)
         self._thread = ThreadPoolExecutor(1, "search helper")
         self._work: Future[int | None] | None = None
         self._budget = Budget(0, None)
         self._rng = new_rng(0)
+        self._root: State | None = None
         self._actions_before = 0
         self._path: list[int | None] = []
         """The nodes searched in this turn, by actions since its start; ``None`` for those that this tree lacks."""
@@ -229,58 +247,57 @@ class Helper(_KeptTree):
 
     def begin(self, state: State, seed: int) -> None:
         """Take up the turn of ``state``."""
-        self._rng, self._actions_before = new_rng(seed), state.actions_in_turn
+        self._rng, self._actions_before, self._path = new_rng(seed), state.actions_in_turn, []
 
-    def start(self, state: State, action: int, end_s: float | None) -> None:
-        """Search ``state``, to which the action of a node led unless the turn begins there, until ``end_s``."""
+    def start(
+        self, state: State, kept_from: State | None, played: Sequence[int] | None, end_s: float | None
+    ) -> None:
+        """Search ``state`` until ``end_s``; actions of nodes led there from the state ``kept_from``, if known."""
         self._budget = Budget(None, end_s)
-        self._work = self._thread.submit(self._search_below, state, action)
+        # It may not have searched in the last turn.
+        is_kept = self._root is not None and self._root is kept_from
+        self._root = state
+        self._work = self._thread.submit(self._search_root, state, played if is_kept else None)
 
-    def end(self, tree: Tree, node: int) -> int:
-        """End the search and add what it found to the children of ``node`` in ``tree``; return the playouts.
+    def go_on(self, state: State, action: int, end_s: float | None) -> None:
+        """Search ``state``, to which the action of a node led within the turn, until ``end_s``."""
+        self._budget = Budget(None, end_s)
+        self._work = self._thread.submit(self._search_later, state, action)
 
-        If it does not end within :data:`END_LIMIT_S`, as on a busy core, it adds nothing.
+    def stop(self) -> None:
+        """Have the search end soon."""
+        self._budget.is_over = True
+
+    def add_to(self, tree: Tree, node: int, end_s: float) -> int:
+        """Add what was found to the children of ``node`` in ``tree``; return the number of playouts.
+
+        A search that has not ended at ``end_s``, as on a busy core, adds nothing.
         """
         assert self._work is not None
-        self._budget.is_over = True
         try:
-            own = self._work.result(END_LIMIT_S)
+            own = self._work.result(max(0.0, end_s - time.monotonic()))
         except TimeoutError:
             return 0
         if own is not None:
-            self._add_to(tree, node, own)
+            likes = children_by_action(self._tree, own)
+            for action, child in children_by_action(tree, node).items():
+                if action in likes:
+                    tree.visits[child] += self._tree.visits[likes[action]]
+                    tree.total[child] += self._tree.total[likes[action]]
         return self._budget.spent
 
-    def _search_below(self, state: State, action: int) -> int | None:
+    def _search_root(self, state: State, played: Sequence[int] | None) -> int:
+        keep_after(self._tree, played)
+        self._path = [0]
+        self._budget.spend(self._kernels, self._tree, 0, state, self._rng, 1.0)
+        return 0
+
+    def _search_later(self, state: State, action: int) -> int | None:
         """Search, and return the node of ``state``, if there is one."""
         depth = state.actions_in_turn - self._actions_before
-        node: int | None = 0
-        if depth == 0:
-            self._prepare(state, is_timed=True)
-            self._searched = state
-        else:
-            node = self._child(self._path[depth - 1] if depth <= len(self._path) else None, action)
+        before = self._path[depth - 1] if depth <= len(self._path) else None
+        node = None if before is None else children_by_action(self._tree, before).get(action)
         self._path = [*self._path[:depth], *[None] * (depth - len(self._path)), node]
         if node is not None:
             self._budget.spend(self._kernels, self._tree, node, state, self._rng, 1.0)
         return node
-
-    def _child(self, node: int | None, action: int) -> int | None:
-        """Return the child of ``node`` with the action of a node, if there is one."""
-        return None if node is None else self._children(node).get(action)
-
-    def _children(self, node: int) -> dict[int, int]:
-        first = int(self._tree.first_child[node])
-        return {
-            int(self._tree.action[child]): child
-            for child in range(first, first + int(self._tree.child_count[node]))
-        }
-
-    def _add_to(self, tree: Tree, node: int, own: int) -> None:
-        """Add the results of the children of the node ``own`` to those of ``node`` in ``tree``."""
-        children, first = self._children(own), int(tree.first_child[node])
-        for child in range(first, first + int(tree.child_count[node])):
-            like = children.get(int(tree.action[child]))
-            if like is not None:
-                tree.visits[child] += self._tree.visits[like]
-                tree.total[child] += self._tree.total[like]

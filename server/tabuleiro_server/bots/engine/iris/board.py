@@ -263,14 +263,21 @@ def count_groups(board: Board, tables: IrisTables, parents: Array, sizes: Array)
 @kernel
 def perft_iris(board: Board, tables: IrisTables, depth: int) -> int:
     """Return the number of sequences of ``depth`` (1 or more) actions from ``board``."""
-    out = np.empty(len(tables.is_rim) + 1, dtype=np.int16)
-    found = list_iris(board, tables, out)
-    if depth == 1:
-        return found
-    total = 0
-    child = np.empty_like(board)
-    for place in range(found):
-        child[:] = board
-        play_iris(child, tables, out[place])
-        total += perft_iris(child, tables, depth - 1)
-    return total
+    boards = np.empty((depth, len(board)), dtype=np.int16)
+    actions = np.empty((depth, len(tables.is_rim) + 1), dtype=np.int16)
+    found, tried = np.zeros((2, depth), dtype=np.int64)
+    boards[0] = board
+    found[0] = list_iris(boards[0], tables, actions[0])
+    ply, total = 0, 0
+    while ply >= 0:
+        if ply == depth - 1:
+            total += found[ply]
+        elif tried[ply] < found[ply]:
+            boards[ply + 1] = boards[ply]
+            play_iris(boards[ply + 1], tables, actions[ply, tried[ply]])
+            tried[ply] += 1
+            ply += 1
+            tried[ply], found[ply] = 0, list_iris(boards[ply], tables, actions[ply])
+            continue
+        ply -= 1
+    return int(total)

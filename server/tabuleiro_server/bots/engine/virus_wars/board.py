@@ -211,7 +211,6 @@ def play(tables: VirusWarsTables, board: Words, place: int) -> None:
     word, bit = place >> 6, ONE << np.uint64(place & 63)
     mover = as_int(board[MOVER])
     left = as_int(board[LEFT])
-    cost = 0 if tables.shape[4] and _count_pieces(tables, board, mover) == 0 else 1
     own, enemy = VIRUSES + mover * SET_WORDS, VIRUSES + (1 - mover) * SET_WORDS
     hashed = board[HASH] ^ tables.keys[as_index(4 + mover), as_index(left)]
     if board[as_index(enemy + word)] & bit:
@@ -223,11 +222,14 @@ def play(tables: VirusWarsTables, board: Words, place: int) -> None:
     else:
         board[as_index(own + word)] |= bit
         hashed ^= tables.keys[as_index(mover), as_index(place)]
-    if left == cost:
+    if tables.shape[4] and _count_pieces(tables, board, mover) == 1:
+        # The first virus is free.
+        left += 1
+    if left == 1:
         mover, left = 1 - mover, int(tables.shape[2])
         find_reach(tables, board, mover, board[REACH:], board[ASLEEP:])
     else:
-        left -= cost
+        left -= 1
         _widen_reach(tables, board, mover, place)
     board[MOVER], board[LEFT] = np.uint64(mover), np.uint64(left)
     board[HASH] = hashed ^ tables.keys[as_index(4 + mover), as_index(left)]

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -440,19 +441,20 @@ class MasterXeroGSearcher(XeroGSearcher):
         entering = _entering_move(memory)
         if entering:
             return SearchResult((entering,), 1.0, True, 1, ((entering,),))
-        with self._helped(state, seed):
-            return self._deepen(memory, limits)
+        with self._helped(state, seed) as efforts:
+            result = self._deepen(memory, limits)
+        return replace(result, nodes=result.nodes + sum(int(effort[NODES]) for effort in efforts))
 
     @contextmanager
-    def _helped(self, state: XeroGState, seed: int) -> Iterator[None]:
-        """Have the same position searched on other cores meanwhile."""
+    def _helped(self, state: XeroGState, seed: int) -> Iterator[list[Effort]]:
+        """Have the same position searched on other cores meanwhile; yield their efforts."""
         efforts = [unlimited_effort() for _ in range(self._helper_count)]
         works = [
             self._threads.submit(self._search_deeper, state, seed, effort, number)
             for number, effort in enumerate(efforts, 1)
         ]
         try:
-            yield
+            yield efforts
         finally:
             for effort in efforts:
                 effort[IS_OVER] = 1
