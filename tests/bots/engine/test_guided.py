@@ -17,6 +17,7 @@ import numpy as np
 
 from tabuleiro_server.bots.engine.guided import (
     NODE_LIMIT,
+    GuidedSearcher,
     Helper,
     children_by_action,
     keep_below,
@@ -24,7 +25,7 @@ from tabuleiro_server.bots.engine.guided import (
     set_priors,
 )
 from tabuleiro_server.bots.engine.kernels import Array, RandomState, new_rng
-from tabuleiro_server.bots.engine.mcts import Tree, Tuning, add_children, new_tree
+from tabuleiro_server.bots.engine.mcts import Budget, Tree, Tuning, add_children, new_tree
 from tabuleiro_server.bots.engine.minefield.master import MasterMinefieldKernels
 from tabuleiro_server.bots.engine.virus_wars.master import MasterVirusWarsKernels
 from tests.bots.engine.counting_searcher import CountingSearcher
@@ -185,7 +186,7 @@ def root_visits(helper: Helper, state: State, kept_from: State | None, played: l
     helper.start(state, kept_from, played, time.monotonic() - 1)
     while not helper.is_free:
         time.sleep(0.01)
-    return int(helper._tree.visits[0])
+    return int(helper.tree.visits[0])
 
 
 def test_a_helper_keeps_its_tree_only_from_the_state_that_it_searched() -> None:
@@ -193,10 +194,10 @@ def test_a_helper_keeps_its_tree_only_from_the_state_that_it_searched() -> None:
     helper = Helper(kernels)
     # As if it had searched.
     root_visits(helper, start, None, [])
-    kernels.grow(helper._tree, 0, kernels.pack(start), new_rng(1), 3_000)
-    visits = visits_of(helper._tree, 0)
+    kernels.grow(helper.tree, 0, kernels.pack(start), new_rng(1), 3_000)
+    visits = visits_of(helper.tree, 0)
     first = max(visits, key=visits.__getitem__)
-    answers = visits_of(helper._tree, children_by_action(helper._tree, 0)[first])
+    answers = visits_of(helper.tree, children_by_action(helper.tree, 0)[first])
     second = max(answers, key=answers.__getitem__)
     later = start.child(kernels.action_of(first))
     assert root_visits(helper, later, start, [first]) > max(visits.values())
@@ -231,3 +232,20 @@ def test_a_helper_that_is_late_adds_nothing_and_is_not_waited_for() -> None:
     assert not helper.is_free
     assert visits_of(tree, 0) == before
     held.may_go_on.set()
+
+
+def test_a_helper_that_was_late_sits_out_the_rest_of_the_turn() -> None:
+    """Symptom: it went on below an action that was not the one chosen meanwhile."""
+    game = small_game()
+    state, held = game.initial_state(), HeldKernels(game)
+    helper, searcher = Helper(held), GuidedSearcher(partial(MasterMinefieldKernels, game))
+    helper.begin(state, 2)
+    helper.start(state, None, None, time.monotonic() + LIMIT_S)
+    assert held.has_begun.wait(LIMIT_S)
+    searcher._helping = [helper]
+    searcher._grow(0, state, Budget(10, None), new_rng(1), 1.0)
+    held.may_go_on.set()
+    helper.stop()
+    while not helper.is_free:
+        time.sleep(0.01)
+    assert searcher._helping == []

@@ -25,6 +25,7 @@ from tabuleiro_server.bots.engine.mcts import (
     Tree,
     Tuning,
     forget,
+    new_tree,
 )
 
 NODE_LIMIT: Final = 1_500_000
@@ -180,26 +181,27 @@ class GuidedSearcher(MctsSearcher):
         return [helper for helper in self._helpers[:count] if helper.is_free]
 
     def _grow(self, node: int, state: State, budget: Budget, rng: RandomState, share: float) -> None:
-        helping = [helper for helper in self._helping if helper.is_free]
-        for helper in helping:
+        # One that was late sits out the rest of the turn: it may not know which action was chosen.
+        self._helping = [helper for helper in self._helping if helper.is_free]
+        for helper in self._helping:
             if node == 0:
                 helper.start(state, self._kept_from, self._played, budget.end_of(share))
             else:
                 helper.go_on(state, int(self._tree.action[node]), budget.end_of(share))
         super()._grow(node, state, budget, rng, share)
-        for helper in helping:
+        for helper in self._helping:
             helper.stop()
         end_s = time.monotonic() + END_LIMIT_S
-        for helper in helping:
+        for helper in self._helping:
             budget.spent += helper.add_to(self._tree, node, end_s)
 
     def _prepare(self, state: State, *, is_timed: bool) -> None:
         searched = self._kept_from = self._searched
-        self._searched = None
+        self._searched = self._played = None
         # Within a turn, nodes lack the actions that others of its start stand for.
         is_new_turn = state.actions_in_turn == 0
-        is_known = is_timed and is_new_turn and searched is not None and searched.game == state.game
-        self._played = self._find(searched, state) if is_known and searched is not None else None
+        if is_timed and is_new_turn and searched is not None and searched.game == state.game:
+            self._played = self._find(searched, state)
         keep_after(self._tree, self._played)
 
     def _find(self, searched: State, state: State) -> list[int] | None:
@@ -226,11 +228,12 @@ class GuidedSearcher(MctsSearcher):
         return None
 
 
-class Helper(MctsSearcher):
+class Helper:
     """The same search in a thread of its own, with a tree of its own."""
 
     def __init__(self, kernels: GameKernels) -> None:
-        super().__init__(kernels, NODE_LIMIT)
+        self.tree = new_tree(NODE_LIMIT)
+        self._kernels = kernels
         self._thread = ThreadPoolExecutor(1, "search helper")
         self._work: Future[int | None] | None = None
         self._budget = Budget(0, None)
@@ -255,9 +258,9 @@ class Helper(MctsSearcher):
         """Search ``state`` until ``end_s``; actions of nodes led there from the state ``kept_from``, if known."""
         self._budget = Budget(None, end_s)
         # It may not have searched in the last turn.
-        is_kept = self._root is not None and self._root is kept_from
+        known = played if self._root is kept_from else None
         self._root = state
-        self._work = self._thread.submit(self._search_root, state, played if is_kept else None)
+        self._work = self._thread.submit(self._search_root, state, known)
 
     def go_on(self, state: State, action: int, end_s: float | None) -> None:
         """Search ``state``, to which the action of a node led within the turn, until ``end_s``."""
@@ -279,25 +282,25 @@ class Helper(MctsSearcher):
         except TimeoutError:
             return 0
         if own is not None:
-            likes = children_by_action(self._tree, own)
+            likes = children_by_action(self.tree, own)
             for action, child in children_by_action(tree, node).items():
                 if action in likes:
-                    tree.visits[child] += self._tree.visits[likes[action]]
-                    tree.total[child] += self._tree.total[likes[action]]
+                    tree.visits[child] += self.tree.visits[likes[action]]
+                    tree.total[child] += self.tree.total[likes[action]]
         return self._budget.spent
 
     def _search_root(self, state: State, played: Sequence[int] | None) -> int:
-        keep_after(self._tree, played)
+        keep_after(self.tree, played)
         self._path = [0]
-        self._budget.spend(self._kernels, self._tree, 0, state, self._rng, 1.0)
+        self._budget.spend(self._kernels, self.tree, 0, state, self._rng, 1.0)
         return 0
 
     def _search_later(self, state: State, action: int) -> int | None:
         """Search, and return the node of ``state``, if there is one."""
         depth = state.actions_in_turn - self._actions_before
-        before = self._path[depth - 1] if depth <= len(self._path) else None
-        node = None if before is None else children_by_action(self._tree, before).get(action)
-        self._path = [*self._path[:depth], *[None] * (depth - len(self._path)), node]
+        before = self._path[depth - 1]
+        node = None if before is None else children_by_action(self.tree, before).get(action)
+        self._path[depth:] = [node]
         if node is not None:
-            self._budget.spend(self._kernels, self._tree, node, state, self._rng, 1.0)
+            self._budget.spend(self._kernels, self.tree, node, state, self._rng, 1.0)
         return node

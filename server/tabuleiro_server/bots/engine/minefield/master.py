@@ -9,11 +9,7 @@ import numpy as np
 
 from tabuleiro.rules import State
 from tabuleiro.rules.games.minefield import Minefield, MinefieldState
-from tabuleiro_server.bots.engine.guided import (
-    select_guided,
-    set_priors,
-    sum_weights,
-)
+from tabuleiro_server.bots.engine.guided import select_guided, set_priors, sum_weights
 from tabuleiro_server.bots.engine.kernels import Array, RandomState, as_index, kernel, random_below
 from tabuleiro_server.bots.engine.mcts import (
     UNPROVEN,

@@ -431,13 +431,15 @@ class MasterXeroGSearcher(XeroGSearcher):
         )
 
     def _root(self, state: XeroGState, seed: int) -> StagedRoot:
+        return MasterRoot(self._new_memory(state, seed), self._table)
+
+    def _new_memory(self, state: XeroGState, seed: int) -> Memory:
         memory = new_memory(hashes_played(state), self._learnt, seed)
         memory.positions[0] = position_of(state)
-        return MasterRoot(memory, self._table)
+        return memory
 
     def _choose_move(self, state: XeroGState, limits: Effort, seed: int) -> SearchResult:
-        memory = new_memory(hashes_played(state), self._learnt, seed)
-        memory.positions[0] = position_of(state)
+        memory = self._new_memory(state, seed)
         entering = _entering_move(memory)
         if entering:
             return SearchResult((entering,), 1.0, True, 1, ((entering,),))
@@ -464,8 +466,7 @@ class MasterXeroGSearcher(XeroGSearcher):
 
     def _search_deeper(self, state: XeroGState, seed: int, effort: Effort, number: int) -> None:
         """Fill the table by searches deeper and deeper; every second helper is a turn ahead."""
-        memory = new_memory(hashes_played(state), self._learnt, seed)
-        memory.positions[0] = position_of(state)
+        memory = self._new_memory(state, seed)
         for depth in range(1 + number % 2, MAX_DEPTH + 1):
             if (
                 abs(search(memory, self._table, effort, 0, depth, -INFINITY, INFINITY)) >= PROVEN
