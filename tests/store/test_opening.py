@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +22,7 @@ from structlog.testing import capture_logs
 from tabuleiro.errors import DatabaseFormatError, DatabaseLockedError, StorageUnavailableError
 from tabuleiro.ids import RoomCode, Seq
 from tabuleiro_server.store.sqlite.admin import serving_nobody, vacuum
+from tabuleiro_server.store.sqlite.connection import ConnectionSettings, StandingConnection
 from tabuleiro_server.store.sqlite.repair import rebuild
 from tabuleiro_server.store.sqlite.schema import MIGRATIONS
 from tabuleiro_server.store.sqlite.store import SqliteStore
@@ -55,6 +57,38 @@ def ask(path: Path, query: str) -> list[tuple[Any, ...]]:
 
 def applied(path: Path) -> list[int]:
     return [number for (number,) in ask(path, "SELECT number FROM migrations ORDER BY number")]
+
+
+def test_a_connection_whose_opening_is_given_up_has_ended_with_it(
+    monkeypatch: pytest.MonkeyPatch, database_path: Path
+) -> None:
+    # Its thread answered an event loop that was closed, and the file stayed open.
+    is_opening, is_closed = threading.Event(), threading.Event()
+    faults: list[threading.ExceptHookArgs] = []
+    threads: list[threading.Thread] = []
+    monkeypatch.setattr(threading, "excepthook", faults.append)
+
+    class Watched(sqlite3.Connection):
+        def close(self) -> None:
+            super().close()
+            is_closed.set()
+
+    def connect() -> sqlite3.Connection:
+        threads.append(threading.current_thread())
+        is_opening.set()
+        time.sleep(0.05)
+        return ConnectionSettings(database_path, connection_class=Watched).connect(mode="rwc")
+
+    async def give_up() -> None:
+        opening = asyncio.create_task(StandingConnection(connect).open())
+        await asyncio.to_thread(is_opening.wait, LIMIT_S)
+        opening.cancel()
+        await asyncio.wait([opening])
+
+    asyncio.run(give_up())
+    threads[0].join(LIMIT_S)
+    assert faults == []
+    assert is_closed.is_set()
 
 
 async def open_and_close(path: Path, **settings: Any) -> None:

@@ -99,16 +99,21 @@ class Session:
         return await self._go(local_venue(self._identities, name, database))
 
     async def leave(self) -> None:
-        """End the connection, or give up making one; nothing happens without."""
-        keeping, self._keeping = self._keeping, None
+        """End the connection, or give up making one; nothing happens without.
+
+        What was begun has ended when this returns, also if an earlier call was cancelled before it had.
+        """
+        keeping = self._keeping
         if keeping is None:
             return
-        self._leaving.set()
-        if self.venue is None:
-            keeping.cancel()  # a server that does not answer would hold us up
+        if not self._leaving.is_set():
+            self._leaving.set()
+            if self.venue is None:
+                keeping.cancel()  # a server that does not answer would hold us up
         await asyncio.wait([keeping])
-        self.venue, self.reason = None, ""
-        self._on_change()
+        if keeping is self._keeping:
+            self._keeping, self.venue, self.reason = None, None, ""
+            self._on_change()
 
     async def _go(self, place: AbstractAsyncContextManager[Venue]) -> Venue:
         # One after the other: a way that is given up must leave its own place, and not that of the next.

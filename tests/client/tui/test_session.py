@@ -74,6 +74,36 @@ async def test_a_server_that_never_answers_holds_up_neither_the_next_way_nor_lea
     await session.leave()
 
 
+async def test_leaving_waits_for_what_an_earlier_leaving_was_not_given_the_time_to_end(real_server, monkeypatch):
+    # A program that ended then closed its event loop under a server of its own that was still starting.
+    is_on_its_way, may_end, has_ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    @asynccontextmanager
+    async def slow_to_end(url, identities, name, ask_name):
+        try:
+            is_on_its_way.set()
+            await asyncio.Event().wait()
+            yield
+        finally:
+            await may_end.wait()
+            has_ended.set()
+
+    monkeypatch.setattr(venues, "remote_venue", slow_to_end)
+    session = Session(IdentityFolder(config_folder()), lambda: None)
+    given_up = asyncio.create_task(session.go_online(real_server.url, "ana"))
+    await is_on_its_way.wait()
+    for _ in range(2):  # the first ends the going, the second the leaving that comes of it
+        given_up.cancel()
+        await asyncio.sleep(0)
+    await asyncio.wait([given_up])
+    assert not has_ended.is_set()
+    leaving = asyncio.create_task(session.leave())
+    await asyncio.sleep(0)
+    may_end.set()
+    await leaving
+    assert has_ended.is_set()
+
+
 async def test_a_way_that_led_nowhere_leaves_no_word_about_the_connection_before(tmp_path):
     is_lost = asyncio.Event()
 

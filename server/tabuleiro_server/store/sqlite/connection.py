@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeVar, cast
+from typing import Any, Final, Literal, TypeVar, cast
 
 import aiosqlite
 
@@ -126,9 +126,44 @@ class ConnectionSettings:
 class ThreadConnection(aiosqlite.Connection):
     """An aiosqlite connection that can run a whole function in its thread: one hop, however many statements."""
 
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        super().__init__(self._open_file, iter_chunk_size=64)
+        self._connect_file = connect
+        self._file: sqlite3.Connection | None = None
+        self._stopped: asyncio.Future[Any] | None = None
+
+    async def open(self) -> None:
+        """Open the connection. Where that fails or is cancelled, the thread has ended before this returns.
+
+        aiosqlite only asks it to end: it would then answer an event loop that may be closed by now.
+
+        Raises: sqlite3.Error.
+        """
+        try:
+            await self
+        except BaseException:
+            if self._stopped is not None:
+                await self._stopped
+            raise
+
     async def run(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """Return what ``function`` returns. Cancelling the wait does not stop the function."""
         return cast("T", await self._execute(function, self._conn))  # type: ignore[no-untyped-call]
+
+    def stop(self) -> asyncio.Future[Any] | None:
+        """Let the thread close the file and end, once it has done what was asked of it before."""
+        # aiosqlite forgets a file that is opened after the wait for it was cancelled.
+        self._tx.put_nowait((None, self._close_file))
+        self._stopped = super().stop()
+        return self._stopped
+
+    def _open_file(self) -> sqlite3.Connection:
+        self._file = self._connect_file()
+        return self._file
+
+    def _close_file(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
 
 class StandingConnection:
@@ -156,8 +191,8 @@ class StandingConnection:
         """Open the connection unless it is open. Raises: sqlite3.Error."""
         async with self._opening:
             if self._connection is None:
-                connection = ThreadConnection(self._connect, iter_chunk_size=64)
-                await connection
+                connection = ThreadConnection(self._connect)
+                await connection.open()
                 self._connection = connection
             return self._connection
 
