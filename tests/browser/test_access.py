@@ -311,6 +311,21 @@ def test_a_press_counts_though_the_page_hears_news_meanwhile(visit: Any, served:
         ana.locator(".status", has_text=re.compile("draw", re.IGNORECASE)).wait_for()
 
 
+def test_a_press_on_a_room_counts_though_its_line_changes_meanwhile(visit: Any, served: Served) -> None:
+    ana = visit()
+    start(ana, "minefield", "")
+    address = ana.url.removeprefix(served.url)
+    rui = visit()
+    line = rui.locator(f'a.room-line[href="{address.split("#")[0]}"]')
+    line.wait_for()
+    rui.mouse.move(*line.evaluate(MIDDLE))
+    rui.mouse.down()
+    join(visit(address))
+    line.locator(".go", has_text="watch").wait_for()
+    rui.mouse.up()
+    rui.wait_for_url(f"**{address}")
+
+
 def test_fingers_find_every_button_and_field_big_enough(visit: Any) -> None:
     page = visit(is_phone=True)
     start(page, "minefield", "random", "Hints allowed")

@@ -65,9 +65,9 @@ function nodes(children) {
 }
 
 /**
- * Replace what an element holds. Buttons and links that are there again stay, with their new listeners: so a press
- * that has begun on one ends on it, and it keeps the focus. A button that comes again after a change of the others
- * has the focus too.
+ * Replace what an element holds. Buttons that are there again and links to the same place stay, with what is new of
+ * them: so a press that has begun on one ends on it, and it keeps the focus. A button that comes again after a change
+ * of the others has the focus too.
  * @param {Element} element
  * @param {...(Child | Child[])} children
  */
@@ -76,7 +76,7 @@ export function fill(element, ...children) {
   const name = focused && focused !== element && element.contains(focused) ? nameOf(focused) : null;
   const known = [...element.children].filter((each) => each.matches("button, a"));
   const wanted = nodes(children).map((node) => {
-    const at = known.findIndex((each) => node instanceof Node && each.isEqualNode(node));
+    const at = known.findIndex((each) => node instanceof Element && isAgain(each, node));
     return at < 0 ? node : renewed(known.splice(at, 1)[0], node);
   });
   for (const node of [...element.childNodes]) if (!wanted.includes(node)) node.remove();
@@ -89,9 +89,15 @@ export function fill(element, ...children) {
   /** @type {HTMLElement | undefined} */ (again)?.focus({ preventScroll: true });
 }
 
-/** A button or link with the listener of its like. @param {any} known @param {any} like @returns {Node} */
+/** @param {Element} known @param {Element} node */
+function isAgain(known, node) {
+  return known.isEqualNode(node) || (known.hasAttribute("href") && known.getAttribute("href") === node.getAttribute("href"));
+}
+
+/** A button or link with the listener and the content of its like. @param {any} known @param {any} like @returns {Node} */
 function renewed(known, like) {
   known.onclick = like.onclick;
+  if (!known.isEqualNode(like)) known.replaceChildren(...like.childNodes);
   return known;
 }
 
