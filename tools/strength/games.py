@@ -109,6 +109,16 @@ MEASURED: Final[tuple[Measured, ...]] = (
         Tally(191, 0, 9),
     ),
     Measured(
+        VirusWars.name,
+        "d19eb5e2",
+        "`expert` of commit 76782b4",
+        "",
+        2000,
+        "2026-11-30",
+        0.70,
+        Tally(36, 0, 4),
+    ),
+    Measured(
         XeroG.name,
         "14608891",
         "`expert`",
@@ -169,6 +179,16 @@ MEASURED: Final[tuple[Measured, ...]] = (
         Tally(148, 0, 52),
     ),
     Measured(
+        Iris.name,
+        "b004f1d7",
+        "`expert` of commit 76782b4",
+        "",
+        2000,
+        "2026-11-30",
+        0.70,
+        Tally(57, 0, 23),
+    ),
+    Measured(
         Minefield.name,
         "11373702",
         "`expert` of commit 76782b4",
@@ -177,6 +197,16 @@ MEASURED: Final[tuple[Measured, ...]] = (
         "2026-11-29",
         0.70,
         Tally(154, 0, 46),
+    ),
+    Measured(
+        Minefield.name,
+        "11373702",
+        "`expert` of commit 76782b4",
+        "",
+        2000,
+        "2026-11-30",
+        0.70,
+        Tally(30, 0, 10),
     ),
 )
 """What is known of ``master`` with these weights: games by time cannot be made again on every machine."""
