@@ -205,8 +205,8 @@ async def test_looking_for_what_is_not_there_says_so_and_escape_goes_back_to_the
     async with lobby_visit(real_server) as at, connect(real_server.url, name="rui") as rui:
         async with rui.create("iris") as room:
             await until(at.pilot, lambda: codes(at) == [room.code])
-            await at.press("slash", *"q7")
-            await at.says('Nothing has "q7" in its code, its game or its names', "empty")
+            await at.press("slash", *"nobody")  # longer than a code, which is random
+            await at.says('Nothing has "nobody" in its code, its game or its names', "empty")
             assert at.app.screen.has_class("empty")
             await at.press("escape")
             await until(at.pilot, lambda: codes(at) == [room.code])
