@@ -180,6 +180,22 @@ def test_a_helper_adds_what_it_found_below_each_action_of_a_turn() -> None:
         state = state.child(kernels.action_of(int(tree.action[node])))
 
 
+def test_a_helper_goes_on_below_another_action_when_the_first_choice_proved_bad() -> None:
+    game = registry.load("virus-wars", {"rows": 7, "cols": 7})
+    kernels, state = MasterVirusWarsKernels(game), game.initial_state()
+    helper = Helper(kernels)
+    helper.begin(state, 2)
+    helper.start(state, None, None, time.monotonic() + 0.05)
+    while not helper.is_free:
+        time.sleep(0.01)
+    visits = visits_of(helper.tree, 0)
+    for action in sorted(visits, key=visits.__getitem__)[-2:]:
+        helper.go_on(state.child(kernels.action_of(action)), action, time.monotonic() + 0.05)
+        while not helper.is_free:
+            time.sleep(0.01)
+        assert visits_of(helper.tree, 0)[action] > visits[action]
+
+
 def root_visits(helper: Helper, state: State, kept_from: State | None, played: list[int]) -> int:
     """Have ``helper`` search ``state`` for no time, and return what it kept of its root."""
     helper.begin(state, 1)
